@@ -5,7 +5,7 @@ UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
-# Each core takes whole files of tests, so that a server that a file needs is started once.
+# Each core runs whole files of tests, so that a file's server is started once.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 1)) || echo 4)
 SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache

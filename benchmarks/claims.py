@@ -1,12 +1,12 @@
-"""Triage issues with known fixes by rules, and hold every report against the repository and the fix.
+"""Triage issues with known fixes by rules, and compare every report with the repository and the fix.
 
     python -m benchmarks.claims --repos CLONES --data FILE[=N] [FILE[=N] …]
 
-FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES holds one clone per
-repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR keeps what is parsed.
+FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES contains one clone per
+repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR stores parse results.
 
-What a report cites is read from the clone with plain git, not by the code that was checked. Exit code 1 if a cited line
-does not stand at its commit, a claim cites nothing, or fewer causes are right, or claimed, than is promised.
+Cited lines are read from the clone with plain git, independently of the code under test. Exit code 1 if a cited line is
+not at its commit, if a claim cites nothing, or if precision or coverage is below its minimum.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 
 PRECISION, COVERAGE = 0.80, 0.35
-"""What is promised: of the causes that are claimed so many name a fixed file, and so many reports claim one."""
+"""Minimum precision (share of claims whose file was fixed) and coverage (share of reports with a claim)."""
 _CITED = re.compile(r"\bE\d+\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One report against its repository and its fix."""
+    """One report, compared with its repository and its fix."""
 
     id: str
     kind: str
     confidence: float
     claims: bool
     right: bool
-    """The first file of the report was fixed."""
+    """Whether the first file of the report was fixed."""
     lines: int
-    """Cited lines of code."""
+    """Number of cited lines of code."""
     wrong_lines: int
-    """Those of them that do not read so at the commit."""
+    """Number of cited lines whose text differs at the commit."""
     uncited: int
-    """Sentences of the cause that cite nothing."""
+    """Number of sentences of the cause without a citation."""
     dropped: int
-    """Claims that the report's own checking took out."""
+    """Number of claims that the report's own checks removed."""
     seconds: float
 
 
 def main() -> None:
-    """Run, print, and judge."""
+    """Run the triages, print the results and exit with 1 on a failure."""
     options = _options()
     rows = [row for given in options.data for row in _read(given)]
     began = time.perf_counter()
@@ -103,7 +103,7 @@ def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
         right=bool(report.suspects) and report.suspects[0].path in row["gold_files"],
         lines=sum(lines for lines, _ in checked),
         wrong_lines=sum(wrong for _, wrong in checked),
-        # A sentence of a fact names its line itself and was verified as a fact.
+        # The sentence of a fact names its line and was verified as a fact.
         uncited=0 if report.headline is not None else sum(not _CITED.search(sentence) for sentence in sentences),
         dropped=blind.result.metrics.claims_dropped,
         seconds=blind.seconds,
@@ -116,7 +116,7 @@ def _quoted(evidence: Evidence) -> tuple[str, int, int, str]:
 
 
 def _wrong_lines(clone: Path, commit: str, path: str, start: int, end: int, quote: str) -> tuple[int, int]:
-    """How many lines are quoted, and how many of them do not read so."""
+    """Return the number of quoted lines, and of those whose text differs."""
     command = ["git", "-C", str(clone), "cat-file", "blob", f"{commit}:{path}"]
     shown = subprocess.run(command, capture_output=True, check=False)
     try:
@@ -160,7 +160,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _read(given: str) -> list[dict[str, Any]]:
-    """The rows of a file, or so many of them, evenly spread."""
+    """Return the rows of a file, or the given number of them, evenly spread."""
     name, _, wanted = given.partition("=")
     rows = [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
     count = min(int(wanted or len(rows)), len(rows))

@@ -1,4 +1,4 @@
-"""Every grammar on a megabyte of every token: each file ends within its deadline, parsed or as plain text.
+"""Parse a megabyte of every token with every grammar: each file must end within its deadline, parsed or as plain text.
 
 python -m benchmarks.parsers [--size 1000000] [language …]    all of them: up to an hour on two cores
 """
@@ -47,12 +47,12 @@ SLOWEST = {
     "tsx": ["<a>"],
     "ruby": ["%w("],
 }
-"""Tokens on which a grammar takes longest; the others are slowest on an open parenthesis."""
+"""Tokens on which a grammar is slowest; all other grammars are slowest on an open parenthesis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How one file was read."""
+    """The result of reading one file."""
 
     language: str
     token: str
@@ -65,18 +65,18 @@ class Read:
 
     @property
     def kept(self) -> bool:
-        """Whether it stayed within its deadline."""
+        """Return whether the file was read within its deadline."""
         return self.helper < deadline(self.size) + START and self.own < OWN
 
 
 def source(token: str, size: int) -> bytes:
-    """Return a token over and over, in lines that no limit takes for minified code."""
+    """Return repetitions of a token, in lines short enough not to count as minified code."""
     line = (token * 20 + "\n").encode()
     return (line * (size // len(line) + 1))[:size]
 
 
 def read(folder: Path, language: str, ending: str, tokens: Sequence[str], size: int) -> Iterator[Read]:
-    """Index one file for each token, each by itself."""
+    """Index one file for each token, each separately."""
     git(folder, "init", "--quiet")
     repository = Repository.open(folder)
     for token in tokens:
@@ -96,7 +96,7 @@ def _children() -> float:
 
 
 def main() -> None:
-    """Print what was slow, and a line for each language."""
+    """Print slow files, and one line for each language."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("languages", nargs="*", help="all of them unless some are named")
     options.add_argument("--size", type=int, default=MEGABYTE)

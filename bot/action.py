@@ -6,8 +6,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from bot.dispatch.embedded import Dispatcher
@@ -16,17 +17,21 @@ from bot.events import Delivery, MalformedError, read_delivery
 from bot.handlers import Handlers
 from bot.handlers.people import Policy
 from bot.operator_config import load_operator_config
+from bot.report.sanitise import plain
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker import open_worker
+from nodes.report import TriageReport
 
 EVENTS = ("issues", "issue_comment")
 SOON = 120.0
 """Seconds to wait for a delayed job; a job due later, such as a question's two-week timeout, is not awaited."""
 LONGEST = 1_500.0
 """Seconds for the whole command."""
+MOST_NOTICES = 5
+"""Maximum number of notices of a step that GitHub shows."""
 _LOOK = 0.1
 _INSTALLATION = 1
 """A placeholder: no App is installed in a workflow, but the store needs an installation id for each repository."""
@@ -67,6 +72,8 @@ class Acted:
     """The issue's page."""
     given_up: int = 0
     """The number of jobs that failed permanently."""
+    notices: tuple[str, ...] = ()
+    """Workflow commands that show the report's facts at their lines."""
 
 
 async def act(event: Event, settings: Settings, token: str) -> Acted:
@@ -126,8 +133,27 @@ async def _acted(store: Store, delivery: Delivery) -> Acted:
     run = await store.for_issue(delivery.issue).runs.last()
     result = json.loads(run.result) if run is not None and run.result else None
     counts = await store.jobs.counts()
-    comment = str(result["report"]["github_comment"]) if result else ""
+    report = TriageReport.model_validate(result["report"]) if result else TriageReport()
     issue = delivery.issue
-    return Acted(
-        comment, f"https://{issue.host}/{issue.owner}/{issue.name}/issues/{issue.number}", counts.get("dead", 0)
-    )
+    url = f"https://{issue.host}/{issue.owner}/{issue.name}/issues/{issue.number}"
+    return Acted(report.github_comment, url, counts.get("dead", 0), tuple(notices(report)))
+
+
+def notices(report: TriageReport) -> Iterator[str]:
+    """Yield a ``::notice`` command for each fact of a visible place; none for a security report.
+
+    GitHub shows them on the summary page of the workflow run, and at the lines of the file.
+    """
+    if report.kind == "security" or report.statement not in ("claim", "facts"):
+        return
+    numbers = dict.fromkeys(number for place in report.suspects for number in place.facts)
+    facts = (report.facts[number] for number in numbers if number < len(report.facts))
+    for fact in islice((fact for fact in facts if fact.path and fact.line and not fact.sha), MOST_NOTICES):
+        place = f"file={_escaped(str(fact.path), property_=True)},line={fact.line},title=Tracehound"
+        yield f"::notice {place}::{_escaped(plain(fact.says))}"
+
+
+def _escaped(text: str, *, property_: bool = False) -> str:
+    """Escape text for a workflow command, whose end is a line break and whose properties end at commas and colons."""
+    signs = "%\r\n:," if property_ else "%\r\n"
+    return "".join(f"%{ord(sign):02X}" if sign in signs else sign for sign in text)

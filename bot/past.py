@@ -33,7 +33,7 @@ async def learn_page(past: PastIssues, github: GitHubPort) -> ReadingProgress:
 
 
 def is_enough(walk: ReadingProgress, issues: int = ISSUES, pages: int = PAGES) -> bool:
-    """Whether automatic reading is complete."""
+    """Return whether automatic reading is complete."""
     return walk.finished or walk.seen >= issues or walk.page > pages
 
 
@@ -51,7 +51,7 @@ async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None
 
 
 def is_here(number: int, issue: Issue | None) -> bool:
-    """Whether the result read under a number is an issue, not a pull request, and still has that number."""
+    """Return whether the result read under a number is an issue, not a pull request, and still has that number."""
     return issue is not None and not issue.is_pull_request and issue.ref.number == number
 
 
@@ -123,7 +123,7 @@ def _issue(file: str, number: int, line: bytes) -> PastIssue:
 
 
 _LOOKED_AT = 40
-"""Nearest issues to choose from. Most reports of a known crash are closed, but the open one is the one to name."""
+"""Nearest issues to choose from. Most reports of a known crash are closed, but a report should name the open one."""
 
 
 class StoredPast:

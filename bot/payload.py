@@ -209,11 +209,11 @@ def mismatch(event: str, payload: Payload) -> str:
     if needed is None:
         return ""
     if missing := sorted(name for name in needed if getattr(payload, name) is None):
-        return f"{', '.join(missing)} missing in it"
+        return f"{', '.join(missing)} missing"
     if event.startswith("installation"):
         return _misfit_of_installation(event, payload)
     foreign = (payload.model_fields_set & _OF_SOME_EVENTS) - needed - _BESIDE.get(event, set())
-    return f"{', '.join(sorted(foreign))} in it" if foreign else ""
+    return f"unexpected {', '.join(sorted(foreign))}" if foreign else ""
 
 
 def _misfit_of_installation(event: str, payload: Payload) -> str:

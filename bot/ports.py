@@ -271,7 +271,7 @@ class Effect:
     kind: str
     """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
     subject: str
-    """Which effect of its kind: a question's id, a comment's id, or empty."""
+    """The identity within its kind: a question's id, a comment's id, or empty."""
     wanted_hash: str
     payload: str
     done_hash: str | None = None

@@ -47,7 +47,7 @@ class Section(BaseModel):
 
 
 class Labels(Section):
-    """Which labels may be set. Labels are never created: those that do not exist in the repository are left out."""
+    """The labels that may be set. Labels are never created: those that do not exist in the repository are left out."""
 
     allowed: Annotated[tuple[Glob, ...], Field(max_length=100)] = ("bug", "enhancement", "question", "documentation")
     """Labels that may be set as proposed; ``*`` matches any text, as in ``area: *``."""

@@ -1,4 +1,4 @@
-"""Draw docs/screenshots anew: ``make screenshots``. Each scene serves its pages, opens them and says what to draw."""
+"""Redraw docs/screenshots: ``make screenshots``. Each scene serves its pages, opens them and returns the shots."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Shot:
     phone: bool = False
     height: int = 620
     operator: bool = False
-    """Whether the operator looks, with ``TOKEN``."""
+    """Whether the operator is logged in, with ``TOKEN``."""
 
 
 Scene = Callable[[Path], AbstractAsyncContextManager[list[Shot]]]
-"""Serves pages from an empty folder for as long as it is entered."""
+"""Serves pages from an empty folder during a block."""
 
 
 @asynccontextmanager
 async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
-    """A server without an App."""
+    """Serve a server without an App."""
     settings = Settings(triage_public_url=PUBLIC, triage_data_dir=folder)
     done = asyncio.Event()
     setup = SetupPages(defaults_of(settings, name="tracehound-octo"), FinishSetup(settings, done), done=done)
@@ -59,7 +59,7 @@ async def first_start(folder: Path) -> AsyncIterator[list[Shot]]:
 
 @asynccontextmanager
 async def after_it(folder: Path) -> AsyncIterator[list[Shot]]:
-    """A server whose App was just made."""
+    """Serve a server whose App was just created."""
     settings = Settings(
         triage_data_dir=folder,
         triage_public_url=PUBLIC,
@@ -80,7 +80,7 @@ async def after_it(folder: Path) -> AsyncIterator[list[Shot]]:
 
 @asynccontextmanager
 async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
-    """A server that was busy for some months."""
+    """Serve a server with some months of data."""
     settings = Settings(triage_data_dir=folder, triage_admin_token=TOKEN)  # type: ignore[arg-type]
     store = SqliteStore(folder / "store.db")
     there = (await busy(store)).paths

@@ -49,7 +49,7 @@ _COSTS, _COSTS_END = "<!-- costs: docs/generate.py writes what is below -->", "<
 
 
 def pages() -> dict[Path, str]:
-    """Each generated page by its path."""
+    """Return each generated page by its path."""
     return {
         DOCS / "cli.md": "\n".join(_cli()),
         DOCS / "configuration.md": "\n".join(_configuration()),

@@ -23,11 +23,11 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 CHECKED = "a program checked: "
-"""How the reason of a fact's line begins."""
+"""The beginning of the reason for a fact's line."""
 MOST_FACTS = 8
-"""Lines of facts that a model sees."""
+"""Maximum number of fact lines that a model receives."""
 FACT_SCORE = 0.5
-"""Below the threshold, so that no order by score puts a line before the places of the search."""
+"""The score of a fact's line, below the threshold, so that it never ranks above a place of the search."""
 _MOST_POINTED = 2
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
 _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
@@ -53,12 +53,12 @@ def find_candidates(
 ) -> Candidates:
     """Number the search results after the known evidence, as the supervisor will, in the order of the search.
 
-    Places that a person pointed at come first, even if no other signal supports them. The lines of facts follow what
-    the search found; only a model sees them.
+    Places that a person named come first, even if no other signal supports them. The lines of facts follow the search
+    results; only a model receives them.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
-    # A pointed place that the search found too appears once, with the reasons of the redirect.
+    # A named place that the search also found appears once, with the reasons of the redirect.
     shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
     found = [*pointed, *(item for item in found if item.key not in shown)]

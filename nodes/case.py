@@ -1,4 +1,4 @@
-"""Gather what a brain sees before it is asked."""
+"""Build the input of a brain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.state import BugTriageState, Metrics, TraceEntry
 
 
 async def load_case(state: BugTriageState, context: Context) -> Case:
-    """The state with the issue's whole text, its facts, and the evidence under its short numbers."""
+    """Return the state with the issue's whole text, its facts, and the evidence under its short numbers."""
     known = await context.evidence.get(state.evidence)
     numbered = tuple(
         NumberedEvidence(id=f"E{number}", evidence=known[key])
@@ -36,14 +36,14 @@ async def load_case(state: BugTriageState, context: Context) -> Case:
 
 
 def _facts(state: BugTriageState, context: Context) -> IssueFacts:
-    """What a program reads off the issue; what people added since is read as carefully as the body."""
+    """Return the facts that a program extracts from an issue; later text from people is parsed like the body."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     added = (*answers, *state.redirect_instructions)
     return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
 
 
 def spent(judged: Judged[Any]) -> Metrics:
-    """What a judgement adds to the run's metrics."""
+    """Return a judgement's contribution to the run's metrics."""
     fallbacks = (judged.fallback,) if judged.fallback else ()
     remarks = tuple(remark[:300] for remark in judged.remarks)
     return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped, remarks=remarks)
@@ -62,7 +62,7 @@ def traced(
     scores: dict[str, float] | None = None,
     looks: tuple[str, ...] = (),
 ) -> TraceEntry:
-    """What a node did in this round, who judged, and how long it took since ``began`` (``time.perf_counter``)."""
+    """Return the trace entry of a node: its decision, the brain and the time since ``began`` (``perf_counter``)."""
     return TraceEntry(
         node=node,
         decision=decision,

@@ -16,7 +16,7 @@ from nodes.trust.citations import still_matches
 
 SHOWN = 3
 """The maximum number of changes in a report."""
-# A report on a security issue must name no place in public.
+# A report on a security issue must not name any place in public.
 _NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
 
 

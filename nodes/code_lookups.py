@@ -79,7 +79,7 @@ class CodeLookups:
 
     @property
     def remaining(self) -> int:
-        """How many more lookups will be answered."""
+        """The number of lookups left."""
         return LOOKS - len(self.lines)
 
     async def look_up(self, look: Look) -> LookupResult:

@@ -1,4 +1,4 @@
-"""A checked draft becomes a report: the brain's words, the program's locators, links and marks."""
+"""Compose a report from a checked draft: the brain's words with the program's locators, links and marks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from nodes.trust.statements import names
 
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
-"""Words of prose below which an issue without code or errors says too little to search by."""
+"""Number of words of prose below which an issue without code or errors is too short to search by."""
 _WITHHELD = "This is probably a security report; continue it in private."
 MOST_NAMES = 5
-"""Versions and platforms that a report repeats, of each as many."""
+"""Maximum number of versions that a report repeats, and of platforms."""
 
 
 def compose(
@@ -37,7 +37,7 @@ def compose(
     written_by: str,
     fallback: str | None = None,
 ) -> TriageReport:
-    """Fill a report from a checked draft; whether a cause may be claimed is the gate's to say."""
+    """Build a report from a checked draft; the gate decides later whether it may claim a cause."""
     draft, state = checked.draft, case.state
     kind = safe_kind(draft.kind, case)
     evidence = {item.id: item.evidence for item in case.evidence}
@@ -74,7 +74,7 @@ def compose(
 
 
 def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
-    """Return the report as it leaves: what may not be claimed is taken out, and why is noted."""
+    """Return the final report: remove what it may not claim, and note the reason."""
     if report.kind == "security":
         return withheld(report)
     review = gate.outcome != "accept"
@@ -99,7 +99,7 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
 
 
 def _unread(report: TriageReport, gate: Gate) -> TriageReport:
-    """The report where there was no code to read: it says so, and nothing in it sounds like a search."""
+    """Return the report of a run without code: it says so, and nothing in it suggests a search."""
     return report.model_copy(
         update={
             "verdict": "The code could not be read, so the report names no place.",
@@ -116,23 +116,23 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
 
 
 def without_sight(report: TriageReport) -> TriageReport:
-    """Return a report without what a model said of code that nobody searched."""
+    """Return a report without a model's statements about code that was not searched."""
     verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
     gone = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
     return report.model_copy(update=gone)
 
 
 def safe_kind(kind: Kind, case: Case) -> Kind:
-    """A brain's kind, unless the rules or the first reading take the issue for a security report.
+    """Return the brain's kind, unless the rules or the first reading classify the issue as a security report.
 
-    A model may be talked out of it by the text that it reads.
+    The text that a model reads may persuade it otherwise.
     """
     read_as = case.state.reading.kind if case.state.reading else kind
     return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
 
 
 def withheld(report: TriageReport) -> TriageReport:
-    """A security report without anything that points at code: most of its fields are shown to everyone."""
+    """Return a security report without references to code, because most of its fields are public."""
     kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
     kept |= {"requires_human_review", "citation_audit"}
     audit = report.citation_audit.model_copy(update={"dropped": ()})
@@ -144,7 +144,7 @@ def withheld(report: TriageReport) -> TriageReport:
 
 
 def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
-    """What can be said above a report whose own headline did not pass checking."""
+    """Return a verdict to replace a headline that failed its check."""
     if kind != "bug" and (kind != "docs" or not suspects):
         return f"Reads as a {kind} report." if kind in ("security", "spam") else f"Reads as a {kind}."
     if not suspects:
@@ -154,7 +154,7 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
 
 
 def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
-    """What rules are not sure of: a model has read the words, rules have only counted them."""
+    """Return the uncertainties of a report by rules, which count words without understanding them."""
     if is_unreadable(case.state):
         return ()
     rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
@@ -192,7 +192,7 @@ def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case
 
 
 def _outside(case: Case) -> tuple[OutsideSource, ...]:
-    """What was found outside and judged to bear on the issue, best first."""
+    """Return the relevant sources outside the repository, best first."""
     found = [item for item in case.evidence if item.evidence.kind in OUTSIDE]
     found.sort(key=lambda item: -item.evidence.score)
     return tuple(
@@ -211,7 +211,7 @@ def _unanswered(state: BugTriageState) -> tuple[str, ...]:
 
 
 def _tried(state: BugTriageState) -> tuple[str, ...]:
-    """What was looked at, in words, from the trace."""
+    """Return what the run searched and compared, as text from the trace."""
     return tuple(filter(None, (_attempt(entry, state) for entry in state.trace)))[:6]
 
 

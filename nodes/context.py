@@ -175,10 +175,10 @@ class Renderer(Protocol):
     """Renders a report as the texts that leave the program."""
 
     def comment(self, report: TriageReport) -> str:
-        """The GitHub comment, sanitised Markdown."""
+        """Return the GitHub comment, sanitised Markdown."""
 
     def ticket(self, report: TriageReport) -> Ticket:
-        """The draft for a tracker."""
+        """Return the draft for a tracker."""
 
 
 class Listener(Protocol):
@@ -189,7 +189,7 @@ class Listener(Protocol):
 
 
 def ignore_progress(node: str, message: str) -> None:
-    """Listen to nothing: the listener of a run without a terminal."""
+    """Ignore progress messages: the listener of a run without a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class LookupResult:
 
     found: tuple[NumberedEvidence, ...] = ()
     note: str = ""
-    """Why nothing was found, or how many more results exist."""
+    """The reason why nothing was found, or the number of further results."""
 
 
 class LookupPort(Protocol):
@@ -230,7 +230,7 @@ class LookupPort(Protocol):
 
     @property
     def remaining(self) -> int:
-        """How many more lookups will be answered."""
+        """The number of lookups left."""
 
     async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit."""
@@ -238,7 +238,7 @@ class LookupPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a brain sees: the state, the issue's facts, and the numbered evidence."""
+    """The input of a brain: the state, the issue's facts, and the numbered evidence."""
 
     state: BugTriageState
     title: str
@@ -271,13 +271,13 @@ class Judged(Generic[J]):
     judged_by: str = "rules"
     usage: Usage = field(default_factory=Usage)
     fallback: str | None = None
-    """Why the model did not judge, although it should have."""
+    """The reason why the model did not judge, although it should have."""
     dropped: int = 0
-    """How many parts of the answer were removed because they cite evidence that was not gathered."""
+    """The number of parts of the answer that were removed because they cite unknown evidence."""
     compressed: bool = False
     """Whether the model got the issue's text without its middle, because it is long."""
     remarks: tuple[str, ...] = ()
-    """What the report says about the model that judged."""
+    """Remarks of the report about the model that judged."""
 
 
 class Brain(Protocol):
@@ -317,7 +317,7 @@ class ModelError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What one run may call."""
+    """The ports and settings of one run."""
 
     title: str
     body: str

@@ -23,7 +23,7 @@ def is_citable(path: str, quote: str) -> bool:
 
 
 class Locator(BaseModel):
-    """Where evidence is located: a path with lines at a commit, a commit alone, or a URL."""
+    """The location of evidence: a path with lines at a commit, a commit alone, or a URL."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class Evidence(BaseModel):
     score: float = 0.0
     """Relative to the best score of the same search: 0..1."""
     reasons: tuple[str, ...] = ()
-    """Why the program gathered it, as text, strongest reason first."""
+    """The program's reasons for gathering it, as text, strongest first."""
 
     @property
     def key(self) -> str:

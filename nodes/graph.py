@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -45,7 +46,13 @@ SPECIALISTS = ("codebase_search", "web_search", "tool")
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """START → supervisor → one node, or several specialists at once → supervisor … → END."""
+    """Build the graph: START → supervisor → one node, or several specialists at once → supervisor … → END."""
+    return _compiled().copy(update={"checkpointer": checkpointer})
+
+
+@functools.cache
+def _compiled() -> Graph:
+    """Compile once per process: langgraph disassembles every node for it, which takes longer than a run by rules."""
     graph = StateGraph(BugTriageState, context_schema=Context)
     graph.add_node("supervisor", supervisor_node, error_handler=_supervisor_failed)
     nodes: dict[str, Callable[..., Awaitable[Update]]] = {
@@ -69,7 +76,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
         graph.add_conditional_edges(name, _after, ["join", "supervisor"])
     for name in (*ALONE, "join"):
         graph.add_edge(name, "supervisor")
-    return graph.compile(checkpointer=checkpointer).with_config({"recursion_limit": RECURSION_LIMIT})
+    return graph.compile().with_config({"recursion_limit": RECURSION_LIMIT})
 
 
 def _next(state: BugTriageState) -> list[str | Send]:
@@ -147,7 +154,7 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
     """Let the guards alone route to a report when the supervisor fails."""
     logger.error("supervisor failed", exc_info=error.error)
-    # What the failed node would have recorded: without it, the next step would take the same evidence for new.
+    # The failed node would have recorded this; without it, the next step would treat the same evidence as new.
     evidence = join_evidence(state)
     now = state.model_copy(update={"evidence": evidence})
     route = guards.route(now.model_copy(update={"next_node": "writer"}))

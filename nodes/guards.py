@@ -1,4 +1,4 @@
-"""Rules in a fixed order that no decision of the supervisor can override (SPEC section 2)."""
+"""Rules in a fixed order that override the supervisor's decisions (SPEC section 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROUNDS_FOR_A_QUESTION = 3
 """Rounds that must remain when a question is asked, so that its answer can still change the report."""
 MAX_SEARCHES = 2
 MAX_CALLS = 2
-"""How often a run queries one source in parallel with others. A source's question is the same each time."""
+"""Maximum number of queries of one source in parallel with others, because its question is the same each time."""
 NOT_READABLE = "not readable"
 """The trace decision for a search that could not read the code."""
 NOTHING_JOINED = "nothing joined"

@@ -1,4 +1,4 @@
-"""Read the issue: what is certain, what it suggests, what is missing, and how much effort it deserves."""
+"""Read the issue: certain facts, a hypothesis, missing information, and the effort that the issue justifies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     case = replace(case, pictures=case.pictures or read.words)
     judged = await judge(context, case, lambda brain: brain.investigate(case))
     reading = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, context)
-    # In doubt the rules overrule the brain: a vulnerable place that was named in public cannot be taken back.
+    # If unsure, the rules overrule the brain: the publication of a vulnerable place cannot be undone.
     if may_be_security(parts_of(context.title, context.body)):
         reading = reading.model_copy(update={"kind": "security"})
     finding = AgentFinding(
@@ -94,7 +94,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
 
 
 async def _confirmed(reading: Investigation, context: Context) -> Investigation:
-    """Return a model's reading without what it says of code that does not exist; rules may repeat it in a report."""
+    """Return a model's reading without statements about code that does not exist; rules may repeat it in a report."""
     prose = ProseCheck(context.code, (context.title, context.body))
     try:
         missing = [await prose.text(line) for line in reading.missing]

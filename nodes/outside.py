@@ -24,7 +24,7 @@ _CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
 async def ask(
     name: str, source: SourcePort | None, inquiry: Inquiry, state: BugTriageState, context: Context
 ) -> Update:
-    """Query a source and judge the results; if the source fails, only its finding is lost."""
+    """Query a source and judge the results; if the source fails, only its finding is missing."""
     began = time.perf_counter()
     if source is None:
         return _failed(name, "it is no longer configured", state, began)

@@ -15,7 +15,7 @@ from nodes.state import AgentFinding
 from nodes.trust.citations import still_matches
 
 READ = 6
-"""How many of the nearest issues are read again."""
+"""Number of nearest issues that are read again."""
 RELATED = 3
 """Issues in a report in addition to a possible duplicate."""
 _NOT_LOOKED_UP = frozenset({"spam", "security"})

@@ -19,7 +19,7 @@ NODE = "pictures"
 
 @dataclass(frozen=True, slots=True)
 class PicturesRead:
-    """What the pictures of an issue gave."""
+    """The result of reading an issue's pictures."""
 
     evidence: tuple[Evidence, ...] = ()
     trace: tuple[TraceEntry, ...] = ()

@@ -10,7 +10,7 @@ from nodes.search.facts import Fact
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
-"""Only a person may assign the top level, critical (SPEC section 2)."""
+"""The severity. Only a person may assign the top level, critical (SPEC section 2)."""
 NotFoundReason = Literal[
     "no_candidates",
     "only_weak_candidates",
@@ -22,11 +22,11 @@ NotFoundReason = Literal[
     "not_searched",
 ]
 Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
-"""How much a report states about the code (SPEC section 5a): it claims one file; it lists facts and claims no file;
-it names the first place of a confident search; it has only a folded list; it names no place."""
+"""The extent of a report's statement about the code (SPEC section 5a): it claims one file; it lists facts and claims no
+file; it names the first place of a confident search; it has only a folded list; it names no place."""
 ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
-"""Why a change is a candidate: the issue names it, gives versions or dates, gives only the affected version, or gives
-no hint."""
+"""The basis of a candidate change: the issue names it, gives versions or dates, gives only the affected version, or
+gives no hint."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
 
@@ -73,7 +73,7 @@ class SuspectChange(Part):
     """The first line of the commit message."""
     why: Line = ""
     within: Line = ""
-    """What limits the search to this change: the range that the issue gives, or how the issue names the change."""
+    """The limit of the search for this change: the range that the issue gives, or how the issue names the change."""
     basis: ChangeBasis = "recent"
     author: Line = ""
     """A name or login, never an email address."""
@@ -121,7 +121,7 @@ class Ticket(Part):
     title: Line = ""
     body: Annotated[str, StringConstraints(max_length=3_000)] = ""
     fields: dict[str, str] = Field(default_factory=dict)
-    """Tracker fields such as type, priority and component."""
+    """Tracker fields such as type, severity and component."""
 
 
 class CitationAudit(Part):
@@ -163,9 +163,9 @@ class TriageReport(Part):
     root_cause: Text | None = None
     """The hypothesis, with a citation in each sentence; None if no cause is claimed."""
     not_found: NotFoundReason | None = None
-    """Why no cause is claimed."""
+    """The reason why no cause is claimed."""
     tried: tuple[Line, ...] = ()
-    """What was searched and compared, for a reader who continues by hand."""
+    """The completed searches and comparisons, for a reader who continues by hand."""
     statement: Statement = "nothing"
     facts: tuple[Fact, ...] = ()
     """Checked relations between words of the issue and lines of the repository, most important first."""
@@ -178,7 +178,7 @@ class TriageReport(Part):
     recent_changes: tuple[SuspectChange, ...] = ()
     """The latest changes to the reported places, if no change is suspected."""
     no_suspect_change: Line = ""
-    """Why no change is suspected."""
+    """The reason why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
     outside: tuple[OutsideSource, ...] = Field(default=(), exclude_if=lambda value: not value)
     """Related sources, never the basis of a claim; not serialised if no outside source was queried."""
@@ -188,7 +188,7 @@ class TriageReport(Part):
     how_to_confirm: Text = ""
     labels: tuple[str, ...] = ()
     owner: str | None = None
-    """Who knows the code: a login, team or name."""
+    """A person or team who knows the code: a login, team or name."""
     owner_reason: Line = ""
     fingerprints: tuple[str, ...] = ()
     """Fingerprints of the crashes in the issue: equal for the same crash, independent of version and machine."""

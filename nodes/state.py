@@ -151,7 +151,7 @@ class TraceEntry(Value):
 
 
 class RetryReason(Value):
-    """Why the quality gate rejected a draft (seed 000)."""
+    """The reason why the quality gate rejected a draft (seed 000)."""
 
     iteration: int
     confidence: float
@@ -189,7 +189,7 @@ class Metrics(Value):
     fallbacks: tuple[Short, ...] = ()
     """The reason of each case in which the model could not judge. After two, rules judge the rest of the run."""
     remarks: tuple[Short, ...] = ()
-    """What limits the judgements of this model, such as that it takes no temperature."""
+    """Limitations of the model's judgements, such as that it takes no temperature."""
 
 
 class Marks(Value):
@@ -325,7 +325,7 @@ class BugTriageState(Value):
 
 
 class Update(TypedDict, total=False):
-    """What a node may return. LangGraph drops unknown keys silently; mypy does not."""
+    """The return value of a node. LangGraph drops unknown keys silently; mypy does not."""
 
     iterations: int
     max_iterations: int

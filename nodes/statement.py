@@ -1,4 +1,4 @@
-"""What a report may state about the code: facts decide, the ranking only proposes (SPEC section 5a)."""
+"""The statement of a report about the code: facts decide, and the ranking only proposes (SPEC section 5a)."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from nodes.search.types import Location, Query
 from nodes.state import CORRECTION
 
 PLACES = 5
-"""Files of a report; facts about any other are not shown."""
+"""Number of files in a report; facts about other files are not shown."""
 AROUND = 2
-"""Lines quoted before and after the line of a fact."""
+"""Number of lines quoted before and after the line of a fact."""
 TOO_THIN = "The report names no part of the program, so no code was searched for it."
 THIN = 30
-"""Words of prose up to which an issue that names nothing of a program is too thin to search by."""
+"""Maximum words of prose of an issue that names no part of the program and is therefore too short to search by."""
 
 
 def reporter_query(case: Case, limit: int) -> Query:
     """Return what people wrote: the issue, their answers, and where maintainers said to search.
 
-    What a critic or a model asked for is left out: a fact joins the words of a person to a line.
+    Requests of a critic or a model are left out: a fact relates a person's words to a line.
     """
     answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
     return Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers), limit=limit)
 
 
 def is_thin(case: Case) -> bool:
-    """Whether nothing in the issue names a part of the program: no code, error, trace, name or file, and few words."""
+    """Return whether an issue names no part of the program: no code, error, trace, name or file, and few words."""
     facts = case.facts
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
     return facts.words <= THIN and not any(names)
 
 
 def _files(paths: Sequence[str]) -> tuple[str, ...]:
-    """Paths of source files: an attached log or picture names no part of a program."""
+    """Return the paths of source files: an attached log or picture is not a part of a program."""
     attached = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
     return tuple(path for path in paths if not path.lower().endswith(attached))
 
 
 def is_refuted(case: Case, report: TriageReport) -> bool:
-    """Whether a person called a report wrong in words that do not name its first place."""
+    """Return whether a person called a report wrong without naming its first place."""
     if not report.suspects:
         return False
     first = report.suspects[0]
@@ -61,7 +61,7 @@ class Ground:
     """The facts that a report shows, and what they allow it to state."""
 
     facts: tuple[Fact, ...]
-    """About the report's files, or about none."""
+    """The facts about the report's files, and those about no file."""
     paths: tuple[str, ...]
     """The report's files, in order."""
     stated: levels.Statement
@@ -69,23 +69,23 @@ class Ground:
 
     @classmethod
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> Ground:
-        """What a survey allows of a report about these files."""
+        """Return what a survey allows a report about these files to state."""
         shown = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
         return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
 
     @property
     def headline(self) -> int | None:
-        """The index of the fact to lead with."""
+        """Return the index of the leading fact."""
         return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The files that strong facts are about, in the order of the report."""
+        """Return the files that strong facts are about, in the order of the report."""
         return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
 
     @property
     def statement(self) -> Statement:
-        """How much may be stated."""
+        """Return how much the report may state."""
         return _STATEMENTS[self.stated.level] if self.paths else "nothing"
 
 
@@ -101,9 +101,9 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     """Return the report with its facts, its files and what it states about them.
 
     Args:
-        report: checked; its suspects are the places that a brain named.
-        survey: what the search knows.
-        code: to read the lines around a fact.
+        report: the checked report; its suspects are the places that a brain named.
+        survey: the search result.
+        code: reads the lines around a fact.
         ordered: whether the order of the files is the search's (rules) and not a model's.
     """
     paths = _paths(report, survey, ordered=ordered)
@@ -112,7 +112,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
-    if not ordered:  # a headline of a model's own is worth posting only above a cause that was checked
+    if not ordered:  # a model's own headline is only shown above a checked cause
         return report.model_copy(update={**update, "statement": ground.statement, "verdict": verdict(ground)})
     statement = ground.statement
     update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
@@ -123,7 +123,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
 
 
 def verdict(ground: Ground) -> str:
-    """The sentence above the report."""
+    """Return the first sentence of the report."""
     if ground.headline is not None and ground.statement == "claim":
         return ground.facts[ground.headline].says[:300]
     if ground.statement == "facts" and ground.headline is not None:
@@ -138,7 +138,7 @@ def verdict(ground: Ground) -> str:
 
 
 def _of_places(lead: Fact, places: int) -> str:
-    """The leading fact itself, or how many places there are facts about."""
+    """Return the leading fact, or the number of places with facts."""
     return lead.says[:300] if places <= 1 else f"The report names {places}{_PLACES}"
 
 
@@ -146,7 +146,7 @@ _PLACES = " places in the code."
 
 
 def without_claim(report: TriageReport) -> TriageReport:
-    """Return a report whose cause may not be claimed: its facts stay, side by side."""
+    """Return a report without the claimed cause; its facts stay, without order."""
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
     statement: Statement = "facts" if report.headline is not None else "ranked"
@@ -180,13 +180,13 @@ def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
 
 
 def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
-    """Why a place is named, unless the reason is a fact that is gone."""
+    """Return why a place is named, unless the reason is a removed fact."""
     gone = {report.facts[number].says[:300] for number in place.facts if number not in new}
     return "" if place.why in gone else place.why
 
 
 def function_of(report: TriageReport) -> str | None:
-    """The function that a claim may name: the one that holds the leading fact, else another strong one of its file."""
+    """Return the function that a claim may name: that of the leading fact, or of another strong fact in its file."""
     if report.headline is None:
         return None
     lead = report.facts[report.headline]
@@ -199,13 +199,13 @@ _POINTERS: dict[Kind, tuple[str, ...]] = {
     "feature": ("sibling", "linked_here"),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }
-"""Kinds of facts that answer a report which asks for no fix of the code, best first."""
+"""Kinds of facts that can answer a report that requests no fix of the code, best first."""
 
 
 async def with_pointer(report: TriageReport, survey: Survey, code: CodePort) -> TriageReport:
-    """Return a question, a request or a report on documentation with the one checked place it may be answered by.
+    """Return a question, a request or a documentation report with the one checked place that may answer it.
 
-    The search's files are listed without a claim: they are where work on it may start.
+    The search's files are listed without a claim, as places where work may start.
     """
     wanted = _POINTERS.get(report.kind, ())
     found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
@@ -224,11 +224,11 @@ async def with_pointer(report: TriageReport, survey: Survey, code: CodePort) -> 
 
 
 _WEAK_POINTERS = ("documented_here", "sibling")
-"""Kinds that never support a claim about a fault, and may be pointed at."""
+"""Kinds of facts that never support a claim about a fault but may be shown as an answer."""
 
 
 def _how_to_confirm(ground: Ground) -> str:
-    """Where to stop a debugger: on the line of the leading fact, if it runs."""
+    """Return where to set a breakpoint: on the line of the leading fact, if it is executable."""
     fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
     if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
         return ""
@@ -242,17 +242,17 @@ _RUNS = re.compile(
     r"\s{0,200}(?!@|#|//|/\*|\*|[{}()\[\];,\s]*$|(?:def|class|func|fn|function|struct|interface|enum|trait|impl|import|from"
     r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end)\b)\S"
 )
-"""A line that does something when it is reached, and does not only declare."""
+"""A line that is executable and not only a declaration."""
 
 
 def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
-    """The files in order: by rules those that a maintainer pointed at, then the search's; by a model, the model's."""
+    """Return the files in order: with rules, those that a maintainer named, then the search's; else the model's."""
     named = [one.path for one in report.suspects if not ordered or one.pointed]
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
 async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort) -> Suspect | None:
-    """The place of a file: around its leading fact, else where the brain or the search put it."""
+    """Return the place of a file: around its leading fact, else where the brain or the search found it."""
     facts, lead_fact = ground.facts, ground.stated.headline
     mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
     shown = mine if any(facts[number] in (lead_fact, *ground.stated.strong) for number in mine) else ()
@@ -275,7 +275,7 @@ async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Grou
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
-    """The place of a fact: its own definition where the search has that one, with the lines around the fact quoted."""
+    """Return the place of a fact: its definition if the search found it, with the lines around the fact quoted."""
     line = fact.line or 1
     for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
         start, end = max(1, line - before), line + after
@@ -295,7 +295,7 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
 
 
 async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
-    """The first and last line of the definition that holds a fact's line."""
+    """Return the first and last line of the definition that contains a fact's line."""
     if not fact.symbol or not fact.line:
         return None
     found = await code.definitions(fact.symbol.rpartition(".")[2])
@@ -318,7 +318,7 @@ def _from_lead(lead: Location, best: float) -> Suspect:
 
 
 def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
-    """The claim in words: the leading fact, and which file it makes likely."""
+    """Return the claim as text: the leading fact, and the file that it makes likely."""
     if ground.statement != "claim" or ground.headline is None or not suspects:
         return None
     fact = ground.facts[ground.headline]

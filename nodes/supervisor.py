@@ -27,18 +27,18 @@ from nodes.state import (
 from nodes.trust.prose import ProseCheck, whole_sentences
 
 _QUESTION, _EXPLANATION = 300, 600
-"""Most characters of a question or an option, and of the text beside it."""
+"""Maximum number of characters of a question or an option, and of the text beside it."""
 
 
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Collect what is new, decide the next step, and count the round."""
     started = time.perf_counter()
-    # First, so that the guards and the brain see what has just arrived.
+    # First, so that the guards and the brain receive the newest input.
     arrived = await _update_progress(state, runtime.context)
     now = state.model_copy(update=dict(arrived))
     judged = await _decide(now, runtime.context)
     decision, guard = _check_question(now, await _checked(now, judged, runtime.context))
-    # The guards come last and have the final word, whatever the brain decided.
+    # The guards come last and override the brain's decision.
     route = guards.route(now.model_copy(update={"next_node": decision.next_node}))
     also = guards.companions(now, route.node, decision.also)
     in_parallel = f" Beside it: {', '.join(also)}." if also else ""
@@ -155,7 +155,7 @@ def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tupl
 
 
 async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], context: Context) -> SupervisorDecision:
-    """Return the decision without what a model's question, which is posted, says of code that does not exist."""
+    """Return the decision without a model's statements about code that does not exist, because questions are posted."""
     decision = judged.value
     if decision.next_node != "human_input" or judged.judged_by == "rules":
         return decision
@@ -187,7 +187,7 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
 
 
 def mark_step(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
-    """Record what the next nodes are given: the guards compare it with what is known when the step is repeated."""
+    """Record the input of the next nodes; the guards compare it with the input when the step is repeated."""
     marks = state.marks
     if "codebase_search" in nodes and not guards.is_exempt(state):
         marks = marks.model_copy(update={"searches": marks.searches + 1})

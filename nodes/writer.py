@@ -1,4 +1,4 @@
-"""Write the report: the brain proposes, the program checks, fills and gates."""
+"""Write the report: the brain proposes a draft, and the program checks, completes and gates it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     others = PastIssueTitles(context.past) if context.past is not None else None
     issue = f"{case.title}\n{case.body}"
     checked = await check(judged.value, evidence, context.code, issue, others)
-    if judged.judged_by == "rules":  # their prose is the program's own
+    if judged.judged_by == "rules":  # the program wrote their prose
         return checked
     standing = [evidence[name] for name in checked.standing]
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
@@ -82,7 +82,7 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
-    """The report with its facts and what they allow it to state."""
+    """Return the report with its facts and what they allow it to state."""
     if is_unreadable(case.state):
         return report
     searched = _was_searched(case.state)
@@ -115,7 +115,7 @@ async def _as_found(report: TriageReport, survey: Survey, context: Context) -> T
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
     by_rules = _is_by_rules(report, case)
     if not by_rules:
-        # A model that names no place leaves those that the program found; its low confidence keeps them from a claim.
+        # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
         return await state_facts(report, survey, context.code, ordered=not report.suspects)
     stated = await state_facts(report, survey, context.code, ordered=True)
     if is_refuted(case, stated):
@@ -124,18 +124,18 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
 
 
 def _is_by_rules(report: TriageReport, case: Case) -> bool:
-    """Whether rules ranked the places too: rules that write in a model's stead keep its order."""
+    """Return whether rules also ranked the places: rules that replace a model retain its order."""
     searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
     return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches)
 
 
 def _is_thin(report: TriageReport, case: Case) -> bool:
-    """A model may have read more out of a few words than rules can."""
+    """Return whether an issue is too short to search by; never if a model inferred more from it than rules can."""
     return _is_by_rules(report, case) and is_thin(case)
 
 
 def _needs_search(case: Case, judged: Judged[Draft]) -> bool:
-    """Whether the confidence is about a place in the code, so that a model's number alone does not count."""
+    """Return whether the confidence is about a place in the code, so that a model's number alone is not sufficient."""
     return _was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
 
 
@@ -169,9 +169,9 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
 
 
 def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
-    """A retry may only improve on what it was sent to improve; the narrower search wins a tie.
+    """Return the better of a retry and the draft before it; the narrower search wins a tie.
 
-    A draft from before the first search never wins, because nobody had read the code for it.
+    A draft from before the first search never wins, because it was written without the code.
     """
     kept = state.best_draft
     if kept is None or (_was_searched(state) and _is_blind(state)):
@@ -180,7 +180,7 @@ def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
 
 
 def _is_blind(state: BugTriageState) -> bool:
-    """Whether every earlier draft was written before the first search."""
+    """Return whether every earlier draft was written before the first search."""
     nodes = [entry.node for entry in state.trace if not (entry.node == "codebase_search" and entry.error)]
     return "writer" not in nodes[nodes.index("codebase_search") :]
 
@@ -239,7 +239,7 @@ def _entry(
 
 
 def bare_report(state: BugTriageState, reason: str) -> TriageReport:
-    """What is left to say when writing itself failed: the best draft, or where the search had got to."""
+    """Return a minimal report after the writer failed: the best draft, or the state of the search."""
     note = f"Writing the report failed: {reason}"[:300]
     kept = state.best_draft or TriageReport(
         verdict="I could not finish this triage.",

@@ -1,4 +1,4 @@
-"""Texts that a regular expression dislikes most: what it repeats, repeated behind what it begins with."""
+"""Texts that are slow for a regular expression: its repeated parts after its beginning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from re import _constants as op  # what a pattern is made of is known to no public module
+from re import _constants as op  # no public module exposes the parts of a pattern
 from re import _parser as parser
 from typing import Any, NamedTuple
 
@@ -23,22 +23,22 @@ KINDS = {
 }
 REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 MOST = 4
-"""Variants of one part that are tried."""
+"""Maximum number of variants of one part."""
 
 
 class Bait(NamedTuple):
-    """A text of any length."""
+    """A text of variable length."""
 
     prefix: str
     repeated: str
 
     def text(self, length: int) -> str:
-        """As long as it should be, and an end that fits nothing."""
+        """Return a text of the given length with an end that does not match."""
         return (self.prefix + self.repeated * (length // len(self.repeated) + 1))[:length] + "\0"
 
 
 def patterns(*packages: str) -> dict[str, Pattern]:
-    """Every pattern that a module of these packages holds, by the name of its constant and its number in it."""
+    """Return every pattern in the modules of these packages, by the name of its constant and its index there."""
     found: dict[Pattern, str] = {}
     for package in packages:
         for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
@@ -59,7 +59,7 @@ def _inside(value: Any) -> Iterator[Pattern]:
 
 
 def baits(pattern: Pattern) -> list[Bait]:
-    """Each repetition of a pattern behind what leads to it, the beginnings of what it matches, and these together."""
+    """Return baits for each repetition of a pattern, for the beginnings of its matches, and for both together."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(text, pattern.flags | re.UNICODE)
     repeats = list(_repeats(tree, ""))
@@ -89,7 +89,7 @@ def _parts(node: Any, value: Any) -> list[Any]:
 
 
 def _samples(tree: Any) -> list[str]:
-    """Some of the shortest texts that a part of a pattern fits; the first is the plainest."""
+    """Return some of the shortest texts that a part of a pattern matches; the first is the simplest."""
     made = [""]
     for node, value in tree:
         plain, *others = _fitting(node, value)
@@ -108,12 +108,12 @@ def _fitting(node: Any, value: Any) -> list[str]:
         return _members(value)
     if node in REPEATS:
         return [sample * value[0] for sample in _samples(value[2])]
-    ahead = node is op.ASSERT_NOT or (node is op.ASSERT and value[0] > 0)  # what follows sees to that
+    ahead = node is op.ASSERT_NOT or (node is op.ASSERT and value[0] > 0)  # the following code handles that
     return [sample for part in _parts(node, value) for sample in _samples(part) if not ahead] or [""]
 
 
 def _members(items: Any) -> list[str]:
-    """One character of a class for each kind it holds."""
+    """Return one character of a class for each kind in it."""
     negated = items[0][0] is op.NEGATE
     own = [chr(value if kind is op.LITERAL else value[0]) for kind, value in items if kind in (op.LITERAL, op.RANGE)]
     return [c for c in dict.fromkeys([*ALPHABET, *own]) if any(_holds(item, c) for item in items) != negated] or ["a"]

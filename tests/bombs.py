@@ -1,4 +1,4 @@
-"""Hostile git repositories: a few small objects that unfold into more than any machine can hold."""
+"""Hostile git repositories: a few small objects that expand to more than a machine can store."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WIDTH, DEPTH = 32, 12
-"""Entries of each tree, and trees inside each other: 32 to the power of 12 files."""
+"""Entries of each tree, and depth of nesting: 32 to the power of 12 files."""
 _NAME = 60
 """Bytes of a name: long paths make a listing grow faster."""
 
 
 def tree_bomb(path: Path, *, width: int = WIDTH, depth: int = DEPTH, content: bytes = b"x = 1\n") -> str:
-    """Commit trees that hold the same tree many times over; 14 objects list as ``width ** depth`` files."""
+    """Commit trees that contain the same tree many times; 14 objects list as ``width ** depth`` files."""
     _init(path)
     return _commit(path, _nested(path, _blob(path, content), width=width, depth=depth), "Trees in trees")
 
@@ -42,7 +42,7 @@ def log_bomb(path: Path, *, width: int = WIDTH, depth: int = DEPTH, files: dict[
 
 
 def message_bomb(path: Path, *, size: int = 60_000_000) -> str:
-    """Commit with a message of one letter, ``size`` times; zlib makes a thousandth of it."""
+    """Commit with a message of one repeated letter, ``size`` bytes; zlib compresses it to a thousandth."""
     _init(path)
     tree = _tree(path, [(_blob(path, b"x = 1\n"), "blob", "x.py")])
     first = _commit(path, tree, "Initial")

@@ -10,14 +10,14 @@ import httpx
 
 
 def form_of(page: str) -> tuple[str, str]:
-    """Where the manifest is sent, and the manifest."""
+    """Return the address of the manifest form, and the manifest."""
     found = re.search(r'action="([^"]+)">\s*<input type="hidden" name="manifest" value="([^"]+)"', page)
     assert found, page
     return html.unescape(found[1]), html.unescape(found[2])
 
 
 async def on_github(http: httpx.AsyncClient, **asked: str) -> str:
-    """Press the button, and GitHub's; returns the address that GitHub sends the browser to."""
+    """Submit the form and GitHub's; return the address to which GitHub redirects the browser."""
     page = await http.get("/setup", params=asked)
     assert page.status_code == 200, page.text
     action, manifest = form_of(page.text)

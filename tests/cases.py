@@ -1,4 +1,4 @@
-"""Cases as the rules see them: an issue, what was read off it, and code that a search found."""
+"""Cases as the rules receive them: an issue, its facts, and the results of a code search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHA = "a" * 40
 
 
 def place(path: str, symbol: str | None = None, *, score: float = 1.0, reasons: Any = (), quote: str = "") -> Evidence:
-    """A place in the code, on lines 10 to 12."""
+    """Return evidence of a place in the code, on lines 10 to 12."""
     return Evidence(
         kind="code",
         locator=Locator(path=path, start_line=10, end_line=12, sha=SHA),
@@ -29,7 +29,7 @@ def place(path: str, symbol: str | None = None, *, score: float = 1.0, reasons: 
 def case(
     title: str = "", body: str = "", *places: Evidence, ran: str = "", confidence: float = 0.0, **state: Any
 ) -> Case:
-    """A case; ``ran`` names the nodes that ran, in order."""
+    """Return a case; ``ran`` names the nodes that ran, in order."""
     facts = read_facts(title, body)
     kind = state.pop("kind", "bug")
     reading = Investigation(problem="p", hypothesis="h", kind=kind) if "investigator" in ran else None

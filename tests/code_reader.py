@@ -1,4 +1,4 @@
-"""What a model says while it reads code."""
+"""The scripted replies of a model that reads code."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from tests.model_server import Reply, Request, says
 
 
 def look(kind: str, what: Any, start: Any = 0, end: Any = 0) -> dict[str, Any]:
-    """One look as the schema has it."""
+    """Return one lookup in the schema's format."""
     return {"kind": kind, "what": what, "start_line": start, "end_line": end}
 
 
 def wants(*looks: Any, **more: Any) -> Reply:
-    """A step that asks for looks."""
+    """Return a step that requests lookups."""
     return says({"looks": list(looks), "summary": "", "details": "", "suspects": [], "confidence": 0.0, **more})
 
 
 def ranks(*suspects: str, **more: Any) -> Reply:
-    """The ranking."""
+    """Return a step with the ranking."""
     return wants(**{"summary": "It is there.", "suspects": list(suspects), "confidence": 0.9, **more})
 
 
 def costing(reply: Reply, prompt: int, completion: int) -> Reply:
-    """The same reply, with the usage that its server reports."""
+    """Return the same reply with the usage that its server reports."""
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
     return Reply({**reply.body, "usage": usage}, reply.status, reply.headers, reply.delay)
 
 
 def messages(request: Request) -> list[str]:
-    """Each message of a request, to the byte."""
+    """Return each message of a request, byte for byte."""
     return [json.dumps(message) for message in request["messages"]]
 
 
 def is_reading(request: Request) -> bool:
-    """Whether a request is part of reading code."""
+    """Return whether a request is part of reading code."""
     return "looks" in request["response_format"]["json_schema"]["schema"]["properties"]

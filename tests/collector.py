@@ -1,4 +1,4 @@
-"""A stand-in for whoever collects traces: real HTTP on a free port of 127.0.0.1, keeps what it is sent."""
+"""A simulated trace collector: real HTTP on a free port of 127.0.0.1 that stores what it receives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 @dataclass
 class Collector:
-    """Its address, and the bodies that came."""
+    """The collector's address and the received bodies."""
 
     url: str
     bodies: list[tuple[str, bytes]] = field(default_factory=list)
 
     def spans(self) -> list[Span]:
-        """Every span that OpenTelemetry sent."""
+        """Return every span that OpenTelemetry sent."""
         found = []
         for path, body in list(self.bodies):
             if path == "/v1/traces":
@@ -30,13 +30,13 @@ class Collector:
         return found
 
     def everything(self) -> str:
-        """All that was sent, as text."""
+        """Return everything that was sent, as text."""
         return "\n".join(body.decode(errors="replace") for _, body in list(self.bodies))
 
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """Run one for the length of a test."""
+    """Run a collector during a test."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
     collector = Collector(f"http://127.0.0.1:{httpd.server_port}")
@@ -72,4 +72,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""

@@ -1,7 +1,8 @@
-"""No test sees the settings of the machine it runs on, writes outside its own folder, or fails on a busy machine."""
+"""Isolation of tests from the machine's settings, files outside their folders, and load."""
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from tests import certificates
 from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 
@@ -19,16 +21,17 @@ if TYPE_CHECKING:
     from bot.store.writes import StoredWrites
 
 
-# A slow example on a busy machine is no fault; tests of linear time measure processor time instead.
+# A slow example on a busy machine is no failure; tests of linear time measure processor time instead.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any machine")
+certificates.read_once()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Scale the limit after which a test counts as hanging; pytest-timeout reads the innermost marker next."""
+    """Scale the time limit of a test; pytest-timeout reads the innermost marker next."""
     marker = item.get_closest_marker("timeout")
     written = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
     item.add_marker(pytest.mark.timeout(patience(written)), append=False)
@@ -36,7 +39,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 SLOW = ("chaos", "serve", "limits", "cli", "hostile", "test_linear")
-"""Folders and files whose tests take longest. They come first, so that no core is left alone with them at the end."""
+"""The slowest folders and files. They run first, so that no core is left alone with them at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,8 +53,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=rank)
 
 
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was imported and collected: none of it goes before the end."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a ranking be agreed on anew."""
+    """Add the option that rewrites golden files."""
     parser.addoption(
         "--rewrite-ranking", action="store_true", help="write the golden rankings and the golden answer anew"
     )
@@ -71,7 +80,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A running server."""
+    """Yield a running server."""
     try:
         with serve_postgres() as server:
             yield server
@@ -83,20 +92,20 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def migrated(postgres: Postgres) -> str:
-    """The address of a database with every table."""
+    """Return the address of a migrated database."""
     return postgres.migrated()
 
 
 @pytest.fixture
 def url(postgres: Postgres, migrated: str) -> str:
-    """The same, with no row in any of them."""
+    """Return the address of a migrated database without rows."""
     postgres.empty(migrated)
     return migrated
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """An empty database of each kind."""
+    """Yield an empty database of each kind."""
     from bot.store.postgres import PostgresDatabase
     from bot.store.sqlite import SqliteDatabase
 
@@ -110,7 +119,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 @pytest.fixture
 def store(database: Database) -> Store:
-    """The tables in it."""
+    """Yield the tables in it."""
     from bot.store.tables import Store
 
     return Store(database)
@@ -118,7 +127,7 @@ def store(database: Database) -> Store:
 
 @pytest.fixture
 async def writes(tmp_path: Path) -> AsyncIterator[StoredWrites]:
-    """What a client asks before it writes."""
+    """Yield the write limits that a client checks before it writes."""
     from bot.store.sqlite import SqliteDatabase
     from bot.store.writes import StoredWrites
 

@@ -1,4 +1,4 @@
-"""Deliveries as GitHub sends them: payloads from the stand-in's world, signed, with their headers."""
+"""Deliveries as GitHub sends them: signed payloads of the simulated GitHub, with their headers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SECRET = "a secret of the webhook"
 
 
 def sign(body: bytes, secret: str = SECRET) -> str:
-    """The value of X-Hub-Signature-256."""
+    """Return the value of X-Hub-Signature-256."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def headers(event: str, body: bytes, *, guid: str | None = None, secret: str = SECRET, **more: str) -> dict[str, str]:
-    """The headers of a delivery."""
+    """Return the headers of a delivery."""
     return {
         "Content-Type": "application/json",
         "X-GitHub-Event": event,
@@ -30,7 +30,7 @@ def headers(event: str, body: bytes, *, guid: str | None = None, secret: str = S
 
 
 def repository(world: World, repo: Repo) -> dict[str, Any]:
-    """A repository as payloads hold it."""
+    """Return a repository in the format of payloads."""
     return {
         "id": repo.id,
         "name": repo.name,
@@ -45,19 +45,19 @@ def repository(world: World, repo: Repo) -> dict[str, Any]:
 
 
 def issue_event(world: World, repo: Repo, number: int, action: str, *, sender: str = "rita", **more: Any) -> bytes:
-    """An ``issues`` payload."""
+    """Return an ``issues`` payload."""
     return _event(world, repo, action=action, sender=sender, issue=world.issue(repo, number), **more)
 
 
 def repository_event(world: World, repo: Repo, action: str) -> bytes:
-    """A ``repository`` payload."""
+    """Return a ``repository`` payload."""
     return _event(world, repo, action=action, sender="rita")
 
 
 def comment_event(
     world: World, repo: Repo, number: int, comment: dict[str, Any], action: str = "created", **more: Any
 ) -> bytes:
-    """An ``issue_comment`` payload."""
+    """Return an ``issue_comment`` payload."""
     sender = more.pop("sender", comment["user"]["login"])
     shown = {name: value for name, value in comment.items() if not name.startswith("_")}
     return _event(world, repo, action=action, sender=sender, issue=world.issue(repo, number), comment=shown, **more)

@@ -55,12 +55,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def said(request: Request) -> str:
-    """All texts of a request."""
+    """Return all texts of a request."""
     return "\n".join(str(message["content"]) for message in request["messages"])
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """What a model that does its task answers, whatever the form."""
+    """Return the answer of a model that does its task, in any form."""
     text = said(request)
     if "You are the supervisor" in text:
         round_ = next(n for n in range(12) if f"Iteration: {n} /" in text)
@@ -69,7 +69,7 @@ def answer(request: Request) -> dict[str, Any]:
 
 
 def form_of(request: Request) -> Form:
-    """How the request asks for JSON."""
+    """Return how the request asks for JSON."""
     if "tools" in request:
         return "tools"
     asked: Form = request.get("response_format", {"type": "words"})["type"]
@@ -77,55 +77,55 @@ def form_of(request: Request) -> Form:
 
 
 def call(request: Request, value: dict[str, Any]) -> Reply:
-    """A call of the tool that was offered."""
+    """Return a call of the offered tool."""
     function = {"name": request["tools"][0]["function"]["name"], "arguments": json.dumps(value)}
     made = {"id": "call_1", "type": "function", "function": function}
     return completion({"role": "assistant", "content": None, "tool_calls": [made]}, "tool_calls")
 
 
 def fenced(text: str) -> str:
-    """JSON as chat models like to write it."""
+    """Return JSON in a fence, as chat models often write it."""
     return f"Here is the JSON:\n```json\n{text}\n```\nLet me know if you need more."
 
 
 @dataclass
 class Endpoint:
-    """One way in which a server behaves."""
+    """The behaviour of one kind of server."""
 
     name: str
     seen_at: str
-    """Where this was seen."""
+    """The server on which this was observed."""
     by_model: bool = True
-    """Whether the report is by the model."""
+    """Whether the model writes the report."""
     method: Form = "json_schema"
-    """The method that remains."""
+    """The method that remains after refusals."""
     temperature: bool = True
     """Whether temperature 0 remains."""
     extra: int = 0
-    """Requests beyond the seven of a run where nothing goes wrong."""
+    """Number of requests in addition to the seven of a run without faults."""
     notes: str = ""
-    """Words of the report's notes."""
+    """Words in the report's notes."""
     model: str = "m"
     settings: dict[str, Any] = field(default_factory=dict)
     long: bool = False
     """Whether the issue is long."""
     forms: dict[Form, Handles] = field(default_factory=dict)
-    """What it does about each form; what is not named is honoured."""
+    """The server's reaction to each form; unnamed forms are supported."""
     refusal: Reply = field(default_factory=lambda: error(400, "response_format, tools: not supported"))
     wraps: Callable[[str], str] = str
-    """What the model puts around its JSON."""
+    """Text that the model puts around its JSON."""
     knows_shape: bool = True
-    """Whether its model finds the fields without having been shown the schema."""
+    """Whether its model produces the fields without the schema."""
     first: Sequence[Reply] = ()
-    """What the first requests get."""
+    """Replies to the first requests."""
     rule: Callable[[Request], Reply | None] = lambda _request: None
-    """What else gets another reply."""
+    """Selects requests that get another reply."""
     usage: Callable[[Request], dict[str, int] | None] | None = None
     tokens: Callable[[Request], Request] = lambda request: request
-    """What the model reads of the request."""
+    """The part of the request that the model reads."""
 
     def script(self) -> Callable[[Request], Reply]:
-        """The server, for one run."""
+        """Return the server's script for one run."""
         waiting = iter(self.first)
 
         def reply(request: Request) -> Reply:
@@ -171,7 +171,7 @@ def no_system(message: str) -> Callable[[Request], Reply | None]:
 
 
 def strange(request: Request) -> Reply | None:
-    """A gateway that refuses a temperature without naming it."""
+    """Refuse a temperature without naming it, as some gateways do."""
     return (
         error(400, "Invalid request: this deployment accepts default inference settings only")
         if ("temperature" in request)
@@ -180,7 +180,7 @@ def strange(request: Request) -> Reply | None:
 
 
 def reasoning_model(request: Request) -> Reply | None:
-    """OpenAI's reasoning models."""
+    """Behave like OpenAI's reasoning models."""
     if "max_tokens" in request:
         return coded("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
     if "temperature" in request:
@@ -189,28 +189,28 @@ def reasoning_model(request: Request) -> Reply | None:
 
 
 def coded(param: str, message: str) -> Reply:
-    """An error of OpenAI's that names the field."""
+    """Return an error in OpenAI's format that names the field."""
     body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": "unsupported_value"}}
     return Reply(body, 400)
 
 
 def thinks_long(request: Request) -> Reply | None:
-    """A model whose reasoning uses up a usual limit."""
+    """Behave like a model whose reasoning uses up a usual limit."""
     return says("", finish="length") if request.get("max_tokens", 0) < 6_000 else None
 
 
 def holds(tokens: int) -> int:
-    """What a tokenizer counts, a little less than our estimate."""
+    """Return a tokenizer's count, slightly below our estimate."""
     return tokens * 9 // 10
 
 
 def prompt_tokens(request: Request) -> int:
-    """The tokens of a request by the server's own count."""
+    """Return the tokens of a request by the server's own count."""
     return holds(counted([(turn["role"], str(turn["content"])) for turn in request["messages"]]))
 
 
 def cuts_at(window: int) -> dict[str, Any]:
-    """A server that silently reads the beginning of a prompt only."""
+    """Return a server that silently reads only the beginning of a prompt."""
 
     def rule(request: Request) -> Reply | None:
         return says("I see some text. What is your question?") if prompt_tokens(request) > window else None
@@ -223,7 +223,7 @@ def cuts_at(window: int) -> dict[str, Any]:
 
 
 def overflows(window: int, message: str, status: int = 400) -> Callable[[Request], Reply | None]:
-    """A server that refuses a prompt which is too long together with its answer."""
+    """Refuse a prompt that is too long together with its answer."""
 
     def rule(request: Request) -> Reply | None:
         return error(status, message) if prompt_tokens(request) + request["max_tokens"] > window else None
@@ -232,16 +232,16 @@ def overflows(window: int, message: str, status: int = 400) -> Callable[[Request
 
 
 def no_usage(_request: Request) -> None:
-    """Nothing is reported."""
+    """Report no usage."""
 
 
 def uncached_only(_request: Request) -> dict[str, int]:
-    """Only what was not cached is reported."""
+    """Report only the uncached tokens."""
     return {"prompt_tokens": 7, "completion_tokens": 40, "total_tokens": 47}
 
 
 def effort_refused(request: Request) -> Reply | None:
-    """A server that knows no reasoning effort."""
+    """Refuse a reasoning effort."""
     return error(422, "extra fields not permitted: reasoning_effort") if "reasoning_effort" in request else None
 
 
@@ -345,7 +345,7 @@ PAGE: Reply = Reply("<html><body>Welcome</body></html>", headers={"Content-Type"
 
 
 def table() -> Iterator[str]:
-    """The rows as a Markdown table."""
+    """Return the rows as a Markdown table."""
     yield "| The endpoint | Seen at | JSON by | Temperature 0 | More calls, once | Report by |"
     yield "|---|---|---|---|---|---|"
     for one in sorted(ENDPOINTS, key=lambda one: not one.by_model):

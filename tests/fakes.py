@@ -1,4 +1,4 @@
-"""One fake per port: a repository in memory, scripted brains, a renderer that renders little."""
+"""One fake per port: a repository in memory, scripted brains and a minimal renderer."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class FakeWeb:
 
 @dataclass
 class ScriptedBrain:
-    """Decides by a script, judges by fixed answers, and can be told what to do before each answer."""
+    """Decides by a script, judges by fixed answers, and can run code before each answer."""
 
     decisions: list[SupervisorDecision] = field(default_factory=list)
     audits: list[bool] = field(default_factory=list)
@@ -219,19 +219,19 @@ class ScriptedBrain:
 
 
 def decide(node: Any, *, question: str | None = None, also: tuple[Any, ...] = ()) -> SupervisorDecision:
-    """A decision for ``node``, with a question if it is to ask."""
+    """Return a decision for ``node``, with a question if it asks one."""
     return SupervisorDecision(
         next_node=node, reasoning="because", question=question, question_context=None, confidence=0.5, also=also
     )
 
 
 def refuse(_role: str) -> None:
-    """A model that is out of reach."""
+    """Simulate an unreachable model."""
     raise ModelError("the model endpoint did not answer")
 
 
 def context(brain: Any = None, **ports: Any) -> Context:
-    """A context of fakes, any of which can be given."""
+    """Return a context of fakes; each can be replaced."""
     brain = brain or ScriptedBrain()
     given: dict[str, Any] = {
         "title": "scan hangs",

@@ -1,4 +1,4 @@
-"""The pages of GitHub that a person's browser meets: making an App from a manifest, and logging in to one."""
+"""The GitHub pages for creating an App from a manifest and for the login."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Page = Callable[[World, SplitResult, dict[str, str]], tuple[int, str, dict[str, 
 
 
 def serve_page(handler: BaseHTTPRequestHandler, world: World, split: SplitResult) -> bool:
-    """Answer if it is one of these pages."""
+    """Answer the request if it is for one of these pages."""
     answer = _page_of(handler.command, split.path)
     if answer is None:
         return False
@@ -53,7 +53,7 @@ def _page_of(method: str, path: str) -> Page | None:
 
 
 def _confirm(world: World, split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
-    """Where one confirms the App's name."""
+    """Answer the form in which a person confirms the App's name."""
     manifest = json.loads(form["manifest"])
     fault = manifest_fault(manifest)
     if fault:
@@ -70,7 +70,7 @@ def _confirm(world: World, split: SplitResult, form: dict[str, str]) -> tuple[in
 
 
 def _make(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
-    """The App exists from here on; its secrets are told for the code."""
+    """Create the App; its secrets are returned for the code."""
     manifest = json.loads(form["manifest"]) | {"name": form["name"], "owner": form["owner"]}
     code = secrets.token_hex(20)
     world.manifests[code] = manifest
@@ -80,7 +80,7 @@ def _make(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int,
 
 
 def _authorize(world: World, split: SplitResult, _form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
-    """Somebody who knows the App already is sent back at once."""
+    """Redirect a person who has authorised the App before at once."""
     asked = {name: values[0] for name, values in parse_qs(split.query).items()}
     if asked["client_id"] != CLIENT_ID or asked["code_challenge_method"] != "S256":
         return 404, "<h1>404</h1>", {}
@@ -94,7 +94,7 @@ def _authorize(world: World, split: SplitResult, _form: dict[str, str]) -> tuple
 
 
 def _exchange(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
-    """A code is good once, for the browser that began and the App that asked."""
+    """Exchange a code once, for the browser that began the login and the App that requested it."""
     kind = {"Content-Type": "application/json"}
     found = world.authorized.pop(form["code"], None)
     digest = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
@@ -117,7 +117,7 @@ _PAGES: dict[tuple[str, str], Page] = {
 
 
 def manifest_fault(manifest: Json) -> str:
-    """What GitHub would refuse of it; empty if nothing."""
+    """Return what GitHub would refuse in a manifest; empty if nothing."""
     if set(manifest) - _KNOWN:
         return f"unknown: {sorted(set(manifest) - _KNOWN)}"
     addresses: list[Any] = [manifest.get("url"), manifest.get("redirect_url"), *manifest.get("callback_urls", ())]

@@ -1,4 +1,4 @@
-"""A stand-in for GitHub: real HTTP on a free port of 127.0.0.1, with login, permissions and faults."""
+"""A simulated GitHub: real HTTP on a free port of 127.0.0.1, with login, permissions and faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.openapi import violation
 
 @cache
 def private_key() -> str:
-    """The App's key, made once a test run."""
+    """Return the App's key, generated once per test run."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     plain = serialization.NoEncryption()
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
@@ -41,7 +41,7 @@ def private_key() -> str:
 
 @cache
 def public_key() -> rsa.RSAPublicKey:
-    """Its public part; to load a key checks its primes, which takes longer than the rest of a request."""
+    """Return its public part; loading a key checks its primes, which takes longer than the rest of a request."""
     key = serialization.load_pem_private_key(private_key().encode(), None)
     assert isinstance(key, rsa.RSAPrivateKey)
     return key.public_key()
@@ -49,7 +49,7 @@ def public_key() -> rsa.RSAPublicKey:
 
 @dataclass(frozen=True)
 class Call:
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -60,18 +60,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with a request instead of, or after, its being done."""
+    """A fault that replaces or follows the execution of a request."""
 
     status: int | None = None
-    """Answer this; None cuts the connection off instead."""
+    """The status of the response; None closes the connection instead."""
     headers: dict[str, str] = field(default_factory=dict)
     message: str = "fault"
     content: bytes | None = None
-    """The body, instead of a JSON object with the message; give its type among the headers."""
+    """The body, instead of a JSON object with the message; set its type in the headers."""
     after: bool = False
-    """Do what was asked first."""
+    """Execute the request first."""
     delay: float = 0.0
-    """Seconds of silence before it."""
+    """Seconds of delay before the response."""
 
 
 LOST_ANSWER = Fault(status=502, after=True)
@@ -81,19 +81,19 @@ LIMITED = Fault(status=403, headers={"Retry-After": "7"}, message="You have exce
 
 @dataclass
 class GitHubServer:
-    """Its address, its world, what it was asked, and what is to go wrong."""
+    """The server's address, its data, the received requests and the planned faults."""
 
     url: str
     world: World
     calls: list[Call] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
-    """Calls that GitHub's description of its API does not allow."""
+    """Calls that GitHub's API description does not allow."""
     fault: Callable[[Call], Fault | None] = lambda _call: None
     free: list[Call] = field(default_factory=list)
     """Calls that were answered with 304, which does not count against the rate limit."""
 
     def fail(self, method: str, path: str, *faults: Fault) -> None:
-        """Let the next calls whose path holds ``path`` go wrong, one fault each."""
+        """Let the next calls whose path contains ``path`` fail, with one fault each."""
         waiting = list(faults)
 
         def fault(call: Call) -> Fault | None:
@@ -102,13 +102,13 @@ class GitHubServer:
         self.fault = fault
 
     def asked(self, method: str, path: str = "") -> list[Call]:
-        """The calls of a method whose path holds ``path``."""
+        """Return the calls of a method whose path contains ``path``."""
         return [call for call in self.calls if call.method == method and path in call.path]
 
 
 @contextmanager
 def serve_github() -> Iterator[GitHubServer]:
-    """Run a server for the length of a test; at its end every request must have been one that GitHub knows."""
+    """Run a server during a test; at its end every request must have been one that GitHub supports."""
     httpd = _Server(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
     url = f"http://127.0.0.1:{httpd.server_port}"
@@ -126,7 +126,7 @@ def serve_github() -> Iterator[GitHubServer]:
 
 
 class RefusalError(Exception):
-    """An answer that is no success."""
+    """A response that is not successful."""
 
     def __init__(self, status: int, message: str = "Not Found", headers: dict[str, str] | None = None) -> None:
         self.status, self.message, self.headers = status, message, headers or {}
@@ -138,16 +138,16 @@ Route = Callable[["Asked"], Answer]
 
 @dataclass
 class Asked:
-    """A call with what its path and its token say."""
+    """A call with the information in its path and token."""
 
     world: World
     call: Call
     blanks: dict[str, str]
     headers: dict[str, str] = field(default_factory=dict)
-    """Of the answer."""
+    """Headers of the response."""
 
     def token(self, permission: str, level: str = "read") -> Json:
-        """The token, which must hold the permission."""
+        """Return the token, which must have the permission."""
         held = self.world.tokens.get(self.call.authorization.partition(" ")[2])
         if held is None:
             raise RefusalError(401, "Bad credentials")
@@ -156,7 +156,7 @@ class Asked:
         return held
 
     def repo(self, permission: str, level: str = "read") -> Repo:
-        """The repository, which must be the token's and in a state that allows it."""
+        """Return the repository, which must be the token's and in a state that allows the call."""
         if "id" in self.blanks:
             repo = self.world.repos.get(int(self.blanks["id"]))
         else:
@@ -177,7 +177,7 @@ class Asked:
         return repo
 
     def issue(self, permission: str = "issues", level: str = "read") -> tuple[Repo, Json]:
-        """The issue, unless it moved or is gone."""
+        """Return the issue, unless it was moved or deleted."""
         repo, number = self.repo(permission, level), int(self.blanks["number"])
         moved = self.world.moved.get((repo.id, number))
         if moved:
@@ -189,7 +189,7 @@ class Asked:
         return repo, repo.issues[number]
 
     def page(self, items: list[Any]) -> list[Any]:
-        """One page of a list."""
+        """Return one page of a list."""
         size = min(int(self.call.query.get("per_page", ["30"])[0]), self.world.most_a_page)
         page = int(self.call.query.get("page", ["1"])[0])
         if len(items) > page * size:
@@ -320,10 +320,10 @@ def get_file(asked: Asked) -> Answer:
     content = asked.repo("contents").files.get(asked.blanks["path"])
     if content is None:
         raise RefusalError(404)
-    if isinstance(content, dict):  # as GitHub describes what is no file
+    if isinstance(content, dict):  # as GitHub describes what is not a file
         return 200, [content] if content["type"] == "dir" else content
     raw = content if isinstance(content, bytes) else content.encode()
-    whole = len(raw) <= 1_000_000  # above a megabyte GitHub leaves the content out
+    whole = len(raw) <= 1_000_000  # GitHub omits the content above a megabyte
     encoded = base64.encodebytes(raw).decode() if whole else ""
     encoding = "base64" if whole else "none"
     sha = hashlib.sha1(raw).hexdigest()
@@ -357,7 +357,7 @@ def get_issue(asked: Asked) -> Answer:
 
 
 def search_issues(asked: Asked) -> Answer:
-    """What is public, by repository and by any of its words; another token than an installation's may ask too."""
+    """Search public issues by repository and by any of their words; any token may do so."""
     if not asked.call.authorization:
         raise RefusalError(401)
     words = asked.call.query["q"][0].split()
@@ -421,7 +421,7 @@ def react_to_comment(asked: Asked) -> Answer:
 def add_labels(asked: Asked) -> Answer:
     repo, issue = asked.issue(level="write")
     for name in asked.call.body["labels"]:
-        repo.labels.add(name)  # GitHub makes up a label that is missing
+        repo.labels.add(name)  # GitHub creates a missing label
         if {"name": name} not in issue["labels"]:
             issue["labels"].append({"name": name})
     return 200, issue["labels"]
@@ -497,14 +497,14 @@ _GIT = re.compile(r"/([^/]+/[^/]+)\.git/(.+)")
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed hangs up in the middle of anything; everything else is shown."""
+        """Ignore disconnected clients, since tests kill them; show every other error."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or the second part of an answer waits for the first one to be acknowledged
+    disable_nagle_algorithm = True  # otherwise the second part of a response waits for the acknowledgement of the first
 
     def _serve(self) -> None:
         github: GitHubServer = self.server.github  # type: ignore[attr-defined]
@@ -532,7 +532,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._send(status, body, headers)
         except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True  # the client had waited long enough
+            self.close_connection = True  # the client's timeout was exceeded
 
     do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _serve  # noqa: N815
 
@@ -543,9 +543,9 @@ class _Handler(BaseHTTPRequestHandler):
         return Call(self.command, path, parse_qs(query), body, self.headers.get("Authorization", ""))
 
     def _answer(self, github: GitHubServer, call: Call) -> tuple[int, Any, dict[str, str]]:
-        # Who was told of a server that ended may still call its port, by now ours: that is no call of the App.
+        # A client of a server that ended may still call its port, which is now ours; such a call is not the App's.
         ours = "tracehound" in self.headers.get("User-Agent", "")
-        if ours and not call.path.startswith("/repositories/"):  # only ever asked because GitHub redirects there
+        if ours and not call.path.startswith("/repositories/"):  # only requested because GitHub redirects there
             fault = violation(call.method, call.path, call.query, call.body)
             if fault:
                 github.violations.append(fault)
@@ -564,7 +564,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _conditional(
         self, github: GitHubServer, call: Call, body: Any, headers: dict[str, str]
     ) -> tuple[int, Any, dict[str, str]]:
-        """As GitHub does: an ETag holds for one token."""
+        """Handle ETags as GitHub does: one ETag is valid for one token."""
         said = f"{call.authorization}{json.dumps(body)}{headers}"
         etag = f'W/"{hashlib.sha256(said.encode()).hexdigest()}"'
         if self.headers.get("If-None-Match") == etag:
@@ -604,10 +604,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def _cut(self) -> None:
-        """Reset the connection in the middle of the answer."""
+        """Reset the connection in the middle of the response."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
         self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""What a stand-in for GitHub knows: repositories, issues, comments, labels, people, in plain dictionaries."""
+"""The data of the simulated GitHub: repositories, issues, comments, labels and people in dictionaries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def person(login: str, kind: str = "User") -> Json:
-    """An account; the same login is the same account."""
+    """Return an account; the same login is the same account."""
     return {"login": login, "id": sum(ord(c) * 31**n for n, c in enumerate(login)) % 10**9, "type": kind}
 
 
@@ -40,17 +40,17 @@ class Repo:
     files: dict[str, str | bytes | dict[str, str]] = field(default_factory=dict)
     issues: dict[int, Json] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
-    """Login → the highest flag; anybody else may pull."""
+    """Login → the highest flag; anyone else may pull."""
     archived: bool = False
     public: bool = False
-    """Anybody may read it, without a token."""
+    """Whether it is readable without a token."""
 
     @property
     def full_name(self) -> str:
         return f"{self.owner}/{self.name}"
 
     def tip(self) -> str:
-        """The branch's SHA as git knows it, or as it was given."""
+        """Return the branch's SHA from git, or the configured one."""
         if self.git is None:
             return self.head
         asked = ["git", "--git-dir", str(self.git), "rev-parse", "--verify", "--quiet", "HEAD"]
@@ -61,33 +61,33 @@ class Repo:
 
 @dataclass
 class World:
-    """Everything there is; the server answers from it, and tests change it."""
+    """All data of the server; the server answers from it, and tests change it."""
 
     url: str = ""
     repos: dict[int, Repo] = field(default_factory=dict)
     comments: dict[int, Json] = field(default_factory=dict)
     reactions: list[tuple[str, int, str]] = field(default_factory=list)
-    """(``issue`` or ``comment``, number or id, content), in the order they were left; each once."""
+    """(``issue`` or ``comment``, number or id, content), in order and without duplicates."""
     moved: dict[tuple[int, int], str] = field(default_factory=dict)
-    """(repository id, number) → the path it is at now."""
+    """(repository id, number) → its current path."""
     renamed: dict[str, int] = field(default_factory=dict)
     """Old full name → repository id."""
     suspended: bool = False
     granted: dict[str, str] = field(default_factory=dict)
-    """Permissions of every installation; empty: those that the App asks for."""
+    """Permissions of every installation; empty means those that the App requests."""
     registration: Json = field(default_factory=dict)
-    """What the App's settings page says otherwise than app.yml: permissions, events, hook."""
+    """Differences of the App's settings page from app.yml: permissions, events, hook."""
     most_a_page: int = 100
     tokens: dict[str, Json] = field(default_factory=dict)
     manifests: dict[str, Json] = field(default_factory=dict)
-    """Code → an App that was made from this manifest, and whose secrets were not told yet."""
+    """Code → an App created from this manifest, whose secrets have not been returned yet."""
     registered: list[Json] = field(default_factory=list)
     signed_in: str = ""
-    """Who uses the browser that meets GitHub's pages."""
+    """The login of the person in the browser."""
     may_read: dict[str, set[int]] = field(default_factory=dict)
-    """Login → ids of the repositories that they may see."""
+    """Login → ids of the repositories that they may read."""
     authorized: dict[str, Json] = field(default_factory=dict)
-    """Code → who logged in, with their PKCE challenge."""
+    """Code → the login, with the PKCE challenge."""
     people: dict[str, str] = field(default_factory=dict)
     """A person's token → their login."""
     deliveries: list[Json] = field(default_factory=list)
@@ -96,7 +96,7 @@ class World:
     _seconds: itertools.count[int] = field(default_factory=itertools.count)
 
     def now(self) -> str:
-        """A later time than any before it."""
+        """Return a later time than any before it."""
         stamp = time.gmtime(1_750_000_000 + next(self._seconds))
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", stamp)
 
@@ -108,13 +108,13 @@ class World:
         return repo
 
     def named(self, full_name: str) -> Repo | None:
-        """A repository by its name of today."""
+        """Return a repository by its current name."""
         return next((repo for repo in self.repos.values() if repo.full_name == full_name), None)
 
     def open_issue(
         self, repo: Repo, title: str = "It fails", body: str | None = "", author: Json | str = "rita"
     ) -> Json:
-        """Somebody opens an issue; a string is a person."""
+        """Open an issue; a string as author is a person."""
         number = len(repo.issues) + 1
         now = self.now()
         repo.issues[number] = {
@@ -132,7 +132,7 @@ class World:
         return self.issue(repo, number)
 
     def issue(self, repo: Repo, number: int) -> Json:
-        """An issue as the API shows it."""
+        """Return an issue in the format of the API."""
         left = Counter(said for kind, at, said in list(self.reactions) if (kind, at) == ("issue", number))
         return {
             **repo.issues[number],
@@ -144,7 +144,7 @@ class World:
         }
 
     def comment(self, repo: Repo, number: int, body: str, author: Json | str = "rita") -> Json:
-        """Somebody comments; a string is a person."""
+        """Write a comment; a string as author is a person."""
         user = person(author) if isinstance(author, str) else author
         made, now = next(self._ids), self.now()
         comment = {
@@ -160,25 +160,25 @@ class World:
         return comment
 
     def on(self, repo: Repo, number: int) -> list[Json]:
-        """The comments on an issue, oldest first."""
+        """Return the comments on an issue, oldest first."""
         found = [c for c in list(self.comments.values()) if (c["_repo"], c["_number"]) == (repo.id, number)]
         return sorted(found, key=lambda comment: comment["id"])
 
     def ours(self, repo: Repo, number: int) -> list[str]:
-        """What the App has said on an issue."""
+        """Return the App's comments on an issue."""
         return [comment["body"] for comment in self.on(repo, number) if comment["user"] == BOT]
 
     def reports(self, repo: Repo, number: int) -> list[str]:
-        """Its sticky comments; more than one is a fault."""
+        """Return its sticky comments; more than one is a fault."""
         return [body for body in self.ours(repo, number) if body.startswith("<!-- triage:report")]
 
     def rename(self, repo: Repo, name: str) -> None:
-        """Call a repository otherwise; its old name leads to it."""
+        """Rename a repository; its old name redirects to the new one."""
         self.renamed[repo.full_name] = repo.id
         repo.name = name
 
     def transfer(self, repo: Repo, number: int, to: Repo) -> int:
-        """Move an issue with its comments to another repository; returns its number there."""
+        """Move an issue with its comments to another repository; return its number there."""
         new = len(to.issues) + 1
         to.issues[new] = {**repo.issues.pop(number), "number": new}
         for comment in self.on(repo, number):

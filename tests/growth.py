@@ -1,7 +1,7 @@
-"""How processor time grows with the length of a text: linear time is proven without a stopwatch.
+"""Measures how processor time grows with the length of a text, to test for linear time.
 
-Another process that wants the same core changes wall time and hardly the ratio of two processor times. Four times the
-text takes 4 times as long in linear time and 16 times in quadratic time; the limit lies between.
+Other processes on the same core change wall time but hardly the ratio of two processor times. Four times the text takes
+4 times as long in linear time and 16 times in quadratic time; the limit is in between.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STEP = 4
-"""How many times longer the longer text is."""
+"""Ratio of the lengths of the two texts."""
 MOST = 10
-"""How many times longer it may take."""
+"""Maximum ratio of the processor times."""
 NOTICEABLE = 0.005
-"""Processor seconds below which a ratio says more about the machine than about the code."""
+"""Processor seconds below which a ratio depends more on the machine than on the code."""
 ROUNDS = 4
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Processor time that this thread spends on some work."""
+    """Return the processor time that this thread spends on a function."""
     began = time.thread_time()
     work()
     return time.thread_time() - began
 
 
 def assert_linear(work: Callable[[T], object], text: Callable[[int], T], size: int, says: object = "") -> None:
-    """Assert that work on a text takes processor time in proportion to its length, or none to speak of.
+    """Assert that work on a text takes processor time in proportion to its length, or a negligible amount.
 
     Args:
-        work: what is measured.
-        text: makes a text of a length.
-        size: of the longer text.
+        work: the measured function.
+        text: creates a text of a given length.
+        size: length of the longer text.
         says: what the failure shows.
     """
     small, large = text(size // STEP), text(size)
     ratios: list[float] = []
-    for _ in range(ROUNDS):  # quadratic work fails each round, an interrupted measurement one
+    for _ in range(ROUNDS):  # quadratic work fails every round, an interrupted measurement only one
         long = cpu_seconds(lambda: work(large))
         if long <= NOTICEABLE:
             return
@@ -50,25 +50,25 @@ def assert_linear(work: Callable[[T], object], text: Callable[[int], T], size: i
 
 
 def assert_cheap(work: Callable[[], object], seconds: float, says: object = "") -> None:
-    """Assert that some work takes little processor time, measured against what this machine takes for known work.
+    """Assert that a function takes little processor time, relative to this machine's time for known work.
 
     Args:
-        work: what is measured.
-        seconds: as ``budget`` takes them.
+        work: the measured function.
+        seconds: as for ``budget``.
         says: what the failure shows.
     """
     for _ in range(ROUNDS):
         took = cpu_seconds(work)
-        if took < seconds or took < budget(seconds):  # a budget is never less than what was asked for
+        if took < seconds or took < budget(seconds):  # a budget is never below the requested value
             return
     raise AssertionError(f"takes {took:.2f} s {says}")
 
 
 def budget(seconds: float) -> float:
-    """What takes ``seconds`` of processor time where the known work takes 10 ms, in seconds of this machine."""
+    """Return this machine's equivalent of ``seconds`` of processor time on one whose known work takes 10 ms."""
     return seconds * max(1.0, cpu_seconds(_known) / 0.01)
 
 
 def _known() -> int:
-    """Some 10 ms of plain Python."""
+    """Run about 10 ms of plain Python."""
     return sum(number * number % 7 for number in range(100_000))

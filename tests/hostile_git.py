@@ -1,4 +1,4 @@
-"""Git servers that mean harm: what they send never ends, or unfolds into more than a machine can hold."""
+"""Malicious git servers whose data never ends or expands to more than a machine can store."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Answer = Callable[[], Iterable[bytes]]
 
 
 def packet(content: bytes) -> bytes:
-    """One line of git's protocol."""
+    """Return one line of git's protocol."""
     return b"%04x" % (len(content) + 4) + content
 
 
 def refs() -> Iterator[bytes]:
-    """One branch, as an honest server names it."""
+    """Yield one branch, as a correct server lists it."""
     yield packet(b"# service=git-upload-pack\n") + b"0000"
     yield packet(TIP.encode() + b" HEAD\0" + _CAPABILITIES + b"\n")
     yield packet(TIP.encode() + b" refs/heads/main\n") + b"0000"
 
 
 def endless_refs() -> Iterator[bytes]:
-    """Branches without end."""
+    """Yield branches without end."""
     yield packet(b"# service=git-upload-pack\n") + b"0000"
     yield packet(TIP.encode() + b" HEAD\0" + _CAPABILITIES + b"\n")
     number = 0
@@ -41,14 +41,14 @@ def endless_refs() -> Iterator[bytes]:
 
 
 def endless_negotiation() -> Iterator[bytes]:
-    """It always has one more commit in common."""
+    """Always acknowledge one more common commit."""
     while True:
         yield packet(b"ACK %s common\n" % (b"2" * 40)) * 100
         time.sleep(0.02)
 
 
 def dribble() -> Iterator[bytes]:
-    """Progress, faster than what counts as a dead line, and never a byte of the pack."""
+    """Send progress messages fast enough to seem active, but no byte of the pack."""
     yield packet(b"NAK\n")
     while True:
         yield packet(b"\x02Counting objects" + b"." * 200 + b"\r")
@@ -56,7 +56,7 @@ def dribble() -> Iterator[bytes]:
 
 
 def endless_pack() -> Iterator[bytes]:
-    """Objects without end: each is new, none can be compressed."""
+    """Yield objects without end; each is new and incompressible."""
     yield packet(b"NAK\n")
     yield packet(b"\x01PACK" + struct.pack(">II", 2, 1_000_000))
     while True:
@@ -64,7 +64,7 @@ def endless_pack() -> Iterator[bytes]:
 
 
 def many_objects() -> Iterator[bytes]:
-    """A pack that promises four thousand million objects: git makes room for them."""
+    """Send a pack that announces four thousand million objects, for which git allocates memory."""
     yield packet(b"NAK\n")
     yield packet(b"\x01PACK" + struct.pack(">II", 2, 0xFFFF_FFF0))
     while True:
@@ -73,9 +73,9 @@ def many_objects() -> Iterator[bytes]:
 
 
 def delta_bomb(result: int = 2_000_000_000) -> Iterator[bytes]:
-    """A pack of a few kB with a delta that unfolds to ``result`` bytes."""
+    """Send a pack of a few kB with a delta that expands to ``result`` bytes."""
     base = bytes(16_000_000)
-    copy = b"\xf0" + len(base).to_bytes(3, "little")  # so many bytes, from offset 0
+    copy = b"\xf0" + len(base).to_bytes(3, "little")  # this many bytes, from offset 0
     times = result // len(base)
     delta = _varint(len(base)) + _varint(times * len(base)) + copy * times
     name = hashlib.sha1(b"blob %d\0" % len(base) + base, usedforsecurity=False).digest()
@@ -115,7 +115,7 @@ class HostileGit:
 
 @contextmanager
 def serve_hostile(pack: Answer, advertised: Answer = refs) -> Iterator[HostileGit]:
-    """Answer every git client with these streams until the client goes away."""
+    """Answer every git client with these streams until the client disconnects."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -149,7 +149,7 @@ def serve_hostile(pack: Answer, advertised: Answer = refs) -> Iterator[HostileGi
 
 
 def _with_shallow(body: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """A client that asks for one commit alone first hears where history ends."""
+    """Send the history's border first, as to a client that requests a single commit."""
     if b"deepen" in body:
         yield packet(b"shallow " + TIP.encode()) + b"0000"
     if b"deepen" not in body or b"0009done" in body:

@@ -1,4 +1,4 @@
-"""A stand-in for an OpenAI-compatible server: real HTTP on a free port of 127.0.0.1, answers scripted by the test."""
+"""A simulated OpenAI-compatible server: real HTTP on a free port of 127.0.0.1, with scripted replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Request = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends back."""
+    """A response of the server."""
 
     body: Any
     status: int = 200
@@ -30,15 +30,15 @@ Script = list[Reply] | Callable[[Request], Reply]
 
 @dataclass
 class ModelServer:
-    """Its address, and the requests it has had."""
+    """The server's address and the received requests."""
 
     url: str
     script: Script = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
-    """Decoded bodies, in the order they came."""
+    """Decoded bodies in the order of arrival."""
 
     def answer(self, request: Request) -> Reply:
-        """The reply to a request: the script's next, and its last again when it has run out."""
+        """Return the reply to a request: the script's next one, or its last one when the script has ended."""
         self.requests.append(request)
         if callable(self.script):
             return self.script(request)
@@ -46,13 +46,13 @@ class ModelServer:
 
 
 def says(content: Any, *, finish: str = "stop", refusal: str | None = None) -> Reply:
-    """An assistant's message; anything but a string is sent as JSON."""
+    """Return an assistant's message; anything but a string is sent as JSON."""
     text = content if isinstance(content, str) or content is None else json.dumps(content)
     return completion({"role": "assistant", "content": text, "refusal": refusal}, finish)
 
 
 def calls(arguments: Any) -> Callable[[Request], Reply]:
-    """A call of the tool that was asked for."""
+    """Return a call of the requested tool."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
 
     def reply(request: Request) -> Reply:
@@ -64,7 +64,7 @@ def calls(arguments: Any) -> Callable[[Request], Reply]:
 
 
 def completion(message: dict[str, Any], finish: str) -> Reply:
-    """A chat completion around one message."""
+    """Return a chat completion with one message."""
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
     choice = {"index": 0, "message": message, "finish_reason": finish}
     body = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
@@ -72,19 +72,19 @@ def completion(message: dict[str, Any], finish: str) -> Reply:
 
 
 def error(status: int, message: str = "failed", **headers: str) -> Reply:
-    """An error as OpenAI writes it; ``retry_after_ms`` becomes the header retry-after-ms."""
+    """Return an error in OpenAI's format; ``retry_after_ms`` becomes the header retry-after-ms."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply({"error": {"message": message, "type": "error", "code": None}}, status, named)
 
 
 def text_of(request: Request) -> str:
-    """All that was said in a request."""
+    """Return all text in a request."""
     return "\n".join(message["content"] for message in request["messages"])
 
 
 @contextmanager
 def serve() -> Iterator[ModelServer]:
-    """Run a server for the length of a test."""
+    """Run a server during a test."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     httpd.daemon_threads = True
     server = ModelServer(f"http://127.0.0.1:{httpd.server_port}/v1")
@@ -100,7 +100,7 @@ def serve() -> Iterator[ModelServer]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # or the second part of an answer waits for the first one to be acknowledged
+    disable_nagle_algorithm = True  # otherwise the second part of a response waits for the acknowledgement of the first
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._send(reply, payload)
         except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True  # the client had waited long enough
+            self.close_connection = True  # the client's timeout was exceeded
 
     def _send(self, reply: Reply, payload: bytes) -> None:
         self.send_response(reply.status)
@@ -122,4 +122,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""

@@ -17,7 +17,7 @@ DESCRIPTION = Path(__file__).parent.parent / ".tools" / "openapi" / "api.github.
 
 
 def violation(method: str, path: str, query: dict[str, list[str]], body: Any) -> str | None:
-    """What is wrong with a request, or None; None too where there is no description to compare it with."""
+    """Return what is wrong with a request; None if nothing, or if no description is installed."""
     if not DESCRIPTION.exists():
         return None
     found = _operation(method.lower(), path)
@@ -72,7 +72,7 @@ def _operation(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
 
 @cache
 def _paths() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
-    """Literal paths before those with blanks, so that the nearest one is taken."""
+    """Return the paths, literal ones before those with parameters, so that the most specific one matches."""
     found = []
     for template, operations in _description()["paths"].items():
         pattern = re.sub(r"\\{path\\}", ".+", re.escape(template))

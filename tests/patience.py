@@ -1,4 +1,4 @@
-"""Time limits of tests, which follow the machine's load: a busy machine makes tests slower and never red.
+"""Time limits of tests that scale with the machine's load, so that load never fails a test.
 
 Limits are written for an idle machine. A test waits for a condition and never asserts how long something took.
 """
@@ -14,27 +14,27 @@ from pathlib import Path
 import httpx
 
 FLOOR = 3.0
-"""How much longer than written every wait may take: a limit catches a hang and is no measurement."""
+"""Minimum factor of every time limit: a limit detects a hang and measures nothing."""
 CEILING = 30.0
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _LOADAVG = Path("/proc/loadavg")
 
 
 def slowness() -> float:
-    """By which factor limits grow now.
+    """Return the current factor of time limits.
 
-    With a load of twenty on two cores a process gets a tenth of a core, and its children too; the factor is then 15.
+    With a load of twenty on two cores, a process and its children get a tenth of a core; the factor is then 15.
     """
     return min(CEILING, max(FLOOR, 1.5 * _load() / _CORES))
 
 
 def patience(seconds: float) -> float:
-    """Seconds that something may take now which takes less than ``seconds`` on an idle machine."""
+    """Return the current limit for something that takes less than ``seconds`` on an idle machine."""
     return seconds * slowness()
 
 
 class Deadline:
-    """A limit that moves when the machine gets busier while somebody waits."""
+    """A limit that is extended while it runs if the machine becomes busier."""
 
     def __init__(self, seconds: float) -> None:
         self._began = time.monotonic()
@@ -42,7 +42,7 @@ class Deadline:
         self._factor = slowness()
 
     def passed(self) -> bool:
-        """Whether it is time to give up."""
+        """Return whether the limit has passed."""
         self._factor = max(self._factor, slowness())
         return time.monotonic() - self._began > self._seconds * self._factor
 
@@ -50,11 +50,11 @@ class Deadline:
 def wait_for(
     holds: Callable[[], bool], seconds: float, says: Callable[[], object] = lambda: "", *, pause: float = 0.02
 ) -> None:
-    """Wait until a condition holds; while an HTTP server does not answer it does not.
+    """Wait until a condition is true; it is false while an HTTP server does not answer.
 
     Args:
         holds: the condition.
-        seconds: on an idle machine.
+        seconds: the limit on an idle machine.
         says: what the failure shows.
         pause: seconds between two checks.
     """
@@ -65,7 +65,7 @@ def wait_for(
 
 
 async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Wait in the event loop until a condition holds; ``seconds`` are those of an idle machine."""
+    """Wait in the event loop until a condition is true; ``seconds`` is the limit on an idle machine."""
     deadline = Deadline(seconds)
     while not holds():
         assert not deadline.passed()
@@ -80,7 +80,7 @@ def _holds(condition: Callable[[], bool]) -> bool:
 
 
 def _load() -> float:
-    """Processes that want to run: the mean of the last minute or the number at this instant, whichever is more."""
+    """Return the number of runnable processes: the mean of the last minute or the current number, if higher."""
     try:
         minute, _, _, instant, _ = _LOADAVG.read_text().split()
         return max(float(minute), float(instant.partition("/")[0]))

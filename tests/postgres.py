@@ -1,4 +1,4 @@
-"""A real Postgres in a folder of its own, for as long as the tests run; it ends with them, however they end."""
+"""A real Postgres in a temporary folder, which ends with the test run, however that ends."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _WORKED_BY = ("postgres", "nobody")
-"""Root may not run a Postgres."""
-# When whoever holds the other end of standard input is gone, even by kill -9, the server ends and its folder goes.
+"""Postgres refuses to run as root."""
+# When the process at the other end of standard input ends, even by kill -9, the server stops and its folder is deleted.
 _SCRIPT = """
 begin() {
     "$0/postgres" -D "$1/data" -k "$1" -F -c listen_addresses= -c max_connections=200 -c shared_buffers=32MB \
@@ -43,7 +43,7 @@ rm -rf "$1"
 
 
 class NoPostgresError(RuntimeError):
-    """Neither installed here nor among the development dependencies."""
+    """Postgres is neither installed nor among the development dependencies."""
 
 
 @dataclass
@@ -55,11 +55,11 @@ class Postgres:
     template: str = ""
 
     def url(self, name: str = "postgres") -> str:
-        """The address of one of its databases."""
+        """Return the address of one of its databases."""
         return f"postgresql://tracehound@/{name}?host={self.folder}"
 
     def create(self, like: str = "template1") -> str:
-        """The address of a new database."""
+        """Create a database and return its address."""
         import psycopg
 
         name = f"t{secrets.token_hex(6)}"
@@ -68,7 +68,7 @@ class Postgres:
         return self.url(name)
 
     def migrated(self) -> str:
-        """The address of a new database with every table; the first one is copied."""
+        """Return the address of a new migrated database, copied from the first one."""
         from bot.store.postgres import connect
         from bot.store.postgres.migrate import migrate
 
@@ -80,11 +80,11 @@ class Postgres:
         return self.create(self.template)
 
     def stop(self, *, crash: bool = False) -> None:
-        """As ``pg_ctl stop`` does, or as after a crash: connections are cut, new ones refused."""
+        """Stop the server, cleanly or as by a crash: connections are closed and new ones refused."""
         self._tell("crash" if crash else "stop", "stopped")
 
     def start(self) -> None:
-        """Again, on the same data."""
+        """Start the server again on the same data."""
         self._tell("start", "ready")
 
     def _tell(self, word: str, answer: str) -> None:
@@ -96,7 +96,7 @@ class Postgres:
         assert said == answer, said
 
     def empty(self, url: str) -> None:
-        """Take every row out of the store's tables; quicker than a new database."""
+        """Delete all rows of the store's tables, which is faster than a new database."""
         import psycopg
 
         named = (
@@ -112,7 +112,7 @@ def serve_postgres() -> Iterator[Postgres]:
     """Start a server on a socket in a new folder.
 
     Raises:
-        NoPostgresError: there is none to start.
+        NoPostgresError: Postgres is not installed.
     """
     binaries, user = _binaries(), _user()
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # short: a socket's path has at most 107 bytes

@@ -2,12 +2,17 @@
 
 Each start is a process of its own, forked, with its own arguments, environment, folder, streams and exit code. The
 processes share one hash seed, so tests of determinism, and those of the start itself, start a fresh interpreter.
+
+A forked server also has its worker process forked: by a second forking process, a child of the server that is named
+``FORKER`` and ends with it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
+import fcntl
 import gc
 import io
 import json
@@ -24,24 +29,34 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST = 1 << 20
-"""Most bytes of a request or of an answer."""
-_CWD, _ENV, _STREAMS, _NEW_SESSION = 5, 6, (10, 13, 15), 21
+"""Maximum bytes of a request or a response."""
+_PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 """Positions among the arguments of ``Popen._execute_child``, the same in Python 3.11 to 3.13."""
+FORKER = "forker"
+"""The name, as /proc has it, of the process that forks the workers of a server."""
+_START_WORKERS = ("serve", "worker")
+_WORKER = "bot.dispatch"
+_MOST_PASSED = 8
+"""Most file descriptors of a request."""
+_HIGH = 200
+"""Lowest number for descriptors that move out of the way of those that a process shall have."""
 
 
 class Forked(subprocess.Popen[Any]):
-    """A process that is started from the one that has imported everything; otherwise as any other."""
+    """A process that is forked from one that has imported everything; otherwise like any other."""
 
     def _execute_child(self, args: list[str], *given: Any) -> None:
         everything = (args, *given)
         streams = [everything[at] if everything[at] != -1 else usual for usual, at in enumerate(_STREAMS)]
+        passed = sorted(everything[_PASSED])
         wish = {
+            "descriptors": [0, 1, 2, *passed],
             "argv": args,
             "cwd": os.fspath(everything[_CWD] or os.getcwd()),
             "env": dict(os.environ if everything[_ENV] is None else everything[_ENV]),
             "session": bool(everything[_NEW_SESSION]),
         }
-        self.pid = _parent().start(wish, streams)
+        self.pid = _parent().start(wish, [*streams, *passed])
         self._child_created = True
         self._close_pipe_fds(*everything[10:16])  # type: ignore[attr-defined]
 
@@ -59,31 +74,23 @@ class Forked(subprocess.Popen[Any]):
 
 
 class Parent:
-    """The process that forks, seen from the test session."""
+    """The forking process, seen from the test session."""
 
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                cwd=Path(__file__).parents[1],
-                start_new_session=True,
-            )
-        self._socket = ours
+    def __init__(self, connection: socket.socket, process: subprocess.Popen[Any] | None = None) -> None:
+        self._socket = connection
+        self._process = process  # an object that is dropped before its process ends is a warning
         self._started: list[int] = []
         self._ended: dict[int, int] = {}
+        self.gone = False
         self._news = threading.Condition()
         self._one_at_a_time = threading.Lock()
         threading.Thread(target=self._listen, daemon=True).start()
         atexit.register(self._socket.close)
 
-    def start(self, wish: dict[str, Any], streams: list[int]) -> int:
-        """Start a process; returns its number."""
+    def start(self, wish: dict[str, Any], descriptors: list[int]) -> int:
+        """Start a process; return its id."""
         with self._one_at_a_time:
-            socket.send_fds(self._socket, [json.dumps(wish).encode()], streams)
+            socket.send_fds(self._socket, [json.dumps(wish).encode()], descriptors)
             with self._news:
                 assert self._news.wait_for(lambda: self._started, 300.0), "nothing was started"
                 pid = self._started.pop()
@@ -91,11 +98,11 @@ class Parent:
                 return pid
 
     def status(self, pid: int, *, wait: bool) -> int | None:
-        """The status with which a process ended, as ``os.waitpid`` gives it; None while it runs."""
+        """Return the status with which a process ended, as from ``os.waitpid``; None while it runs."""
         with self._news:
             if wait:
-                self._news.wait_for(lambda: pid in self._ended)
-            return self._ended.get(pid)
+                self._news.wait_for(lambda: pid in self._ended or self.gone)
+            return self._ended.get(pid, signal.SIGKILL if self.gone else None)
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):
@@ -107,6 +114,29 @@ class Parent:
                     else:
                         self._ended[pid] = status
                     self._news.notify_all()
+        with self._news:
+            self.gone = True
+            self._news.notify_all()
+
+
+def _begin() -> Parent:
+    """Start the process that imports everything and forks."""
+    ours, theirs = _connected()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd=Path(__file__).parents[1],
+            start_new_session=True,
+        )
+    return Parent(ours, process)
+
+
+def _connected() -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for end in (ours, theirs):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+    return ours, theirs
 
 
 _parents: list[Parent] = []
@@ -116,14 +146,16 @@ _parents_lock = threading.Lock()
 def _parent() -> Parent:
     with _parents_lock:
         if not _parents:
-            _parents.append(Parent())
+            _parents.append(_begin())
         return _parents[0]
 
 
 def _import_all() -> None:
     import bot
     import nodes
+    from tests import certificates
 
+    certificates.read_once()
     for package in (bot, nodes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
@@ -132,7 +164,7 @@ def _import_all() -> None:
 
 
 def _serve(wishes: socket.socket) -> dict[str, Any] | None:
-    """Fork for each wish; returns None at the end of the session, and the wish in each forked process."""
+    """Fork for each request; return None at the end of the session, and the request in each forked process."""
     ended, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes)
@@ -147,7 +179,7 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
             _reap(wishes)
         if wishes not in ready:
             continue
-        said, streams, _, _ = socket.recv_fds(wishes, _LONGEST, 3)
+        said, streams, _, _ = socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)
         if not said:
             return None
         pid = os.fork()
@@ -156,16 +188,25 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             # A shell's background jobs ignore Ctrl-C, and a fork would inherit that; a command in a terminal does not.
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            for at, stream in enumerate(streams):
-                os.dup2(stream, at)
-            for fd in (*streams, ended, wakes):
+            for fd in (ended, wakes):
                 os.close(fd)
             wishes.close()
             wish: dict[str, Any] = json.loads(said)
+            _place(streams, wish["descriptors"])
             return wish
         for stream in streams:
             os.close(stream)
         wishes.send(json.dumps(["started", pid, 0]).encode())
+
+
+def _place(descriptors: list[int], numbers: list[int]) -> None:
+    """Give open descriptors the numbers that they shall have."""
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH) for fd in descriptors]
+    for fd in descriptors:
+        os.close(fd)
+    for fd, number in zip(moved, numbers, strict=True):
+        os.dup2(fd, number)
+        os.close(fd)
 
 
 def _reap(wishes: socket.socket) -> None:
@@ -178,7 +219,7 @@ def _reap(wishes: socket.socket) -> None:
 
 
 def _become(wish: dict[str, Any]) -> None:
-    """Take over the arguments, the environment and the streams that a fresh interpreter would have."""
+    """Set the arguments, the environment and the streams that a fresh interpreter would have."""
     if wish["session"]:
         os.setsid()
     os.environ.clear()
@@ -198,11 +239,87 @@ def _become(wish: dict[str, Any]) -> None:
     )
 
 
+def _starts_workers(argv: list[str]) -> bool:
+    at = argv.index("-m")
+    return argv[at + 1] == "bot" and any(word in _START_WORKERS for word in argv[at + 2 : at + 3])
+
+
+def _with_forker(wish: dict[str, Any]) -> dict[str, Any]:
+    """Fork a process that forks the workers of a server; returns the server's wish, and in a worker the worker's."""
+    ours, theirs = _connected()
+    if os.fork() == 0:
+        ours.close()
+        _place(
+            [os.open(os.devnull, os.O_RDWR) for _ in range(3)], [0, 1, 2]
+        )  # its server's streams end with the server
+        comm = Path("/proc/self/comm")
+        name = comm.read_text()
+        comm.write_text(FORKER)
+        worker = _serve(theirs)
+        if worker is None:
+            os._exit(0)
+        comm.write_text(name)
+        return worker
+    theirs.close()
+    parent = Parent(ours)
+    _parents[:] = [parent]
+    usual = asyncio.create_subprocess_exec
+
+    async def forked(*command: Any, **given: Any) -> Any:
+        if _WORKER not in command or parent.gone:
+            return await usual(*command, **given)
+        return await Worker.start(command, given)
+
+    asyncio.create_subprocess_exec = forked
+    return wish
+
+
+class Worker:
+    """A forked process with the part of ``asyncio.subprocess.Process`` that a server uses."""
+
+    def __init__(self, process: Forked, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader) -> None:
+        self.stdin, self.stdout = stdin, stdout
+        self.pid = process.pid
+        self.terminate, self.kill = process.terminate, process.kill
+        self.returncode: int | None = None
+        self._process = process
+        self._ended = asyncio.Event()
+        threading.Thread(target=self._wait, args=(asyncio.get_running_loop(),), daemon=True).start()
+
+    @classmethod
+    async def start(cls, command: tuple[str, ...], given: dict[str, Any]) -> Worker:
+        """Start a process whose input and output are pipes."""
+        process = Forked(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=given["pass_fds"], env=given["env"]
+        )
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), process.stdout)
+        writing, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
+        return cls(process, asyncio.StreamWriter(writing, protocol, None, loop), reader)
+
+    async def wait(self) -> int:
+        """Wait for its end; returns its exit code."""
+        await self._ended.wait()
+        assert self.returncode is not None
+        return self.returncode
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        code = self._process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._end, code)
+
+    def _end(self, code: int) -> None:
+        self.returncode = code
+        self._ended.set()
+
+
 if __name__ == "__main__":
     _import_all()
     gc.collect()
     gc.freeze()
     wished = _serve(socket.socket(fileno=int(sys.argv[1])))
+    if wished is not None and _starts_workers(wished["argv"]):
+        wished = _with_forker(wished)
     if wished is not None:
         _become(wished)
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

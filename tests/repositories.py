@@ -34,16 +34,16 @@ def git(path: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
 
 
 def make_repository(path: Path, files: Mapping[str, bytes | str], *, message: str = "Initial") -> str:
-    """Commit exactly these files, creating the repository where there is none, and return the commit's full SHA.
+    """Commit exactly these files, creating the repository if needed; return the commit's full SHA.
 
-    Names may hold anything git can store: they go into the tree directly, so that the file system has no say.
+    Names may contain anything that git can store: they go into the tree directly, independent of the file system.
     """
     path.mkdir(parents=True, exist_ok=True)
     with_parent = (path / ".git").exists() and _has_commit(path)
     if not (path / ".git").exists():
         git(path, "init", "--quiet", "--initial-branch=main")
     sha = git(path, "fast-import", "--quiet", stdin=b"".join(_commit(files, message, with_parent=with_parent)))
-    git(path, "read-tree", "HEAD")  # entries that a test adds and commits come on top of these
+    git(path, "read-tree", "HEAD")  # entries that a test adds and commits follow these
     return sha.decode().strip()
 
 

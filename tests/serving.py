@@ -1,4 +1,4 @@
-"""The web application on a real port, in the test's own process; nobody works on what it stores."""
+"""The web application on a real port in the test's process, without a worker."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NobodyWorks:
 
 @asynccontextmanager
 async def serving(app: ASGIApp, *, connections: Connections | None = None) -> AsyncIterator[str]:
-    """Serve it for the length of a test, with the server's own limits; gives its address."""
+    """Serve the application during a test, with the server's own limits; yield its address."""
     config = server_config(app, connections=connections)
     config.host, config.port = "127.0.0.1", 0
     server = uvicorn.Server(config)

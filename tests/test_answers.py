@@ -1,4 +1,4 @@
-"""What counts as an answer, and what people write under every issue."""
+"""Which comments count as answers, and which are common remarks."""
 
 from __future__ import annotations
 

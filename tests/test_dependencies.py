@@ -1,4 +1,4 @@
-"""What the code imports is what an installation brings: nothing is there only because something else wants it."""
+"""Every imported package is a declared dependency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OURS = ("bot", "nodes", "prompts")
 
 
 def imported(package: str) -> Iterator[str]:
-    """The first parts of the modules that a package imports, lazily or not."""
+    """Yield the top-level names of the modules that a package imports, lazily or not."""
     for file in (ROOT / package).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_bytes())):
             if isinstance(node, ast.Import):
@@ -25,14 +25,14 @@ def imported(package: str) -> Iterator[str]:
 
 
 def declared() -> set[str]:
-    """The names of the distributions that pyproject.toml asks for."""
+    """Return the names of the distributions in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     groups = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
     return {normal(re.split(r"[\[<>=~! ;]", line)[0]) for group in groups for line in group}
 
 
 def normal(name: str) -> str:
-    """A distribution's name as PEP 503 compares it."""
+    """Return a distribution's name normalised as in PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -40,3 +40,9 @@ def test_every_import_is_declared() -> None:
     brings, asked = packages_distributions(), declared()
     foreign = {name for package in OURS for name in imported(package)} - {*OURS, *sys.stdlib_module_names}
     assert {name for name in foreign if not asked & set(map(normal, brings.get(name, ())))} == set()
+
+
+def test_a_wheel_holds_the_program_alone() -> None:
+    """A package named ``tests`` in a user's environment would hide, or be hidden by, another project's."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert tuple(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == OURS

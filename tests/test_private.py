@@ -1,4 +1,4 @@
-"""What the program writes is readable for its owner alone."""
+"""Only the owner can read the files that the program writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def test_data_of_a_run_is_private_and_an_open_directory_is_closed(tmp_path: Path
     assert _open_to_others(data) == []
 
 
-def test_a_shared_directory_is_left_as_it_is_and_that_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_shared_directory_is_left_as_it_is_and_that_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     tmp_path.chmod(0o1777)
     tighten(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777

@@ -1,4 +1,4 @@
-"""How much work an issue is worth."""
+"""The tier of an issue."""
 
 from __future__ import annotations
 

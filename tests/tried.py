@@ -30,12 +30,12 @@ class Tried:
     what: str
     cases: int = 0
     examples: int = 0
-    """Random ones, of property tests."""
+    """Number of random examples, of property tests."""
     files: set[str] = field(default_factory=set)
 
 
 def count() -> list[Tried]:
-    """Collect the tests that carry the marker and count what they try, in alphabetical order.
+    """Collect the tests that carry the marker and count their cases, in alphabetical order.
 
     Raises:
         RuntimeError: the tests cannot be collected.
@@ -52,14 +52,14 @@ def count() -> list[Tried]:
 
 
 def marked() -> Iterator[Path]:
-    """The test files in which the marker is used."""
+    """Return the test files in which the marker is used."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         if "mark.tried(" in path.read_text(encoding="utf-8"):
             yield path
 
 
 def table(rows: Iterable[Tried]) -> Iterator[str]:
-    """The lines of a Markdown table."""
+    """Return the lines of a Markdown table."""
     yield "| What was tried | Cases | Random examples | Tests |"
     yield "|---|---:|---:|---|"
     for row in rows:
@@ -81,7 +81,7 @@ def _add(row: Tried, item: pytest.Item, each: int) -> None:
     row.files.add(item.path.relative_to(ROOT / "tests").as_posix())
     test = getattr(item, "obj", None)
     if hypothesis.is_hypothesis_test(test):
-        # Hypothesis publishes no other way to the settings of a test.
+        # Hypothesis has no other public access to the settings of a test.
         row.examples += test._hypothesis_internal_use_settings.max_examples
     else:
         row.cases += each

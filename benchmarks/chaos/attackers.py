@@ -1,4 +1,4 @@
-"""What a stranger can send to the server without any secret, as fast as it goes. Each attack is a process of its own.
+"""Attacks that a client without any secret can run against the server. Each attack is a separate process.
 
 python -m benchmarks.chaos.attackers NAME HOST PORT SECONDS PAUSE
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
-"""What is sent over one connection."""
+"""An attack over one connection."""
 
 HALF_OPEN = 600
 _HEAD = "POST {path} HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n"
@@ -23,11 +23,11 @@ _FALSE = "X-Hub-Signature-256: sha256=" + "0" * 64 + "\r\n"
 _CHUNK = b"x" * 65_536
 
 _pause = 0.0
-"""Seconds between two pieces that a connection sends; 0: as fast as it goes."""
+"""Seconds between two writes on a connection; 0 means without a pause."""
 
 
 class Target:
-    """Where the server is, and until when it is attacked."""
+    """The server's address and the end of the attack."""
 
     def __init__(self, host: str, port: int, seconds: float) -> None:
         self.host, self.port = host, port
@@ -39,7 +39,7 @@ class Target:
         return self.until - time.monotonic()
 
     async def once(self, attack: Attack) -> None:
-        """One connection, until the server ends it or time is up."""
+        """Attack over one connection until the server closes it or the time is up."""
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             async with asyncio.timeout(max(self.left, 0)):
                 reader, writer = await asyncio.open_connection(self.host, self.port)
@@ -50,7 +50,7 @@ class Target:
                     writer.transport.abort()
 
     async def many(self, at_once: int, attack: Attack) -> None:
-        """So many connections at any time."""
+        """Attack over a constant number of connections."""
 
         async def again() -> None:
             while self.left > 0:
@@ -72,7 +72,7 @@ async def _send(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def giant_headers(target: Target) -> None:
-    """One header of 100 MB, four at a time."""
+    """Send one header of 100 MB, on four connections at once."""
 
     async def attack(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _send(writer, b"GET / HTTP/1.1\r\nX: ")
@@ -83,7 +83,7 @@ async def giant_headers(target: Target) -> None:
 
 
 async def slow_headers(target: Target) -> None:
-    """A header line a second, on a hundred connections."""
+    """Send one header line per second, on a hundred connections."""
 
     async def attack(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _send(writer, b"GET / HTTP/1.1\r\n")
@@ -95,7 +95,7 @@ async def slow_headers(target: Target) -> None:
 
 
 async def slow_bodies(target: Target) -> None:
-    """A byte a second of forms and of deliveries with a false signature, on a hundred connections."""
+    """Send forms, and deliveries with an invalid signature, at one byte per second on a hundred connections."""
 
     def attack_on(head: bytes) -> Attack:
         async def attack(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -112,7 +112,7 @@ async def slow_bodies(target: Target) -> None:
 
 
 async def half_open(target: Target) -> None:
-    """More connections than the server has descriptors, which send half a request and nothing more."""
+    """Open more connections than the server has descriptors, and send half a request on each."""
 
     async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _send(writer, b"POST /webhooks/github HTTP/1.1\r\nHost: x\r\n")
@@ -122,7 +122,7 @@ async def half_open(target: Target) -> None:
 
 
 async def large_bodies(target: Target) -> None:
-    """Bodies of 25 MB without a signature and with a false one, forty at a time."""
+    """Send bodies of 25 MB, unsigned and with an invalid signature, forty at a time."""
 
     def attack_on(head: bytes) -> Attack:
         async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -138,7 +138,7 @@ async def large_bodies(target: Target) -> None:
 
 
 async def wrong_tokens(target: Target) -> None:
-    """Wrong bearer tokens and wrong tokens in the form, on eight connections that are kept open."""
+    """Send wrong bearer tokens, and wrong tokens in the form, on eight keep-alive connections."""
     bearer = b"GET /runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\n\r\n"
     form = _post("/login", 11, kind="application/x-www-form-urlencoded") + b"token=wrong"
 
@@ -152,7 +152,7 @@ async def wrong_tokens(target: Target) -> None:
 
 
 async def bad_logins(target: Target) -> None:
-    """Logins that are begun or finished without a code, on four connections that are kept open."""
+    """Begin logins, and complete logins without a code, on four keep-alive connections."""
     paths = ("/login", "/login/github", "/login/github/callback?code=a&state=b", "/logout", "/readyz", "/api/v1/runs/x")
 
     async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -165,7 +165,7 @@ async def bad_logins(target: Target) -> None:
 
 
 async def pipelining(target: Target) -> None:
-    """Ten thousand requests in one go, without reading an answer."""
+    """Send ten thousand requests at once without reading a response."""
 
     async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _send(writer, b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n" * 10_000)
@@ -176,7 +176,7 @@ async def pipelining(target: Target) -> None:
 
 
 async def garbage(target: Target) -> None:
-    """What is not HTTP, and heads of a thousand headers."""
+    """Send data that is not HTTP, and requests with a thousand headers."""
 
     async def attack(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await _send(
@@ -188,7 +188,7 @@ async def garbage(target: Target) -> None:
 
 
 async def _answer(reader: asyncio.StreamReader) -> None:
-    """Read an answer whose length is said."""
+    """Read a response that has a Content-Length."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     await reader.readexactly(int(length[0].split(b":")[1]) if length else 0)
@@ -204,11 +204,11 @@ ATTACKS: Mapping[str, Callable[[Target], Coroutine[Any, Any, None]]] = {
 
 
 def main() -> None:
-    """Attack, and print how many connections it took."""
+    """Run the attack and print the number of connections."""
     global _pause  # noqa: PLW0603  one attack a process
     _, name, host, port, seconds, pause = sys.argv
     _pause = float(pause)
-    os.nice(10)  # strangers have machines of their own
+    os.nice(10)  # real attackers use machines of their own
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
     target = Target(host, int(port), float(seconds))

@@ -1,4 +1,4 @@
-"""Strangers attack the server for minutes while GitHub delivers once a second: every delivery is acknowledged in time.
+"""Attack the server for minutes while GitHub sends one delivery per second; every delivery must be acknowledged.
 
 python -m benchmarks.chaos.attacks --minutes 10    all attacks at once, from nine processes, at 512 file descriptors
 """
@@ -38,39 +38,39 @@ TOKEN = "an-operators-own-token"
 
 @dataclass
 class Outcome:
-    """What the attacks came to."""
+    """The result of the attacks."""
 
     seconds: float
     taken: list[float] = field(default_factory=list)
-    """Seconds from each delivery's connection to its acknowledgement."""
+    """Seconds from the connection of each delivery to its acknowledgement."""
     failures: Counter[str] = field(default_factory=Counter)
     """Deliveries that were not acknowledged, by reason."""
     memory: int = 0
-    """The most resident bytes of the server and its worker."""
+    """Maximum resident bytes of the server and its worker."""
     descriptors: int = 0
-    """The most that the server had open."""
+    """Maximum number of descriptors that the server had open."""
     operator: Counter[str] = field(default_factory=Counter)
-    """Answers to the operator's own token in the midst of it."""
+    """Responses to the operator's token during the attacks."""
     tracebacks: int = 0
     connections: dict[str, int] = field(default_factory=dict)
-    """By attack."""
+    """Number of connections by attack."""
     refusals: list[str] = field(default_factory=list)
-    """What the log says was refused."""
+    """Refusals that the log reports."""
     lost: int = 0
-    """Acknowledged deliveries that are not in the store."""
+    """Number of acknowledged deliveries that are not in the store."""
 
 
 def attack(
     seconds: float, folder: Path, names: Sequence[str] = tuple(ATTACKS), *, pause: float = 0.0, patience: float = 10.0
 ) -> Outcome:
-    """Run attacks at once, and deliver beside them.
+    """Run attacks concurrently with deliveries.
 
     Args:
-        seconds: for which they last.
-        folder: for the server's data.
-        names: of the attacks.
-        pause: seconds between two pieces that an attacker's connection sends.
-        patience: seconds for which an acknowledgement is waited for; GitHub waits ten.
+        seconds: duration of the attacks.
+        folder: the server's data directory.
+        names: the attacks to run.
+        pause: seconds between two writes on an attacker's connection.
+        patience: timeout of an acknowledgement in seconds; GitHub's is ten.
     """
     outcome = Outcome(seconds)
     with serve_github() as github, contextlib.ExitStack() as stack:
@@ -103,7 +103,7 @@ def _attacker(name: str, url: str, seconds: float, pause: float) -> subprocess.P
 
 
 def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome, patience: float) -> None:
-    """A signed delivery a second, on connections of their own, as GitHub does."""
+    """Send one signed delivery per second, each on its own connection, as GitHub does."""
     assert app.process is not None
     began = time.monotonic()
     done = threading.Event()
@@ -124,7 +124,7 @@ def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome, patie
 def _deliver_one(url: str, body: bytes, outcome: Outcome, patience: float) -> None:
     began = time.monotonic()
     try:
-        # A plain client: httpx would first read certificates, which on a busy machine takes longer than the answer.
+        # A minimal client: httpx would first load certificates, which takes longer than the response on a busy machine.
         split = urlsplit(url)
         with closing(HTTPConnection(str(split.hostname), split.port, timeout=patience)) as connection:
             connection.request("POST", "/webhooks/github", body, headers("issues", body, guid=str(uuid.uuid4())))
@@ -153,7 +153,7 @@ def _descriptors(process: int) -> int:
 
 
 def main() -> None:
-    """Print what the attacks came to."""
+    """Print the result of the attacks."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--only", nargs="*", choices=tuple(ATTACKS), default=tuple(ATTACKS))

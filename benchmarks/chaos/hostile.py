@@ -1,4 +1,4 @@
-"""Hostile repositories, one after the other, beside a healthy one that is answered in time each time.
+"""Triage in hostile repositories, one after the other, while a healthy repository must receive its report in time.
 
 python -m benchmarks.chaos.hostile [name …]    all of them: a quarter of an hour on two free cores
 """
@@ -23,39 +23,39 @@ from tests.serve.app import App, memory_of, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 
 IN_TIME = 15.0
-"""Seconds until a healthy repository's report, whatever happens beside it."""
+"""Maximum seconds until the healthy repository's report."""
 AT_LAST = 600.0
-"""Seconds until the hostile repository's own report."""
+"""Maximum seconds until the hostile repository's own report."""
 WIDTH, DEPTH = 10, 9
-"""Entries of each folder of the tree bomb, and levels: a thousand million files in ten objects."""
+"""Entries per folder of the tree bomb, and number of levels: a thousand million files in ten objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What one hostile repository did."""
+    """The effect of one hostile repository."""
 
     name: str
     healthy: float
     """Seconds until the report in the healthy repository."""
     hostile: float
-    """Seconds until the report in the hostile one; infinite where none came."""
+    """Seconds until the report in the hostile repository; infinite if there was none."""
     memory: int
-    """Resident bytes of all processes, at their most while the healthy repository waited."""
+    """Maximum resident bytes of all processes while the healthy repository waited."""
 
     @property
     def kept(self) -> bool:
-        """Whether both were answered in time."""
+        """Return whether both reports were in time."""
         return self.healthy <= IN_TIME and self.hostile < AT_LAST
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line."""
         kept = "kept" if self.kept else "BROKEN"
         seconds = f"healthy {self.healthy:.1f} s, hostile {self.hostile:.1f} s"
         return f"{self.name:<14} {kept}: {seconds}, {self.memory >> 20} MiB"
 
 
 def grammar(language: str, ending: str) -> Callable[[Path], str]:
-    """A dozen files on which the parser of one language hangs, of several sizes, and a sound one."""
+    """Create a dozen files of several sizes on which the parser of one language hangs, and a valid one."""
 
     def make(folder: Path) -> str:
         tokens = SLOWEST.get(language, ["("])
@@ -67,7 +67,7 @@ def grammar(language: str, ending: str) -> Callable[[Path], str]:
 
 
 def many_files(folder: Path) -> str:
-    """A hundred thousand small files of ten languages."""
+    """Create a hundred thousand small files of ten languages."""
     endings = sorted({language.endings[0] for language in LANGUAGES})
     files = {
         f"src/{n % 300}/f{n}{endings[n % len(endings)]}": f"int f{n}(int a) {{ return {n}; }}\n".encode()
@@ -77,19 +77,19 @@ def many_files(folder: Path) -> str:
 
 
 def large_file(folder: Path) -> str:
-    """One file of 50 MB."""
+    """Create one file of 50 MB."""
     return import_files(folder, {**_plain(FILES), "src/large.py": b"def parse_date(text): pass\n" * 1_900_000})
 
 
 def much_text(folder: Path) -> str:
-    """150 files of a megabyte of words that no dictionary has."""
+    """Create 150 files of a megabyte of random words."""
     dice = random.Random(1)
     files = {f"src/text{number}.py": _words(dice, 999_000) for number in range(150)}
     return import_files(folder, {**_plain(FILES), **files})
 
 
 def tree_bomb(folder: Path) -> str:
-    """A few folders that hold one another many times over."""
+    """Create a few folders that contain each other many times."""
     git_folder(folder)
     blob = git(folder, "hash-object", "-w", "--stdin", stdin=b"x = 1\n").decode().strip()
     tree = git(folder, "mktree", stdin="".join(f"100644 blob {blob}\tf{n}.py\n" for n in range(WIDTH)).encode())
@@ -111,7 +111,7 @@ HOSTILE: dict[str, Callable[[Path], str]] = {
 
 
 def import_files(folder: Path, files: Mapping[str, bytes]) -> str:
-    """Commit many files at once, and return the commit."""
+    """Commit many files at once and return the commit."""
     git_folder(folder)
     head = b"commit refs/heads/main\ncommitter T <t@example.org> 1704067200 +0000\ndata 7\nInitial\n"
     parts = (b"M 100644 inline %b\ndata %d\n%b\n" % (name.encode(), len(text), text) for name, text in files.items())
@@ -120,7 +120,7 @@ def import_files(folder: Path, files: Mapping[str, bytes]) -> str:
 
 
 def git_folder(folder: Path) -> None:
-    """Make an empty repository."""
+    """Create an empty repository."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
 
@@ -137,7 +137,7 @@ def _words(dice: random.Random, size: int) -> bytes:
 
 
 def beside(names: list[str], folder: Path) -> Iterator[Beside]:
-    """Open an issue in each hostile repository and one in the healthy repository at the same moment."""
+    """Open an issue in each hostile repository, and one in the healthy repository at the same moment."""
     with serve_github() as github:
         origin = folder / "healthy"
         sha = make_repository(origin, FILES)

@@ -1,6 +1,6 @@
-"""Two servers that take deliveries and three workers on one Postgres, any of which is killed at any time.
+"""Run two servers and three workers on one Postgres, and kill any of them at any time.
 
-python -m benchmarks.chaos.many    the whole of it: 300 issues, 100 kills, one every ten seconds; twenty minutes
+python -m benchmarks.chaos.many    300 issues and 100 kills, one every ten seconds; twenty minutes
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from tests.serve.app import SERVE, WAIT_BY_NATURE, App, ask, processes_of, wait_
 from tests.serve.conftest import BODY, FILES, TITLE
 
 RESUMES_WITHIN = 15.0
-"""Seconds in which work that was cut off is taken up by another."""
+"""Maximum seconds until another process resumes an interrupted job."""
 PER_INSTALLATION = 10
-"""Issues that stay below the writes of a minute."""
+"""Number of issues whose writes stay below the limit per minute."""
 
 
 @dataclass
 class Fleet:
-    """Processes on one database, started again whenever they end, as a machine's supervisor does."""
+    """Processes on one database that are restarted whenever they end, as a supervisor does."""
 
     github: GitHubServer
     postgres: Postgres
@@ -53,11 +53,11 @@ class Fleet:
     settings: dict[str, str] = field(default_factory=dict)
     apps: list[App] = field(default_factory=list)
     progress: float = 0.0
-    """The part of what is to happen to it that has happened, 0..1."""
+    """The completed fraction of the planned faults, 0..1."""
     waits: list[float] = field(default_factory=list)
-    """Seconds from a kill or a freeze until each job that was cut off was started again or was done."""
+    """Seconds from a kill or freeze until each interrupted job was restarted or done."""
     down: list[App] = field(default_factory=list)
-    """Those that were killed and are not up again."""
+    """Processes that were killed and have not been restarted yet."""
     _watching: list[threading.Thread] = field(default_factory=list)
     _starting: list[threading.Thread] = field(default_factory=list)
 
@@ -70,15 +70,15 @@ class Fleet:
         return self.apps[self.servers :]
 
     def start(self) -> None:
-        """All of them, at once."""
-        private_key()  # made once, before several threads ask for it
+        """Start all processes at once."""
+        private_key()  # created once, before several threads request it
         words = [(*SERVE, "--no-worker")] * self.servers + [("worker",)] * self.crew
         settings = {"DATABASE_URL": self.url, **self.settings}
         self.apps = [App(self.github, self.folder / f"data{k}", settings, given) for k, given in enumerate(words)]
         _all([app.start for app in self.apps])
 
     def stop(self) -> None:
-        """All of them, whatever they do: one that is frozen does not see that its parent is gone."""
+        """Kill all processes; a frozen one would not notice that its parent has ended."""
         started = [app for app in self.apps if app.process]
         for app in started:
             for pid in list(processes_of(app.process.pid)) if app.process else ():
@@ -88,18 +88,18 @@ class Fleet:
             app.kill()
 
     def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
-        """Wait until every process is up, every issue has a report, and nothing is left to do."""
+        """Wait until every process runs, every issue has a report, and no job is left."""
         for thread in self._starting:
             thread.join()
         wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.status)
         wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.status)
 
     def status(self) -> str:
-        """What is left, and the last lines of each log."""
+        """Return the unfinished jobs and the last lines of each log."""
         return json.dumps([self.apps[0].unfinished(), *(app.log[-3:] for app in self.apps)], default=str)
 
     def kill(self, app: App) -> None:
-        """As kill -9 does, and begin to start it again."""
+        """Kill a process with SIGKILL and start its restart."""
         assert app.process is not None
         pid, began = app.process.pid, time.monotonic()
         cut_off = self._jobs_of(pid)
@@ -116,7 +116,7 @@ class Fleet:
 
     @contextlib.contextmanager
     def frozen(self, app: App) -> Iterator[None]:
-        """It and its child do nothing, as on a machine that swaps or was paused."""
+        """Freeze a process and its child, like a machine that swaps or was suspended."""
         assert app.process is not None
         pids, began = list(processes_of(app.process.pid)), time.monotonic()
         for pid in pids:
@@ -130,24 +130,24 @@ class Fleet:
                     os.kill(pid, signal.SIGCONT)
 
     def busy(self, app: App) -> bool:
-        """Whether it runs a job."""
+        """Return whether a process runs a job."""
         assert app.process is not None
         return bool(self._jobs_of(app.process.pid))
 
     def watch(self, cut_off: dict[int, int], began: float) -> None:
-        """Note when jobs that were cut off go on."""
+        """Record when interrupted jobs resume."""
         if cut_off:
             self._watching.append(threading.Thread(target=self._watch, args=(cut_off, began), daemon=True))
             self._watching[-1].start()
 
     def watched(self) -> list[float]:
-        """The waits, when all is known."""
+        """Return the waiting times after all are recorded."""
         for thread in self._watching:
             thread.join(patience(120))
         return self.waits
 
     def _jobs_of(self, pid: int) -> dict[int, int]:
-        """Jobs of a process and the attempts that it makes; none where the database is away."""
+        """Return the jobs of a process with their attempts; empty if the database is unavailable."""
         try:
             rows = ask(self.url, f"SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE '%:{pid}:%'")
         except psycopg.OperationalError:
@@ -170,7 +170,7 @@ class Fleet:
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """The result of a run."""
 
     issues: int
     seconds: float
@@ -178,24 +178,24 @@ class Outcome:
     apart: float
     """Seconds between two kills."""
     refused: int
-    """Deliveries that were not accepted at once, and sent again."""
+    """Number of deliveries that were refused at first and sent again."""
     reports: Counter[int]
-    """How many issues have so many comments of ours."""
+    """Number of issues by their number of comments of ours."""
     blind: int
     disordered: int
-    """Jobs that were settled before an earlier one of their issue and lane."""
+    """Number of jobs that were settled before an earlier one of their issue and lane."""
     waits: list[float]
     states: Counter[str]
     tracebacks: Counter[str]
 
     @property
     def slowest(self) -> float:
-        """Seconds until the last of the jobs that were cut off went on."""
+        """Return the maximum seconds until an interrupted job resumed."""
         return max(self.waits, default=0.0)
 
     @property
     def kept(self) -> bool:
-        """Whether what was promised was kept."""
+        """Return whether all guarantees held."""
         wrong = self.blind, self.disordered, self.states.total(), self.tracebacks.total()
         return self.reports == {1: self.issues} and not any(wrong) and self.slowest <= RESUMES_WITHIN
 
@@ -213,19 +213,19 @@ def storm(
     rate: float = 0.05,
     seed: int = 1,
 ) -> Outcome:
-    """Let it rage, and wait until it is calm.
+    """Open issues while faults occur, then wait until all work is done.
 
     Args:
-        issues: opened over the time that the kills take.
-        kills: of any process.
+        issues: number of issues, spread over the time of the kills.
+        kills: number of kills of any process.
         folder: for data directories.
         postgres: a server that may be restarted.
         pause: seconds between two kills.
-        freeze: seconds for which a worker stands still.
-        restarts: of Postgres, the first one by a crash.
-        latency: seconds that GitHub takes to answer, so that a kill meets work.
-        rate: of its calls that fail, each in another way.
-        seed: of what is left to chance.
+        freeze: seconds for which a worker is frozen.
+        restarts: number of restarts of Postgres, the first one by a crash.
+        latency: seconds that GitHub takes to respond, so that kills interrupt work.
+        rate: fraction of GitHub calls that fail, in varying ways.
+        seed: seed of the random numbers.
     """
     began = time.monotonic()
     with serve_github() as github:
@@ -266,7 +266,7 @@ def storm(
 
 
 class Arriving(threading.Thread):
-    """Issues are opened as long as there are kills, each is commented on, and every delivery comes twice."""
+    """Opens issues as long as processes are killed, comments on each, and sends every delivery twice."""
 
     def __init__(self, fleet: Fleet, repos: list[Repo], issues: int, seed: int) -> None:
         super().__init__(daemon=True)
@@ -276,7 +276,7 @@ class Arriving(threading.Thread):
         self.refused = 0
 
     def run(self) -> None:
-        """Each again until it was accepted, as the reconciler would."""
+        """Send each delivery until it is accepted, as the reconciler would."""
         world, again = self._fleet.github.world, list[tuple[str, bytes, str]]()
         for index in range(self._issues):
             while index > self._fleet.progress * self._issues:
@@ -307,7 +307,7 @@ class Arriving(threading.Thread):
 
 
 def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, dice: random.Random) -> Counter[str]:
-    """Kill at random, freeze one worker that is at work, restart Postgres: spread over the whole time."""
+    """Kill processes at random, freeze a busy worker and restart Postgres, spread over the whole time."""
     killed: Counter[str] = Counter()
     restarted = {kills * (k + 1) // (restarts + 1) for k in range(restarts)}
     frozen: list[App] = []
@@ -355,7 +355,7 @@ def _at_work(fleet: Fleet) -> App:
 
 
 def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
-    """As many as the installations need whose writes are capped."""
+    """Create enough repositories for the installations, whose writes are limited."""
     origin = folder / "origin"
     sha = make_repository(origin, FILES)
     return [
@@ -365,13 +365,13 @@ def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
 
 
 def _left(url: str) -> Counter[str]:
-    """Jobs that are not done, by state, but for those that wait by nature."""
+    """Return the unfinished jobs by state, except those that wait by design."""
     rows = ask(url, "SELECT state, work FROM jobs WHERE state <> 'done'")
     return Counter(state for state, work in rows if load(work).kind not in WAIT_BY_NATURE)
 
 
 def disordered(url: str) -> int:
-    """Jobs that were settled before an earlier one of their issue and lane, of those that wait for nothing."""
+    """Return the number of jobs settled before an earlier one of their issue and lane, except delayed ones."""
     last: dict[tuple[str, str], float] = defaultdict(float)
     out = 0
     rows = ask(url, "SELECT issue_key, lane, work, settled_at FROM jobs WHERE state = 'done' ORDER BY id")
@@ -383,12 +383,12 @@ def disordered(url: str) -> int:
 
 
 def _fault(line: dict[str, Any]) -> str:
-    """A logged fault: its message, and where and what the exception was."""
+    """Return a logged fault: its message, and the type and place of the exception."""
     return f"{str(line['message'])[:80]}: {' '.join(str(line['traceback']).split()[-60:])}"
 
 
 def _all(calls: list[Callable[[], None]]) -> None:
-    """Make calls at the same time; none may fail."""
+    """Make calls concurrently; none may fail."""
     failed: list[BaseException] = []
 
     def make(call: Callable[[], None]) -> None:
@@ -407,7 +407,7 @@ def _all(calls: list[Callable[[], None]]) -> None:
 
 
 def table(outcome: Outcome) -> str:
-    """What came of it, a line each."""
+    """Return the result, one figure per line."""
     waits = sorted(outcome.waits)
     rows = {
         "issues, each delivery twice": outcome.issues,
@@ -427,7 +427,7 @@ def table(outcome: Outcome) -> str:
 
 
 def main() -> None:
-    """Print what came of it."""
+    """Print the result."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--issues", type=int, default=300)
     options.add_argument("--kills", type=int, default=100)

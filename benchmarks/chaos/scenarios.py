@@ -1,4 +1,4 @@
-"""Bad days by name, each on its own: what it did to issues, and whether anything was lost or doubled.
+"""Failure scenarios by name, each run separately: their effect on issues, and whether anything was lost or duplicated.
 
 python -m benchmarks.chaos.scenarios [name …]    all of them: ten minutes
 """
@@ -40,7 +40,7 @@ Opened = list[tuple[Repo, int]]
 
 
 class Day:
-    """What a scenario has to work with, and what it tells."""
+    """The resources of a scenario, and its summary."""
 
     def __init__(self, folder: Path, github: GitHubServer, postgres: Postgres) -> None:
         self.folder, self.github, self.postgres = folder, github, postgres
@@ -50,7 +50,7 @@ class Day:
         self.results: dict[str, object] = {}
 
     def open(self, receivers: Sequence[App], issues: int) -> None:
-        """Issues are opened; a delivery that is refused is sent again until it is not."""
+        """Open issues; send a refused delivery again until it is accepted."""
         world = self.github.world
         for index in range(issues):
             repo = self.repos[len(self.opened) % len(self.repos)]
@@ -71,7 +71,7 @@ class Day:
 
     @contextlib.contextmanager
     def fleet(self, **settings: str) -> Iterator[Fleet]:
-        """One server and two workers on a database of their own."""
+        """Run one server and two workers on a separate database."""
         fleet = Fleet(self.github, self.postgres, self.postgres.migrated(), self.folder, 1, 2, settings)
         try:
             fleet.start()
@@ -86,7 +86,7 @@ class Day:
 
     @contextlib.contextmanager
     def alone(self, **settings: str) -> Iterator[App]:
-        """One server on files."""
+        """Run one server on files."""
         with running(self.github, self.folder / "alone", **settings) as app:
             yield app
             wait_for(lambda: all(self.github.world.reports(*one) for one in self.opened), 600.0, app.unfinished)
@@ -100,7 +100,7 @@ class Day:
 
 
 def frozen_workers(day: Day) -> None:
-    """One worker stands still for 30 seconds at its work, then both do; they wake up beside those who took over."""
+    """One busy worker freezes for 30 seconds, then both do; they resume beside the workers that took over."""
     day.github.fault = lambda _call: time.sleep(0.3)
     with day.fleet() as fleet:
         opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))
@@ -112,11 +112,11 @@ def frozen_workers(day: Day) -> None:
         with fleet.frozen(fleet.workers[0]), fleet.frozen(fleet.workers[1]):
             day.open(fleet.receivers, 2)
             time.sleep(20)
-            fleet.waits.clear()  # nobody could take over
+            fleet.waits.clear()  # no other worker could take over
 
 
 def postgres_cut_off(day: Day) -> None:
-    """The database is away for 30 seconds while issues arrive: they are refused, and taken when it is back."""
+    """The database is unavailable for 30 seconds while issues arrive; they are refused and accepted afterwards."""
     day.github.fault = lambda _call: time.sleep(0.2)
     with day.fleet() as fleet:
         day.open(fleet.receivers, ISSUES // 2)
@@ -129,7 +129,7 @@ def postgres_cut_off(day: Day) -> None:
 
 
 def disk_full(day: Day) -> None:
-    """No file may grow for 20 seconds, of the server's nor of its worker's."""
+    """For 20 seconds no file of the server or its worker can grow."""
     with day.alone() as app:
         day.open([app], ISSUES // 2)
         _let_grow(app, 1)
@@ -141,7 +141,7 @@ def disk_full(day: Day) -> None:
 
 
 def clock_jumps(day: Day) -> None:
-    """The clock jumps an hour ahead and back, for all processes at once."""
+    """The clock of all processes jumps an hour ahead and back."""
     ahead = day.folder / "ahead"
     ahead.write_text("0")
     day.github.fault = lambda _call: time.sleep(0.2)
@@ -155,7 +155,7 @@ def clock_jumps(day: Day) -> None:
 
 
 def faults_together(day: Day) -> None:
-    """A quarter of GitHub's calls fail, and every other one of the model's, each in another way."""
+    """A quarter of GitHub's calls and half of the model's fail, in varying ways."""
     weather = Weather(0.25, random.Random(1), FAULTS)
     day.github.fault = weather
     ways = itertools.cycle([None, error(429, retry_after_ms="50"), None, error(500), None, Reply({}, delay=1.0)])
@@ -185,7 +185,7 @@ SCENARIOS: dict[str, Callable[[Day], None]] = {
 
 
 def live(name: str) -> tuple[bool, str]:
-    """Live through a scenario; says whether promises were kept, and what happened."""
+    """Run a scenario; return whether the guarantees held, and a summary."""
     with tempfile.TemporaryDirectory() as folder, serve_github() as github, serve_postgres() as postgres:
         day, began = Day(Path(folder), github, postgres), time.monotonic()
         SCENARIOS[name](day)
@@ -215,7 +215,7 @@ def _let_grow(app: App, size: int) -> None:
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print one line per scenario."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("names", nargs="*", default=[], choices=[*SCENARIOS, []], metavar="name")
     broken = 0

@@ -1,6 +1,6 @@
-"""Issues pour in while the server is killed and GitHub fails: exactly one report each, in the end.
+"""Kill the server and let GitHub fail while many issues arrive; every issue must end with exactly one report.
 
-python -m benchmarks.chaos.storm    the whole of it: 200 issues, 20 kills, ten minutes of silence; half an hour
+python -m benchmarks.chaos.storm    200 issues, 20 kills, ten minutes without calls; half an hour
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ FAULTS = (
     Fault(status=429, headers={"Retry-After": "2"}, message="Too many requests"),
 )
 UNNAMED = Fault(status=403, message="You have exceeded a secondary rate limit.")
-"""Costs a minute: GitHub asks for that where it names no time."""
+"""A fault that costs a minute, because that is the pause if GitHub names no time."""
 
 
 @dataclass
 class Weather:
-    """What goes wrong with calls, the same for the same seed and order."""
+    """Chooses the faults of calls, deterministically by seed and order."""
 
     rate: float
     dice: random.Random
@@ -59,21 +59,21 @@ class Weather:
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """The result of a run."""
 
     issues: int
     seconds: float
     faults: int
     left: int
-    """Issues without a report when the silence began."""
+    """Number of issues without a report at the beginning of the quiet period."""
     posts: int
     blind: int
-    """POSTs of a comment that followed another one without a look in between."""
+    """Number of comment POSTs that followed another one without reading the comments in between."""
     reports: Counter[int]
-    """How many issues have so many reports."""
+    """Number of issues by their number of reports."""
     memory: int
     states: Counter[str]
-    """Jobs that are not done, by kind; reactions that wait for their share of an hour's writes are none."""
+    """Unfinished jobs by kind, except reactions that wait for the write limit."""
 
 
 def storm(
@@ -87,7 +87,7 @@ def storm(
     faults: Sequence[Fault] = FAULTS,
     **settings: str,
 ) -> Outcome:
-    """Let it rage, and wait until it is calm."""
+    """Open issues while faults occur, then wait until all work is done."""
     began = time.monotonic()
     with serve_github() as github:
         origin = folder / "origin"
@@ -127,7 +127,7 @@ def storm(
 
 
 def _arrive(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:
-    """Each delivery twice, in no order, and again until it was accepted, as the reconciler would."""
+    """Send each delivery twice in random order until it is accepted, as the reconciler would."""
     dice, world = random.Random(seed + 1), app.github.world
     pause = max(kills, 1) * 1.5 / (2 * issues)
     numbers = [world.open_issue(repo, f"{TITLE}, case {n}", BODY)["number"] for n in range(issues)]
@@ -144,7 +144,7 @@ def _delivered(app: App, body: bytes, guid: str) -> bool:
     try:
         return app.deliver("issues", body, guid) == 202
     except (httpx.HTTPError, httpx.InvalidURL):
-        return False  # it is down just now
+        return False  # it is not running at the moment
 
 
 def _kill(app: App, kills: int, seed: int) -> None:
@@ -156,7 +156,7 @@ def _kill(app: App, kills: int, seed: int) -> None:
 
 
 def blind_posts(github: GitHubServer) -> int:
-    """POSTs of a comment on an issue whose earlier POST was not followed by a look at its comments."""
+    """Return the number of comment POSTs on an issue whose earlier POST was not followed by a read of its comments."""
     posted: dict[str, bool] = defaultdict(bool)
     blind = 0
     for call in github.calls:
@@ -171,7 +171,7 @@ def blind_posts(github: GitHubServer) -> int:
 
 
 def main() -> None:
-    """Print what came of it."""
+    """Print the result."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--issues", type=int, default=200)
     options.add_argument("--kills", type=int, default=20)

@@ -1,9 +1,9 @@
-"""Fit the confidence that facts allow.
+"""Fit the confidence from facts.
 
 python -m benchmarks.facts.calibrate A.jsonl B.jsonl --repos CLONES --rows FILE [--write]
 
-Each repository is judged by weights that never saw it. ``--rows FILE`` stores what was measured, so that fitting again
-costs seconds.
+Each repository is evaluated with weights that were fitted without it. ``--rows FILE`` stores the measurements, so that
+a second fit takes seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nodes.search.types import Query
 
 NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds", "supported")
 RIDGE = 2.0
-"""Strength of the pull towards the ranking's own number: weight 1 on it, 0 on the facts."""
+"""Strength of the regularisation towards weight 1 for the ranking's confidence and weight 0 for the facts."""
 _EDGE = 1e-3
 
 
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measure(args: argparse.Namespace) -> None:
-    """Append one row for each issue that was not measured yet."""
+    """Append one row for each issue that has not been measured yet."""
     known = set()
     if args.rows.exists():
         known = {json.loads(line)["id"] for line in args.rows.read_text(encoding="utf-8").splitlines()}
@@ -66,7 +66,7 @@ def measure(args: argparse.Namespace) -> None:
 
 
 def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any] | None:
-    """Return what is fitted on, and what a closer look at the strong facts needs."""
+    """Return the inputs of the fit, and details of the strong facts."""
     title, _, body = row["issue"].partition("\n")
     try:
         survey = engine.survey(Query(title, body, limit=10), row["base_commit"])
@@ -123,7 +123,7 @@ def chance_of(row: dict[str, Any], weights: dict[str, float]) -> float:
 
 
 def report(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Print how well left-out repositories are judged; return the weights fitted on all."""
+    """Print the evaluation on held-out repositories; return the weights fitted on all."""
     for row in rows:
         row["left_out"] = 0.0
     for repo in {row["repo"] for row in rows}:

@@ -1,7 +1,7 @@
-"""Measure facts on issues whose fix is known: ``python -m benchmarks.facts.measure A.jsonl B.jsonl --repos CLONES``.
+"""Measure facts on issues with a known fix: ``python -m benchmarks.facts.measure A.jsonl B.jsonl --repos CLONES``.
 
-CLONES holds one clone for each repository, in a folder ``owner+name``. Each line of a data file has ``id``, ``repo``,
-``base_commit``, ``issue``, ``gold_files`` and perhaps ``gold_functions`` (``path::name``).
+CLONES contains one clone for each repository, in a folder ``owner+name``. Each line of a data file has ``id``,
+``repo``, ``base_commit``, ``issue``, ``gold_files`` and optionally ``gold_functions`` (``path::name``).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ ALSO = {
     "scikit-learn/scikit-learn": "ogrisel/scikit-learn",
     "matplotlib/matplotlib": "anntzer/matplotlib",
 }
-"""Forks that hold the same history."""
+"""Forks that contain the same history."""
 
 
 @dataclass
 class Kind:
-    """What was counted of one kind of fact."""
+    """Counts for one kind of fact."""
 
     issues: set[str] = field(default_factory=set)
     places: int = 0
@@ -53,7 +53,7 @@ def clone_of(row: dict[str, Any], root: Path) -> Path | None:
 
 
 def in_fix(fact: Fact, row: dict[str, Any]) -> bool | None:
-    """Whether a fact names a function of the fix; None where none is known, or the fact names none."""
+    """Return whether a fact names a function of the fix; None if either is unknown."""
     functions = row.get("gold_functions")
     if not functions or not fact.symbol or fact.kind == "called_from":
         return None
@@ -65,7 +65,7 @@ def in_fix(fact: Fact, row: dict[str, Any]) -> bool | None:
 
 
 def cpu() -> float:
-    """Seconds of work so far, this process and those it started."""
+    """Return the processor seconds of this process and its children so far."""
     return sum(os.times()[:4])
 
 

@@ -1,4 +1,4 @@
-"""Labelled issues, read from a table that somebody else keeps."""
+"""Labelled issues, read from an external table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An issue, and what its maintainers say it is."""
+    """An issue, and the kind that its maintainers assigned."""
 
     repository: str
     kind: LearntKind
@@ -33,12 +33,12 @@ def read_examples(path: Path) -> list[Example]:
 
 
 def example(repository: str, kind: str, title: str, body: str) -> Example:
-    """Make one, with its terms."""
+    """Build an example with its terms."""
     return Example(repository, kind, title, body, terms_in(parts_of(title, body)))  # type: ignore[arg-type]
 
 
 def folds(examples: Sequence[Example], count: int = FOLDS) -> Iterator[tuple[list[Example], list[Example]]]:
-    """Yield (to learn from, to measure on): every fold has its share of each repository's kinds."""
+    """Yield (training set, test set); every fold has the same share of each repository's kinds."""
     seen: dict[tuple[str, str], int] = {}
     numbers = []
     for one in examples:
@@ -53,6 +53,6 @@ def folds(examples: Sequence[Example], count: int = FOLDS) -> Iterator[tuple[lis
 
 
 def repositories_out(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
-    """Yield (to learn from, to measure on), each repository being the latter once."""
+    """Yield (training set, test set); each repository is the test set once."""
     for name in sorted({one.repository for one in examples}):
         yield [one for one in examples if one.repository != name], [one for one in examples if one.repository == name]

@@ -1,11 +1,11 @@
-"""A linear model of three kinds, learnt in two steps so that what holds everywhere is learnt first.
+"""A linear model of three kinds, fitted in two steps so that general terms are learnt before specific ones.
 
-Softmax regression with an L2 penalty, solved over issues instead of terms (there are far fewer of them): scores are
-``K a`` with K the likeness of issues, summed over fields. First the cues, and the words that several repositories use,
-are fitted; then all words of the body explain what is left over, a repository's own templates among them. In a single
-step templates would explain what plain words could have, and a new repository has other templates. Majorisation by
-Böhning's bound (1992) with Nesterov's acceleration: no step size, no random numbers. Rarities are whole numbers, so
-that K comes out the same whatever order its sums are taken in.
+Softmax regression with an L2 penalty, solved over issues instead of terms (there are far fewer issues): scores are ``K
+a``, where K is the similarity of issues, summed over fields. The first step fits the cues, and the words that several
+repositories use. The second step fits all words of the body to the residual, including a repository's own templates. In
+a single step templates would explain what general words could have explained, and a new repository has other templates.
+Majorisation by Böhning's bound (1992) with Nesterov's acceleration needs no step size and no random numbers. Rarities
+are integers, so that K does not depend on the order of its sums.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from nodes.kinds.terms import Field
 Floats = npt.NDArray[np.float64]
 Terms = Mapping[Field, frozenset[str]]
 Used = dict[str, list[int]]
-"""Which issues use a term."""
+"""The issues that use a term."""
 ROUNDS = 80
-"""Always as many, so that a last digit on another machine cannot end the search elsewhere."""
+"""Number of iterations; it is fixed, so that rounding differences between machines cannot change it."""
 _FEW = 40
-"""Issues up to which a term's pairs are counted one by one, which is quicker than a matrix of zeros."""
+"""Number of issues up to which a term's pairs are counted one by one, which is faster than a sparse matrix."""
 
 
 def fit(likeness: Floats, wanted: Floats, freedom: float, given: Floats) -> Floats:
-    """Return the coefficients (issues, kinds) of the smallest penalised loss, on top of the scores given."""
+    """Return the coefficients (issues, kinds) with the smallest penalised loss, added to the given scores."""
     inverse = np.linalg.inv(0.5 * likeness + np.eye(len(wanted)) / freedom)
     now = ahead = np.zeros_like(wanted)
     pace = 1.0
@@ -50,13 +50,13 @@ def shares(scores: Floats) -> Floats:
 
 
 def temperature(scores: Floats, wanted: Floats) -> float:
-    """Return what scores are to be divided by for the likeliest probabilities, to a twentieth."""
+    """Return the divisor of scores that gives the most likely probabilities, to a twentieth."""
     tried = [number / 20 for number in range(10, 81)]
     return max(tried, key=lambda heat: float((np.log(shares(scores / heat)) * wanted).sum()))
 
 
 def postings(issues: Sequence[Terms], field: Field) -> Used:
-    """Return which issues use each term, in the order of the terms."""
+    """Return the issues that use each term, in the order of the terms."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, issue in enumerate(issues):
         for term in issue[field]:
@@ -66,16 +66,16 @@ def postings(issues: Sequence[Terms], field: Field) -> Used:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """One field of the issues that are learnt from."""
+    """One field of the training issues."""
 
     used: Used
     rarity: Mapping[str, int]
     length: Floats
-    """Of each issue, the square root of its terms' squared rarities."""
+    """For each issue, the square root of its terms' squared rarities."""
 
     @classmethod
     def of(cls, issues: int, used: Used) -> Space:
-        """Measure how rare terms are, in tenths (TF-IDF's smoothed logarithm), and how much each issue has of them."""
+        """Compute the rarity of terms in tenths (TF-IDF's smoothed logarithm), and the length of each issue."""
         rarity = {term: round(10 * log((1 + issues) / (1 + len(at))) + 10) for term, at in used.items()}
         squares = np.zeros(issues)
         for term, at in used.items():
@@ -83,7 +83,7 @@ class Space:
         return cls(used, rarity, np.sqrt(squares + LEAST**2))
 
     def likeness(self) -> Floats:
-        """Return the cosine of each two issues."""
+        """Return the cosine similarity of each pair of issues."""
         size = len(self.length)
         common = np.zeros((size, size))
         often = [term for term, at in self.used.items() if len(at) > _FEW]
@@ -97,7 +97,7 @@ class Space:
         return np.asarray(common / self.length[:, None] / self.length)
 
     def weights(self, coefficients: Floats) -> dict[str, Floats]:
-        """Return what each term adds to the scores of an issue, before that is divided by the issue's length."""
+        """Return each term's contribution to the scores of an issue, before division by the issue's length."""
         each = coefficients / self.length[:, None]
         weights = {term: each[at].sum(axis=0) * self.rarity[term] ** 2 for term, at in self.used.items()}
         return {term: weight - weight.mean() for term, weight in weights.items()}

@@ -1,8 +1,8 @@
-"""Measure the kinds as `triage classify` tells them, rules of the rare ones included, on labelled issues.
+"""Measure the kinds that `triage classify` assigns, including the rules for rare kinds, on labelled issues.
 
     python -m benchmarks.kinds.measure --data ISSUES.csv
 
-The figures mean something only for issues that the weights were not learnt from.
+The figures are only meaningful for issues that were not used in training.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodes.kinds.model import LEARNT
 
 
 def main() -> None:
-    """Judge every issue, and print what came of it."""
+    """Classify every issue and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="labelled issues, as CSV")
     examples = read_examples(parser.parse_args().data)
@@ -33,7 +33,7 @@ def main() -> None:
     print(table("as it ships", guesses))
     print(reliability(guesses))
     rare = Counter(guess.judged for guess in guesses if guess.judged not in LEARNT)
-    print(f"taken for a rare kind: {dict(sorted(rare.items()))}; {each:.2f} ms an issue")
+    print(f"classified as a rare kind: {dict(sorted(rare.items()))}; {each:.2f} ms an issue")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How the model of kinds is learnt from labelled issues: which terms, in which steps, how freely."""
+"""The training procedure of the model of kinds: its terms, its steps and its regularisation."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nodes.kinds.model import LEARNT, TENTHS, UNIT, Model, Weights
 from nodes.kinds.terms import Field
 
 EVERYWHERE: Mapping[Field, float] = {"title": 1.0, "prose": 1.5, "code": 0.7, "cues": 0.9}
-"""Fields of the first step, and how much each counts."""
+"""Fields of the first step, and their weights."""
 LEFT_OVER: Mapping[Field, float] = {"whole": 1.5}
 FREEDOM_EVERYWHERE, FREEDOM_LEFT_OVER = 1.0, 5.0
 MOST: Mapping[Field, int] = {"title": 3_000, "prose": 6_000, "code": 1_600, "cues": 200, "whole": 12_000}
-"""Terms that are kept of each field: those of the largest weights. Half as many cost a point, more gain none."""
+"""Maximum number of terms per field, those with the largest weights. Half as many cost a point; more gain nothing."""
 OFTEN, SPREAD = 3, 2
-"""Issues that a term must stand in, and repositories where it is to hold everywhere."""
+"""Minimum number of issues with a term, and of repositories for a term of the first step."""
 
 
 def learn(examples: Sequence[Example]) -> Model:
-    """Return a model whose temperature is still 1: fitted once to choose its terms, and again with those."""
+    """Return a model with temperature 1: fitted once to select its terms, and again with those terms."""
     first = _fit(examples, {field: _frequent(examples, field) for field in MOST})
     chosen = {field: _strongest(weights, MOST[field]) for field, weights in first[1].items()}
     bias, weights = _fit(examples, {field: _frequent(examples, field, chosen[field]) for field in MOST})
@@ -45,12 +45,12 @@ def _fit(examples: Sequence[Example], used: Mapping[Field, Used]) -> tuple[Float
 
 
 def wanted_of(examples: Sequence[Example]) -> Floats:
-    """Return a row an issue with a 1 at its kind."""
+    """Return one row per issue with a 1 at its kind."""
     return np.array([[float(example.kind == kind) for kind in LEARNT] for example in examples])
 
 
 def _frequent(examples: Sequence[Example], field: Field, among: frozenset[str] | None = None) -> Used:
-    """Return the terms used often enough, and in the first step by several repositories."""
+    """Return the terms that are frequent enough and, in the first step, occur in several repositories."""
     found = postings([example.terms for example in examples], field)
     spread = SPREAD if field in EVERYWHERE and field != "cues" else 1
     return {

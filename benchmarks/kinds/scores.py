@@ -1,4 +1,4 @@
-"""How good judgements of kinds are: F1 for each kind of each repository, and whether confidences can be believed."""
+"""Quality of the classification of kinds: F1 for each kind of each repository, and calibration of confidences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.kinds.model import LEARNT
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The judgement of an issue, and its kind."""
+    """The classification of an issue, and its true kind."""
 
     repository: str
     kind: str
@@ -19,31 +19,31 @@ class Guess:
 
 
 def f1(guesses: Sequence[Guess], kind: str) -> float:
-    """The harmonic mean of precision and recall; 0 where the kind was neither judged nor there."""
+    """Return the harmonic mean of precision and recall; 0 if the kind was neither predicted nor present."""
     right = sum(guess.judged == guess.kind == kind for guess in guesses)
     there = sum((guess.judged == kind) + (guess.kind == kind) for guess in guesses)
     return 2 * right / there if there else 0.0
 
 
 def macro_f1(guesses: Sequence[Guess]) -> float:
-    """The mean over the kinds."""
+    """Return the mean over the kinds."""
     return sum(f1(guesses, kind) for kind in LEARNT) / len(LEARNT)
 
 
 def by_repository(guesses: Sequence[Guess]) -> dict[str, list[Guess]]:
-    """The guesses of each repository, in the order of their names."""
+    """Return the guesses of each repository, ordered by name."""
     names = sorted({guess.repository for guess in guesses})
     return {name: [guess for guess in guesses if guess.repository == name] for name in names}
 
 
 def mean_macro_f1(guesses: Sequence[Guess]) -> float:
-    """The mean over the repositories, which count alike."""
+    """Return the mean over the repositories with equal weights."""
     apart = by_repository(guesses)
     return sum(map(macro_f1, apart.values())) / len(apart)
 
 
 def table(title: str, guesses: Sequence[Guess]) -> str:
-    """One line a repository, F1 for each kind, the mean last."""
+    """Return one line per repository with F1 for each kind; the mean is last."""
     apart = by_repository(guesses)
     lines = [f"{title:<28}" + "".join(f"{kind:>10}" for kind in LEARNT) + f"{'macro-F1':>10}"]
     rows: Mapping[str, list[list[Guess]]] = {**{name: [own] for name, own in apart.items()}, "mean": [*apart.values()]}
@@ -55,7 +55,7 @@ def table(title: str, guesses: Sequence[Guess]) -> str:
 
 
 def reliability(guesses: Sequence[Guess], parts: int = 5) -> str:
-    """Mean confidence against the share that was right, from the most to the least confident."""
+    """Return the mean confidence and the share of correct guesses, from the most to the least confident."""
     ordered = sorted(guesses, key=lambda guess: -guess.confidence)
     lines = ["confidence      right"]
     for number in range(parts):

@@ -1,11 +1,11 @@
-"""Learn the model of issue kinds and write it to nodes/kinds/weights.json.
+"""Train the model of issue kinds and write it to nodes/kinds/weights.json.
 
     python -m benchmarks.kinds.train --data ISSUES.csv
 
-ISSUES has the columns repo, label (bug, feature or question), title and body, and is never kept here. The same data
-gives the same file, byte for byte. What is printed was measured on issues the weights had not seen: in five folds that
-each hold some issues of every repository, and leaving out one whole repository at a time, which is what a repository
-gets on the day that triage is installed. Confidences are made to fit the latter.
+ISSUES has the columns repo, label (bug, feature or question), title and body, and is never stored here. The same data
+gives the same file, byte for byte. The printed figures are measured on issues that were not used in training: in five
+folds that each contain issues of every repository, and with one repository held out at a time, which corresponds to a
+repository on the day of its installation. Confidences are calibrated for the latter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Split = tuple[list[Example], list[Example]]
 
 
 def main() -> None:
-    """Measure, learn, print, write."""
+    """Measure, train, print and write."""
     options = _options()
     examples = read_examples(options.data)
     elsewhere = _judged(repositories_out(examples))
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def as_text(model: Model) -> str:
-    """The model as JSON, a term a line, so that a change of it can be read."""
+    """Return the model as JSON, one term per line, so that changes are readable."""
     lines = [f'"kinds": {json.dumps(LEARNT)}', f'"bias": {list(model.bias)}', f'"temperature": {model.temperature}']
     fields = []
     for name, weights in model.fields.items():
@@ -56,7 +56,7 @@ def as_text(model: Model) -> str:
 
 
 def _judged(splits: Iterable[Split]) -> list[tuple[Example, list[float]]]:
-    """The scores of issues by models that have not seen them."""
+    """Return the scores of issues by models that were trained without them."""
     found = []
     for known, unknown in splits:
         model = learn(known)
@@ -65,7 +65,7 @@ def _judged(splits: Iterable[Split]) -> list[tuple[Example, list[float]]]:
 
 
 def _guesses(judged: Sequence[tuple[Example, list[float]]], heat: float) -> list[Guess]:
-    """What the scores say; the rare kinds' rules take no part, since no issue here is labelled with one."""
+    """Return the guesses from scores; rules for rare kinds are not used, since no issue here is labelled with one."""
     sure = shares(np.array([scores for _, scores in judged]) / heat)
     return [
         Guess(example.repository, example.kind, LEARNT[int(row.argmax())], float(row.max()))

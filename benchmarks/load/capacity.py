@@ -1,6 +1,6 @@
-"""What one issue costs, as docs/capacity.md extrapolates it: processor, GitHub calls, commits, bytes, model tokens.
+"""The cost of one issue for docs/capacity.md: processor time, GitHub calls, commits, bytes and model tokens.
 
-python -m benchmarks.load.capacity    some minutes; a server and a worker on a Postgres, then a stand-in for a model
+python -m benchmarks.load.capacity    some minutes; a server and a worker on a Postgres, then a simulated model
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WAL = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print one line per figure."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--issues", type=int, default=60)
     given = options.parse_args()
@@ -51,13 +51,13 @@ def _by_rules(github: GitHubServer, folder: Path, issues: int) -> None:
     ]
     with _running(github, folder, 1) as fleet:
         _round(fleet.apps[0], github, repos, 3 * len(repos))
-        time.sleep(61)  # the warm-up's writes are no longer this minute's
+        time.sleep(61)  # the writes of the warm-up are no longer in this minute
         url = fleet.apps[0].settings["DATABASE_URL"]
         before, calls = _database(url), len(github.calls)
         receiver, worker = (_cpu([pid]) for pid in fleet.pids())
         database = _cpu(fleet.database)
         _round(fleet.apps[0], github, repos, issues)
-        time.sleep(2)  # the database counts late
+        time.sleep(2)  # the database updates its counters late
         took = [_cpu([pid]) for pid in fleet.pids()]
         after, more, live = _database(url), _cpu(fleet.database) - database, _live(url)
         asked = Counter(call.method for call in github.calls[calls:])
@@ -75,10 +75,10 @@ def _by_rules(github: GitHubServer, folder: Path, issues: int) -> None:
 
 
 def _waiting(github: GitHubServer, folder: Path) -> None:
-    """What a run that waits for an answer keeps besides."""
+    """Measure what a run that waits for an answer stores in addition."""
     origin = folder / "origin"
     repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
-    with running(github, folder / "data") as app:
+    with running(github, folder / "data", fresh=True) as app:
         number = app.open_issue(repo, "It breaks", "")
         wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 60.0)
         app.settled()
@@ -105,7 +105,7 @@ def _by_model(github: GitHubServer, model: ModelServer, folder: Path, issues: in
 
     model.script = reply
     settings = {"TRIAGE_BRAIN": "auto", "OPENAI_BASE_URL": model.url, "TRIAGE_MODEL_CALLS_PER_MINUTE": "6000"}
-    with running(github, folder / "data", **settings) as app:
+    with running(github, folder / "data", fresh=True, **settings) as app:
         _some(app, github, issues, repo)
     asked = sum(estimate(str(request["messages"])) for request in model.requests)
     _say("model calls", len(model.requests) / issues, "calls")
@@ -128,7 +128,7 @@ def _database(url: str) -> tuple[int, int, int]:
 
 
 def _live(url: str) -> dict[str, int]:
-    """Bytes of the rows that there are, by table."""
+    """Return the bytes of the live rows by table."""
     with psycopg.connect(url, autocommit=True) as connection:
         names = [name for (name,) in connection.execute(_TABLES.encode())]
         sizes = (f"SELECT coalesce(sum(pg_column_size(t.*)), 0) FROM {name} AS t".encode() for name in names)

@@ -1,4 +1,4 @@
-"""Signed deliveries over a few kept-open connections, as fast as they are answered. A process of its own."""
+"""Send signed deliveries over a few keep-alive connections as fast as they are answered, in a separate process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.deliveries import sign
 
 
 async def main() -> None:
-    """Read what to send from standard input, print how it went."""
+    """Read the deliveries from standard input and print the results."""
     given = json.load(sys.stdin)
     split = urlsplit(given["url"])
     until = time.perf_counter() + given["seconds"]
@@ -56,7 +56,7 @@ async def _sender(split, given, until):
 
 
 def _unlike_others(body: str, guid: uuid.UUID) -> bytes:
-    """The same JSON in other bytes: a body that was seen before leads to nothing."""
+    """Return the same JSON as different bytes, because a repeated body leads to no work."""
     return (body + f"{guid.int:0128b}".replace("0", " ").replace("1", "\t")).encode()
 
 

@@ -1,8 +1,8 @@
-"""What having a job done costs besides doing it: jobs that do nothing, by each dispatcher.
+"""Measure the overhead of dispatching: jobs without work, by each dispatcher.
 
 python -m benchmarks.load.dispatch --jobs 500 --rounds 10
 
-Then how long a job waits whose process was killed until another process starts it.
+It then measures how long the job of a killed process waits until another process starts it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.postgres import serve_postgres
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print one line per figure."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--jobs", type=int, default=500)
     options.add_argument("--rounds", type=int, default=10, help="processes that are killed")
@@ -78,7 +78,7 @@ async def _hold(url: str) -> None:
 
 
 async def _recoveries(url: str, rounds: int) -> list[float]:
-    """Seconds from each kill until the job that was cut off is started here."""
+    """Return the seconds from each kill until this process starts the interrupted job."""
     store, waits, started = PostgresStore(url), list[float](), asyncio.Event()
 
     async def settle(job: Job) -> None:

@@ -1,4 +1,4 @@
-"""Resident memory of the server and its worker while issues of one repository pour in.
+"""Measure the resident memory of the server and its worker while many issues of one repository arrive.
 
 python -m benchmarks.load.memory --issues 2000
 """
@@ -17,7 +17,7 @@ from tests.serve.conftest import BODY, FILES, TITLE
 
 
 def main() -> None:
-    """Print a line for every two hundred issues."""
+    """Print one line for every two hundred issues."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--issues", type=int, default=2_000)
     options.add_argument("--mode", default="dry-run", help="comment keeps to GitHub's limit of 80 writes a minute")
@@ -27,7 +27,7 @@ def main() -> None:
         sha = make_repository(origin, FILES)
         config = f"mode: {given.mode}\nlimits:\n  runs_per_day: 10000\n"
         repo = github.world.repository("octo/feedbox", git=origin, head=sha, files={".github/triage.yml": config})
-        with running(github, Path(folder) / "data") as app:
+        with running(github, Path(folder) / "data", fresh=True) as app:
             assert app.process is not None
             began = time.monotonic()
             for number in range(1, given.issues + 1):

@@ -1,7 +1,7 @@
-"""How long an issue waits for its report when many come at once and when they come steadily; how long a stop takes.
+"""Measure the time from an issue to its report, in a burst and under steady load, and the time to stop a server.
 
 python -m benchmarks.load.pace                 one server on files
-python -m benchmarks.load.pace --postgres      one server and two workers on a Postgres of their own
+python -m benchmarks.load.pace --postgres      one server and two workers on a separate Postgres
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMMENTS = re.compile(r"/repos/octo/(\w+)/issues/(\d+)/comments")
 
 
 class Waiting:
-    """Notes when issues were delivered, and when each had its report."""
+    """Records when issues were delivered and when each had its report."""
 
     def __init__(self, github: GitHubServer, app: App) -> None:
         self._github, self._app = github, app
@@ -37,7 +37,7 @@ class Waiting:
         github.fault = self._see
 
     def deliver(self, repo: Repo) -> float:
-        """Open an issue; says how long the delivery took to be accepted, in seconds."""
+        """Open an issue; return the seconds until its delivery was accepted."""
         world, at = self._github.world, time.monotonic()
         number = world.open_issue(repo, f"{TITLE}, case {len(self._delivered)}", BODY)["number"]
         self._delivered[repo.name, str(number)] = at
@@ -45,7 +45,7 @@ class Waiting:
         return time.monotonic() - at
 
     def all_reported(self) -> None:
-        """Wait for the last one."""
+        """Wait for the last report."""
         wait_for(lambda: len(self.waits) == len(self._delivered), 900.0, self._app.counts, pause=0.1)
 
     def _see(self, call: Call) -> None:
@@ -56,7 +56,7 @@ class Waiting:
 
 
 def main() -> None:
-    """Print a row for the burst and one for the steady load."""
+    """Print one row for the burst and one for the steady load."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--burst", type=int, default=200, help="issues at once")
     options.add_argument("--rate", type=float, default=2.0, help="issues a second, steadily")
@@ -68,7 +68,7 @@ def main() -> None:
         repos = repositories(github, Path(folder), max(given.burst, steady) + 10)
         with _server(github, Path(folder), shared=given.postgres) as app:
             warming = Waiting(github, app)
-            for repo in repos:  # so that mirrors are there
+            for repo in repos:  # fetches the mirrors
                 warming.deliver(repo)
             warming.all_reported()
             wait_for(lambda: not app.counts(), 300.0, app.counts, pause=0.1)
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:
-    """Seconds that a server takes to stop while it has issues at work."""
+    """Return the seconds that a server takes to stop while it processes issues."""
     waiting = Waiting(github, app)
     for repo in repos[:_AT_WORK]:
         waiting.deliver(repo)
@@ -91,7 +91,7 @@ def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:
 def _arriving(
     github: GitHubServer, app: App, repos: Sequence[Repo], issues: int, pause: float
 ) -> tuple[list[float], list[float], float]:
-    """Seconds until each delivery was accepted (its p99 is printed), until each report, and in all."""
+    """Return the seconds until each delivery was accepted (its p99 is printed), until each report, and in total."""
     waiting, began, accepted = Waiting(github, app), time.monotonic(), []
     for index in range(issues):
         time.sleep(max(0.0, began + index * pause - time.monotonic()))
@@ -103,7 +103,7 @@ def _arriving(
 @contextlib.contextmanager
 def _server(github: GitHubServer, folder: Path, *, shared: bool) -> Iterator[App]:
     if not shared:
-        with running(github, folder / "data") as app:
+        with running(github, folder / "data", fresh=True) as app:
             yield app
         return
     with serve_postgres() as postgres:

@@ -1,6 +1,6 @@
-"""How fast deliveries are acknowledged while triages run behind them, beside others in the same run.
+"""Measure how fast deliveries are acknowledged while triages run, compared with other software in the same run.
 
-``make load`` fetches the others first; those that are missing are left out, and the output names them.
+``make load`` fetches the other software first; missing programs are left out and named in the output.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def main() -> None:
         opened = issue_event(github.world, repo, number, "opened")
         star = issue_event(github.world, repo, number, "created")
         print(f"{CONNECTIONS} connections, load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        with running(github, Path(folder) / "busy") as app:
+        with running(github, Path(folder) / "busy", fresh=True) as app:
             durable = _load(f"{app.url}/webhooks/github", "issues", opened, given.seconds)
         _say("issues.opened, durably, triaging", durable)
         print(f"{'fsync of 16 kB alone':<34}{'':>9}  {'':>13}  p99 {_fsync(Path(folder)):6.1f} ms")
-        ours = f"{stack.enter_context(running(github, Path(folder) / 'idle')).url}/webhooks/github"
+        ours = f"{stack.enter_context(running(github, Path(folder) / 'idle', fresh=True)).url}/webhooks/github"
         others = [(name, stack.enter_context(_rival(command))) for name, command in _rivals()]
         for name, figures in _in_turns([("ours", ours), *others], star, given.seconds):
             _say(f"ignored events, {name}", figures)
@@ -55,7 +55,7 @@ def main() -> None:
 def _in_turns(
     contenders: Sequence[tuple[str, str]], body: bytes, seconds: float
 ) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """The median round of each: in turns, so that whatever else the machine does meets all of them."""
+    """Yield the median round of each; rounds alternate, so that other load on the machine affects all equally."""
     met: dict[str, list[Mapping[str, float]]] = {name: [] for name, _ in contenders}
     for turn in range(ROUNDS):
         for name, url in (*contenders[turn % len(contenders) :], *contenders[: turn % len(contenders)]):
@@ -65,7 +65,7 @@ def _in_turns(
 
 
 def _rivals() -> Iterator[tuple[str, Sequence[str]]]:
-    """Those that were fetched, as commands that a port and a secret are added to."""
+    """Yield the fetched programs as commands, to which a port and a secret are appended."""
     if GIDGETHUB.exists():
         yield "gidgethub", (str(GIDGETHUB), str(Path(__file__).with_name("rival.py")))
     else:
@@ -104,7 +104,7 @@ def _rival(command: Sequence[str]) -> Iterator[str]:
 
 
 def _fsync(folder: Path) -> float:
-    """Milliseconds at the 99th percentile, of 300."""
+    """Return the 99th percentile of 300 fsync calls in milliseconds."""
     taken = []
     with (folder / "probe").open("wb", buffering=0) as file:
         for _ in range(300):

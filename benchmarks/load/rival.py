@@ -1,4 +1,4 @@
-"""What others do with an event that nobody listens to: gidgethub on aiohttp, checking the signature and reading it."""
+"""A reference server for an event without a listener: gidgethub on aiohttp verifies and parses the event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ router = routing.Router()
 
 
 async def receive(request: web.Request) -> web.Response:
-    """As gidgethub's own documentation has it."""
+    """Handle a delivery as in gidgethub's documentation."""
     body = await request.read()
     event = sansio.Event.from_http(request.headers, body, secret=sys.argv[2])
     await router.dispatch(event)

@@ -1,10 +1,10 @@
-"""Issues a second from delivery to comment by rules, on small repositories whose mirrors are warm.
+"""Measure issues per second from delivery to comment by rules, on small repositories with warm mirrors.
 
 python -m benchmarks.load.throughput                  one server on SQLite
-python -m benchmarks.load.throughput --workers 1 2    one server that takes deliveries, and workers on one Postgres
+python -m benchmarks.load.throughput --workers 1 2    one server that receives deliveries, and workers on one Postgres
 
-Content writes are capped per installation, so the issues are spread over several. Processor time is that of our own
-processes; the database's is a figure of its own, and that of the stand-in for GitHub is not counted.
+Content writes are limited per installation, so the issues are spread over several installations. Processor time is that
+of our own processes; the database's is a separate figure, and that of the simulated GitHub is excluded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.serve.app import SERVE, App, processes_of, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 
 PER_INSTALLATION = 15
-"""Issues, each with a comment and a reaction or two, that stay below the writes of a minute."""
+"""Number of issues, each with a comment and one or two reactions, that stay below the writes of a minute."""
 ROUNDS = 3
-"""Issues of each repository and worker before the clock starts, so that every worker has read every repository."""
+"""Number of issues per repository and worker before the measurement, so that every worker has read every repository."""
 
 
 def main() -> None:
-    """Print a line for each way to run."""
+    """Print one line per configuration."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--issues", type=int, default=300)
     options.add_argument("--workers", type=int, nargs="*", default=[], help="on Postgres")
@@ -51,7 +51,7 @@ def _measure(github: GitHubServer, folder: Path, issues: int, workers: int) -> N
     ]
     with _running(github, folder, workers) as fleet:
         _round(fleet.apps[0], github, repos, many * ROUNDS * max(workers, 1))
-        time.sleep(61)  # the warm-up's writes are no longer this minute's
+        time.sleep(61)  # the writes of the warm-up are no longer in this minute
         ours, database, began = _cpu(fleet.pids()), _cpu(fleet.database), time.monotonic()
         _round(fleet.apps[0], github, repos, issues)
         took = time.monotonic() - began
@@ -68,7 +68,7 @@ def _measure(github: GitHubServer, folder: Path, issues: int, workers: int) -> N
 class _Fleet:
     apps: Sequence[App]
     database: Sequence[int] = ()
-    """The database's processes that are there all the time."""
+    """The database's permanent processes."""
 
     def pids(self) -> Sequence[int]:
         return [app.process.pid for app in self.apps if app.process]
@@ -82,11 +82,11 @@ def _running(github: GitHubServer, folder: Path, workers: int) -> Iterator[_Flee
             settings = {"DATABASE_URL": postgres.migrated()}
             words = [(*SERVE, "--no-worker"), *[("worker",)] * workers]
             fleet = _Fleet(
-                [App(github, folder / f"data{k}", settings, given) for k, given in enumerate(words)],
+                [App(github, folder / f"data{k}", settings, given, fresh=True) for k, given in enumerate(words)],
                 [postgres.process.pid],
             )
         else:
-            fleet = _Fleet([App(github, folder / "data")])
+            fleet = _Fleet([App(github, folder / "data", fresh=True)])
         for app in reversed(fleet.apps):  # a server without a worker is not ready
             app.start()
             stack.callback(app.kill)
@@ -101,7 +101,7 @@ def _round(app: App, github: GitHubServer, repos: list[Repo], issues: int) -> No
 
 
 def _cpu(pids: Sequence[int]) -> float:
-    """Seconds of processor that processes took, with those of their children that have ended."""
+    """Return the processor seconds of processes, including their children that have ended."""
     ticks = 0
     for pid in pids:
         for one in processes_of(pid):

@@ -33,15 +33,15 @@ BINS = ((0.9, 1.01), (0.75, 0.9), (0.6, 0.75), (0.45, 0.6), (0.0, 0.45))
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one ranker did on one issue."""
+    """The result of one ranker on one issue."""
 
     id: str
     ranker: str
     worst: int
-    """Rank of the fixed file that came last; 0 where one is missing."""
+    """Rank of the fixed file that came last; 0 if one is missing."""
     best: int
     worst_function: int | None
-    """The same for functions; None where the fix names none, or the ranker knows none."""
+    """The same for functions; None if the fix names none or the ranker ranks none."""
     confidence: float | None
     index_seconds: float
     query_seconds: float
@@ -149,7 +149,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repos", type=Path, help="folder of clones")
     parser.add_argument("--data", type=Path, help="issues as JSON lines; needs --repos")
-    parser.add_argument("--limit", type=int, help="only the first so many issues")
+    parser.add_argument("--limit", type=int, help="maximum number of issues")
     parser.add_argument("--json", action="store_true", help="every single result instead of the tables")
     options = parser.parse_args()
     if (options.repos is None) != (options.data is None):

@@ -1,4 +1,4 @@
-"""Issues with known fixes, measured: what the ranker learns from."""
+"""Measured issues with known fixes: the training data of the ranker."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from nodes.search.types import Query
 
 Floats = npt.NDArray[np.float64]
 FILES = 400
-"""Files of an issue that take part: those below never come near the first places."""
+"""Number of files per issue; files below never reach the first places."""
 PLACES_FROM = 15
-"""Best files whose chunks take part, by the first look."""
+"""Number of best files of the first pass whose chunks are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One issue: rows are files, or chunks, columns are features in sorted order."""
+    """One issue: rows are files or chunks, columns are features in sorted order."""
 
     id: str
     repository: str
     files: Floats
     paths: tuple[str, ...]
     fixed: npt.NDArray[np.bool_]
-    """By file: whether the fix changed it."""
+    """For each file, whether the fix changed it."""
     lost: int
-    """Fixed files that the commit does not have: created by the fix."""
+    """Number of fixed files that the commit lacks because the fix created them."""
     chunks: Floats
     chunk_paths: tuple[str, ...]
     chunk_definitions: tuple[int, ...]
-    """-1 outside any."""
+    """-1 outside any definition."""
     fixed_chunks: npt.NDArray[np.bool_]
     places: tuple[str, ...]
-    """By chunk: ``path::Qualified.name``."""
+    """For each chunk, ``path::Qualified.name``."""
     fixed_functions: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """All examples, and what their columns are called."""
+    """All examples, and the names of their columns."""
 
     file_features: tuple[str, ...]
     chunk_features: tuple[str, ...]
@@ -64,7 +64,7 @@ def read_rows(files: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def measure_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path, jobs: int) -> Examples:
-    """Measure every issue whose commit is in one of the clones; the others are named on standard error."""
+    """Measure every issue whose commit is in one of the clones; print the others on standard error."""
     cache.mkdir(parents=True, exist_ok=True)
     found: list[Example] = []
     names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -82,7 +82,7 @@ def measure_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path, jobs:
 
 
 def clone_with(clones: Path, repository: str, commit: str) -> Path | None:
-    """Find the clone that has a commit: of the repository, or of a fork, which has the same name."""
+    """Find the clone that has a commit: of the repository, or of a fork with the same name."""
     own = repository.replace("/", "+").lower()
     folders = sorted(path for path in clones.iterdir() if path.is_dir())
     same = [path for path in folders if path.name.lower() == own]

@@ -1,9 +1,9 @@
-"""Learn which words issues of any repository say, and write them to nodes/search/issue_stop_words.json.
+"""Learn which words are common in issues of any repository, and write them to nodes/search/issue_stop_words.json.
 
     python -m benchmarks.ranking.issue_stop_words --data ISSUES.csv
 
 ISSUES has the columns repo, title and body, of repositories that the ranking is not measured on. A term's share is the
-mean of its shares in each repository, without the one that says it most: a project's own words are not included.
+mean of its shares in each repository without the highest one, so that a project's own words are excluded.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from nodes.search.query import STOP_WORDS
 from nodes.search.tokens import query_terms
 
 FEWEST = 2
-"""Of a hundred issues: rarer terms count as absent."""
+"""Minimum number of issues out of a hundred; rarer terms count as absent."""
 
 
 def main() -> None:
-    """Count and write."""
+    """Count the terms and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="issues as CSV")
     csv.field_size_limit(LONGEST)
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def issue_stop_words(issues: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Return the terms of at least ``FEWEST`` of a hundred issues, given each with its repository."""
+    """Return the terms of at least ``FEWEST`` of a hundred issues; each issue is given with its repository."""
     used: defaultdict[str, Counter[str]] = defaultdict(Counter)
     count: Counter[str] = Counter()
     for repository, text in issues:

@@ -1,8 +1,8 @@
-"""A linear model that puts what was fixed first: listwise softmax, pulled towards hand-set weights, signs kept.
+"""A linear model that ranks fixed files first: listwise softmax, regularised towards hand-set weights with fixed signs.
 
 Cao et al. (2007), "Learning to Rank: From Pairwise Approach to Listwise Approach", with the top-one probability. The
-pull (L2 around a prior) is strong since a few hundred issues know less than the field does. Newton's method with an
-active set: no step size, no random numbers, the same bytes every time.
+regularisation (L2 around a prior) is strong, because a few hundred issues contain little information. Newton's method
+with an active set needs no step size and no random numbers, so the result is the same to the byte.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 ROUNDS = 30
 SETTLED = 1e-7
-"""Relative change of the loss at which the search ends."""
+"""Relative change of the loss at which the iteration ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class List:
     """(candidates, features)."""
     wanted: npt.NDArray[np.bool_]
     weight: float
-    """How much this issue counts."""
+    """The weight of this issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is held before anything is seen."""
+    """The prior."""
 
     weights: Floats
     pull: float
@@ -63,7 +63,7 @@ def fit_ranker(lists: Sequence[List], belief: Belief) -> Floats:
 def _downhill(
     lists: Sequence[List], belief: Belief, weights: Floats, step: Floats, loss: float
 ) -> tuple[Floats, float, Floats, Floats]:
-    """Take the longest halving of a step that does not make things worse."""
+    """Take the largest step, halved as often as needed, that does not increase the loss."""
     for halvings in range(20):
         tried = _allowed(weights + step / 2**halvings, belief.signs)
         result = _loss(lists, belief, tried)
@@ -78,7 +78,7 @@ def _allowed(weights: Floats, signs: Floats) -> Floats:
 
 
 def _loss(lists: Sequence[List], belief: Belief, weights: Floats) -> tuple[float, Floats, Floats]:
-    """Return loss, gradient and Hessian; of several wanted, each is to beat all that is not wanted."""
+    """Return loss, gradient and Hessian; each of several relevant candidates competes with all irrelevant ones."""
     apart = weights - belief.weights
     loss = 0.5 * belief.pull * float(apart @ apart)
     gradient = belief.pull * apart
@@ -108,7 +108,7 @@ def fit_confidence(signs: Floats, right: npt.NDArray[np.bool_], pull: float = 1.
         pull: strength of the L2 penalty on all but the bias.
 
     Returns:
-        The bias, then one weight a sign.
+        The bias, then one weight per sign.
     """
     columns = np.column_stack([np.ones(len(signs)), signs])
     penalty = pull * np.diag([0.0] + [1.0] * signs.shape[1])

@@ -1,6 +1,6 @@
-"""What Tracehound is compared with: what a user would pick instead, on the same files of the same commit.
+"""Rankers for comparison that a user might choose instead, on the same files of the same commit.
 
-They index every text file of the tree, as Tracehound does, and list source files alone, which is what is asked for.
+Like Tracehound, they index every text file of the tree and rank source files only.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One answer, best first."""
+    """One ranking, best first."""
 
     files: tuple[str, ...]
     places: tuple[str, ...] = ()
-    """``path::Qualified.name``; none where the ranker knows files alone."""
+    """``path::Qualified.name``; empty if the ranker only ranks files."""
     confidence: float | None = None
 
 
@@ -70,7 +70,7 @@ def bm25(clone: Path, commit: str, _scratch: Path) -> Ranker:
 
 
 def counting(clone: Path, commit: str, _scratch: Path) -> Ranker:
-    """Do what a person does with ripgrep: count how often each file holds the issue's longer words."""
+    """Count how often each file contains the issue's longer words, as a person would with ripgrep."""
     texts = {path: Counter(_words(f"{path} {text}")) for path, text in _texts(clone, commit).items()}
 
     def rank(issue: str) -> Ranked:

@@ -1,4 +1,4 @@
-"""How good a ranking is, in the field's figures."""
+"""Quality of a ranking, in standard metrics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def function_accuracy(examples: Iterable[Example], chunks: Mapping[str, Floats])
 
 
 def place_ranks(example: Example, scores: Floats) -> list[int]:
-    """Return the rank of each fixed function; a definition in pieces is one place, at its best piece."""
+    """Return the rank of each fixed function; a definition in several chunks is one place, at its best chunk."""
     listed: list[str] = []
     seen: set[tuple[str, int]] = set()
     per_file: Counter[str] = Counter()
@@ -56,7 +56,7 @@ def place_ranks(example: Example, scores: Floats) -> list[int]:
 
 
 def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool_]) -> str:
-    """Tabulate confidence against what was right, each repository's confidence fitted on the others.
+    """Tabulate confidence against accuracy, each repository's confidence fitted on the others.
 
     Args:
         examples: the issues.
@@ -83,7 +83,7 @@ def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool
 def signs_of(
     examples: Examples, files: Mapping[str, Floats], weights: Mapping[str, Mapping[str, float]]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return what the confidence is made of for the first file of each issue, and whether that file is right.
+    """Return the inputs of the confidence in the first file of each issue, and whether that file is right.
 
     Args:
         examples: the issues.

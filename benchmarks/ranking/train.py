@@ -1,10 +1,10 @@
-"""Learn the ranking weights from issues with known fixes, and write them to nodes/search/weights.json.
+"""Train the ranking weights on issues with known fixes, and write them to nodes/search/weights.json.
 
     python -m benchmarks.ranking.train --repos CLONES DATA.jsonl [DATA.jsonl ...]
 
-CLONES holds one clone per repository in a folder named owner+name. DATA has one JSON object a line: id, repo,
-base_commit, issue, gold_files, gold_functions. The same data gives the same file, byte for byte. What is printed is
-measured leaving out one repository at a time: no issue is ranked by weights that saw its repository.
+CLONES contains one clone per repository in a folder named owner+name. DATA has one JSON object per line: id, repo,
+base_commit, issue, gold_files, gold_functions. The same data gives the same file, byte for byte. The printed figures
+are measured with one repository held out at a time: no issue is ranked by weights that were trained on its repository.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from nodes.search.rank import FILE, SIGNS, load_weights
 WEIGHTS = Path(rank.__file__).with_name("weights.json")
 PULL_FILES, PULL_CHUNKS = 30.0, 10.0
 SURE = 1.5
-"""The first look's weights, times this, are what is believed before training."""
+"""Factor that converts the first pass's weights to the prior."""
 AROUND = 0.3
-"""Belief in what the first look does not use: history, bridges, neighbours."""
+"""Prior weight of features that the first pass does not use: history, bridges, neighbours."""
 CROWDED = 0.75
-"""Issues of a repository count as its number of issues to this power less: the most frequent must not be all."""
+"""Exponent by which a repository's number of issues reduces their weight, so that large ones do not dominate."""
 COUNTS_AGAINST = frozenset({"package_file", "no_definitions", "outside", "container"})
 EITHER_WAY = frozenset({"size", "fixed", "busy_folder", "dunder"})
 
 
 def main() -> None:
-    """Measure, learn, print, write."""
+    """Measure, train, print and write."""
     options = _options()
     with tempfile.TemporaryDirectory() as scratch:
         cache = options.cache or Path(scratch)
@@ -60,10 +60,10 @@ def main() -> None:
 
 
 def cross_validate(examples: Examples) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, dict[str, float]]]:
-    """Score the files and chunks of each issue by weights that have not seen its repository.
+    """Score the files and chunks of each issue by weights that were trained without its repository.
 
     Returns:
-        The scores of files and of chunks, by issue, and the weights of files, by the repository that was left out.
+        The scores of files and of chunks, by issue, and the weights of files, by the held-out repository.
     """
     files: dict[str, Floats] = {}
     of_files: dict[str, dict[str, float]] = {}
@@ -89,7 +89,7 @@ def learn_files(examples: Sequence[Example], names: Sequence[str]) -> dict[str, 
 
 
 def learn_chunks(examples: Sequence[Example], names: Sequence[str], files: Mapping[str, Floats]) -> dict[str, float]:
-    """Fit the weights of chunks, and of their files' score beside them."""
+    """Fit the weights of chunks, and the weight of their file's score."""
     importance = weigh(examples)
     lists = [
         List(chunk_columns(example, files[example.id]), example.fixed_chunks, importance[example.repository])
@@ -103,19 +103,19 @@ def learn_chunks(examples: Sequence[Example], names: Sequence[str], files: Mappi
 
 
 def believed(names: Sequence[str], first: Mapping[str, float]) -> Floats:
-    """Return what is believed of each weight of files before training."""
+    """Return the prior of each file weight."""
     return np.array([SURE * first[n] if n in first else 0.0 if n in EITHER_WAY else AROUND for n in names])
 
 
 def sign_of(name: str) -> int:
-    """Which way a feature may count: evidence for a place never lowers its score."""
+    """Return the allowed sign of a feature: evidence for a place never lowers its score."""
     if name in EITHER_WAY:
         return 0
     return -1 if name in COUNTS_AGAINST or name.startswith("role_") else 1
 
 
 def weigh(examples: Sequence[Example]) -> dict[str, float]:
-    """Return how much one issue of each repository counts."""
+    """Return the weight of one issue of each repository."""
     counts = Counter(example.repository for example in examples)
     mean = sum(count ** (1 - CROWDED) for count in counts.values()) / len(examples)
     return {name: count**-CROWDED / mean for name, count in counts.items()}
@@ -127,7 +127,7 @@ def score_files(example: Example, names: Sequence[str], weights: Mapping[str, fl
 
 
 def chunk_columns(example: Example, files: Floats) -> Floats:
-    """Return the features of chunks, the score of their file first."""
+    """Return the features of chunks; the first column is the score of the file."""
     of_path = dict(zip(example.paths, files.tolist(), strict=True))
     lowest = min(of_path.values())
     scores = np.array([of_path.get(path, lowest) for path in example.chunk_paths])
@@ -135,7 +135,7 @@ def chunk_columns(example: Example, files: Floats) -> Floats:
 
 
 def named(names: Sequence[str], weights: Floats) -> dict[str, float]:
-    """Give weights their names, rounded to what is worth reading."""
+    """Return the weights by name, rounded to a readable precision."""
     return {name: round(float(weight), 2) + 0.0 for name, weight in zip(names, weights, strict=True)}
 
 

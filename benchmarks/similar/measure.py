@@ -1,17 +1,17 @@
-"""How well the same failure is distinguished from another one.
+"""Measure how well issues about the same failure are distinguished from others.
 
 python -m benchmarks.similar.measure --repos CLONES DATA.jsonl …
 
 Data are JSON lines with ``repo``, ``issue`` (title on the first line) and ``gold_files``, as for
-``benchmarks.ranking.bench``; CLONES holds one clone per repository in a folder ``owner+name``. No duplicates are
-labelled there, so:
+``benchmarks.ranking.bench``; CLONES contains one clone per repository in a folder ``owner+name``. The data have no
+labelled duplicates, so these are measured instead:
 
 - false duplicates: every pair of issues of a repository whose fixes share no file;
 - crash variants: an issue's crash as another person pastes it, with other paths, lines, words and title;
 - near copies: an issue that its author posted twice, with an edit;
-- related: whether an issue that is named was fixed in one of the same files, beside what chance would give.
+- related: whether a named issue was fixed in one of the same files, compared with chance.
 
-``--csv FILE`` with ``repo``, ``title``, ``body`` lists every pair that would be called a duplicate, to be read by hand.
+``--csv FILE`` with ``repo``, ``title``, ``body`` lists every pair that would be called a duplicate, for manual review.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ YOUNG, DRAWS = 10, 200
 
 @dataclass(frozen=True)
 class Known:
-    """An issue whose fix is known."""
+    """An issue with a known fix."""
 
     id: str
     title: str
@@ -49,7 +49,7 @@ class Known:
 
 
 def load(files: list[Path]) -> dict[str, list[Known]]:
-    """The issues by repository, without those whose text stands there twice."""
+    """Return the issues by repository, without those with identical texts."""
     found: dict[str, dict[str, Known]] = defaultdict(dict)
     for line in itertools.chain.from_iterable(file.read_text().splitlines() for file in files):
         row = json.loads(line)
@@ -59,7 +59,7 @@ def load(files: list[Path]) -> dict[str, list[Known]]:
 
 
 def paths_of(clones: Path | None, repo: str) -> PathIndex:
-    """The files of a clone's newest commit, by which frames are known as the repository's own."""
+    """Return the files of a clone's newest commit, to recognise the repository's own frames."""
     place = clones and clones / repo.replace("/", "+")
     if place is None or not place.exists():
         return PathIndex(())
@@ -137,7 +137,7 @@ def found_again(
 
 
 def young(issues: list[Known], reports: list[Report], totals: Totals) -> None:
-    """A repository on the day of the installation, which has but a few issues to tell how rare a word is."""
+    """Measure a repository on the day of its installation, which has few issues to compute word frequencies from."""
     chance = random.Random(len(issues))
     for _ in range(DRAWS if len(issues) > YOUNG else 0):
         drawn = chance.sample(range(len(issues)), YOUNG + 1)
@@ -166,20 +166,20 @@ def _as_report(pasted: str) -> str:
 
 
 def _elsewhere(pasted: str) -> str:
-    """Other lines, another machine, other addresses."""
+    """Return a trace with other lines, another machine and other addresses."""
     moved = re.sub(r"(line |:)(\d{1,6})\b", lambda found: f"{found[1]}{int(found[2]) + 17}", pasted)
     moved = re.sub(r"(?<![\w.])/(?:home|Users|usr|opt|root|tmp|private|var)/", "/srv/app/python/", moved)
     return re.sub(r"0x[0-9a-f]{6,16}", "0x7fdeadbeef00", moved)
 
 
 def _deeper(pasted: str) -> str:
-    """A caller of the reporter's own at the outer end of a Python traceback."""
+    """Return a Python traceback with a caller of the reporter's own at its outer end."""
     head = "Traceback (most recent call last):\n"
     return pasted.replace(head, f'{head}  File "/srv/mine/run_all.py", line 7, in <module>\n    main()\n')
 
 
 def _edited(body: str) -> str:
-    """Without each fifth paragraph, and with one more."""
+    """Return a body without each fifth paragraph and with an additional one."""
     kept = [part for number, part in enumerate(body.split("\n\n")) if number % 5 != 3]
     return "\n\n".join((*kept, "Edit: it still happens with the newest release, on two machines of mine."))
 

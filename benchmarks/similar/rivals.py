@@ -1,8 +1,8 @@
-"""Ways to find the issue nearest to one: ``python -m benchmarks.similar.rivals DATA.jsonl …``.
+"""Alternative methods to find the nearest issue: ``python -m benchmarks.similar.rivals DATA.jsonl …``.
 
-The nearest issue is called right where a file of the one's fix was changed by the other's: no pairs are labelled, and
-issues about the same place are what a maintainer would want to see together. WordLlama (a wheel with a static embedding
-of 16 MB) is measured where it is installed, alone and added to the words.
+The nearest issue counts as right if its fix changed a file of the other issue's fix, because no labelled pairs exist
+and issues about the same place are useful to a maintainer. WordLlama (a wheel with a static embedding of 16 MB) is
+measured if it is installed, alone and combined with the words.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def bm25(issues: list[Known]) -> np.ndarray:
 
 
 def characters(issues: list[Known]) -> np.ndarray:
-    """Hashed runs of three to five characters, weighted by how rare they are."""
+    """Return hashed character n-grams (three to five characters), weighted by rarity."""
     return _cosines(_weighted([_grams(f"{issue.title} {issue.body}") for issue in issues], GRAMS))
 
 
 def topics(issues: list[Known]) -> np.ndarray:
-    """Words projected on what varies most among these very issues (LSA)."""
+    """Return words projected on the directions of highest variance in these issues (LSA)."""
     hashed = [_hashed(query_terms(f"{issue.title}\n{issue.body}")) for issue in issues]
     left, sizes, _ = np.linalg.svd(_weighted(hashed, 1 << 15), full_matrices=False)
     kept = min(TOPICS, len(issues) // 2)
@@ -90,7 +90,8 @@ def _standard(scores: np.ndarray) -> np.ndarray:
 
 
 def score(scores: np.ndarray, issues: list[Known]) -> list[tuple[float, bool, bool]]:
-    """The reciprocal rank of the first right one for each issue that has one, and whether it is among 1 and 3."""
+    """Return, for each issue that has a right one, the reciprocal rank of the first, and whether it is in the top 1 and
+    3."""
     found = []
     for number, issue in enumerate(issues):
         right = {at for at, other in enumerate(issues) if at != number and other.fixed & issue.fixed}

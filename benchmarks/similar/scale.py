@@ -1,8 +1,8 @@
-"""What a comparison with many earlier issues costs: ``python -m benchmarks.similar.scale [--rivals]``.
+"""Measure the cost of a comparison with many earlier issues: ``python -m benchmarks.similar.scale [--rivals]``.
 
-Issues are made of words drawn as often as words are, some seventy different ones each. Times are processor time, the
-median of seven queries, from the file on disk to the nearest issues. Rivals hold one vector of 256 numbers an issue,
-which a model would have to make first, and are asked for the nearest six; those that cannot be used here are left out.
+Issues consist of words drawn by natural frequencies, about seventy different ones each. Times are processor time, the
+median of seven queries, from the file on disk to the nearest issues. The alternatives store one vector of 256 numbers
+per issue, computed by a model beforehand, and return the nearest six; those that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def show(name: str, number: int, took: list[float], size: int, memory: int) -> N
 
 
 def peak() -> int:
-    """The most memory this process ever held, in bytes."""
+    """Return the maximum resident memory of this process in bytes."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 

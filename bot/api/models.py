@@ -124,7 +124,7 @@ def invalid(error: ValidationError) -> ProblemError:
 
 
 async def answer_problem(_request: Request, error: Exception) -> Response:
-    """Exception handler for Starlette: answer any error with a problem document."""
+    """Answer any error with a problem document; an exception handler for Starlette."""
     if isinstance(error, ProblemError):
         return error.answer()
     if isinstance(error, HTTPException):

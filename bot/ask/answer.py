@@ -19,7 +19,7 @@ from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
 MOST_COMMITS = 20
-"""Commits listed for a stretch of time."""
+"""Maximum number of commits listed for a period of time."""
 _OF_A_FILE = 0.5
 """Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
@@ -33,7 +33,7 @@ class Place:
     start_line: int
     """1-based."""
     end_line: int
-    """1-based, inclusive."""
+    """Lines of a file, verbatim."""
     quote: str
     symbol: str | None = None
     why: str = ""
@@ -44,7 +44,7 @@ class Reply:
     """The answer to a question."""
 
     route: str
-    """What answered: where, owner, changes, trace, general, sources, model or fallback."""
+    """The source of the answer: where, owner, changes, trace, general, sources, model or fallback."""
     text: str
     places: tuple[Place, ...] = ()
     people: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Answerer:
         if outside.route == "fallback":
             return Reply("fallback", outside.message)
         if outside.found:
-            message = f"{', '.join(outside.sources)} answered; what follows are their words, not checked here."
+            message = f"{', '.join(outside.sources)} answered; the results below were not checked."
             return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
@@ -87,7 +87,7 @@ class Answerer:
         return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.message))
 
     def _where(self, question: Question) -> Reply:
-        """Answer by name. No guess replaces a name that is marked; a plain word is a name if it is defined."""
+        """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
         for name in (*question.names, *self._defined(question)):
             reply = self._calls(name) if question.calls else self._uses(name) if question.uses else self._defines(name)
             if reply is not None:
@@ -99,7 +99,7 @@ class Answerer:
         return Reply("where", f"I found nothing in this commit that {verb} {named}.{self._definitions(question)}")
 
     def _defined(self, question: Question) -> tuple[str, ...]:
-        """The plain words of a question that are names in this commit."""
+        """Return the plain words of a question that are names in this commit."""
         definitions = self._engine.lookups(self._sha).definitions
         return tuple(name for name in question.plain if definitions(name).passages)
 
@@ -130,7 +130,7 @@ class Answerer:
         return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
 
     def _definitions(self, question: Question) -> str:
-        """Where what nothing calls or uses is defined."""
+        """Return where a name without calls or uses is defined."""
         if not question.uses:
             return ""
         facts = (self._engine.definition(name, self._sha) for name in question.names)
@@ -150,7 +150,7 @@ class Answerer:
         people = tuple(f"{one.name}: {'; '.join(reason.text for reason in one.reasons[:2])}" for one in history.owners)
         if not people:
             return Reply(
-                "owner", "Nobody can be named: no CODEOWNERS line and no history of these lines.", _places(found)
+                "owner", "No owner is known: these lines have neither a CODEOWNERS rule nor a history.", _places(found)
             )
         return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
 
@@ -167,7 +167,7 @@ class Answerer:
         return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
 
     def _recent(self, question: Question, since: Since) -> Reply:
-        """Answer with the commits of a stretch of time, of the files that the question names, if it names any."""
+        """Answer with the commits of a period of time, limited to the files that the question names, if any."""
         paths = self._paths(question)
         if question.topic and not paths:
             return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
@@ -176,14 +176,14 @@ class Answerer:
         first = since.day(self._today()).isoformat()
         if not known:
             last = self._engine.last(self._sha)
-            when = f" The commit that is read is of {_day(last.committed)}." if last else ""
+            when = f" The commit was made on {_day(last.committed)}." if last else ""
             return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
         count = "At least " if len(known) == MOST_COMMITS else ""
         text = f"{count}{_counted(len(known), 'change')}{of} since {first} ({since.words})."
         return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
 
     def _paths(self, question: Question) -> tuple[str, ...]:
-        """The files that a question about changes names: by path, by a name in code, or by words that match code."""
+        """Return the files that a question about changes names: by path, by a name in code or by matching words."""
         definitions = self._engine.lookups(self._sha).definitions
         named = [name for name in question.names if self._engine.exists(self._sha, name)]
         names = (*question.names, *question.plain)
@@ -202,7 +202,7 @@ class Answerer:
         return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found))
 
     def _found(self, question: Question) -> Ranking:
-        """Search, and drop places that do not match the question, which the search ranks by its priors alone."""
+        """Search, and drop places that do not match the question and are ranked by the search's priors alone."""
         title, _, body = question.text.strip().partition("\n")
         found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
         shared = [place for place in found.locations if _shares(place)]

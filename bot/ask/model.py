@@ -1,4 +1,4 @@
-"""Let a model word the search results. Its answer is used only if it cites a place that it was shown."""
+"""Let a model phrase the search results. Its answer is used only if it cites a place that it received."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from prompts import build_role_prompt
 _WORDED = frozenset({"general", "trace"})
 """Routes whose answer is more than a lookup."""
 _CALLS = 8
-"""Model calls per question: one, its correction, and those from which is learnt what the server refuses."""
+"""Maximum model calls per question: the call, its correction, and calls that reveal unsupported options."""
 
 
 class _Answer(BaseModel):

@@ -25,10 +25,10 @@ _SINCE = re.compile(r"\b(?:since|after)\s{1,3}(?P<day>\d{4}-\d\d-\d\d)\b", re.IG
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first day of a stretch of time that ends now."""
+    """The first day of a period of time that ends now."""
 
     words: str
-    """As the question says it."""
+    """The period as the question states it."""
     day: Callable[[date], date]
     """The first day, given today."""
 
@@ -38,7 +38,7 @@ class Since:
 
 
 def read_since(text: str) -> Since | None:
-    """Return the stretch of time in a question, or None."""
+    """Return the period of time in a question, or None."""
     if found := _SINCE.search(text):
         try:
             day = date.fromisoformat(found["day"])
@@ -92,7 +92,7 @@ _PLAIN_NAME = re.compile(
     r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
     re.IGNORECASE,
 )
-"""Where a question names a symbol without marking it; it counts only if the commit defines it."""
+"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
 _TOPIC = re.compile(
     r"\b(?:chang(?:ed?|es)|commits?|touched|happened)\s{1,3}(?:in|to|of|on|with|at)\s{1,3}"
     r"(?!(?:this|the)\s{1,3}(?:repo\w*|project|code)\b)(?:the\s{1,3})?(?P<topic>`[^`]{1,120}`|[^?,!]{2,200})",
@@ -104,7 +104,7 @@ _NAME = re.compile(
 )
 MOST_NAMES = 3
 MOST = 20_000
-"""Characters of a question that are read; a trace may be long."""
+"""Maximum characters of a question that are read; a trace may be long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +120,15 @@ class Question:
     calls: bool = False
     """Whether it asks for calls only."""
     plain: tuple[str, ...] = ()
-    """Plain words that stand where a symbol would; ordinary words if the commit does not define them."""
+    """Plain words in the position of a symbol; ordinary words if the commit does not define them."""
     since: Since | None = None
-    """The stretch of time that it asks about."""
+    """The period of time that it asks about."""
     topic: str = ""
-    """What a question about changes asks of, in its own words; empty if it asks of everything."""
+    """The subject of a question about changes, in its own words; empty if it asks about everything."""
 
 
 def understand(text: str) -> Question:
-    """Classify a question. A stack trace in it outweighs its words."""
+    """Classify a question. A stack trace in it takes precedence over its words."""
     text = text[:MOST]
     named = ((found[1] or found[2]).removesuffix("()") for found in _NAME.finditer(text))
     names = tuple(dict.fromkeys(named))[:MOST_NAMES]

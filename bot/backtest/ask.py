@@ -40,7 +40,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a backtest found."""
+    """The result of a backtest."""
 
     found: tuple[Found, ...]
     """By judge: with two, the rules first."""

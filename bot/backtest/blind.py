@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """The result of a run that could not see the fix."""
+    """The result of a run that could not read the fix."""
 
     result: Result
     evidence: Mapping[str, Evidence]

@@ -13,7 +13,7 @@ from nodes.search.history.mainline import MainlineCommit, files_of, read_mainlin
 from nodes.search.roles import role_of
 
 MOST_FILES = 20
-"""Maximum number of source files of a fix. A fix that changed more says little about where the fault was."""
+"""Maximum number of source files of a fix. A larger fix does not locate the fault."""
 MOST_ISSUES = 3
 """Maximum number of issues that one commit closes. A commit that closes more contains several fixes."""
 _BATCH = 100
@@ -38,7 +38,7 @@ class FixWithFiles:
     gold: tuple[str, ...]
     """Source files, without tests, that the fix changed and that existed before it; empty if it cannot be scored."""
     why_not: str = ""
-    """Why it cannot be scored; empty if it can."""
+    """The reason why it cannot be scored; empty if it can."""
 
 
 def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:

@@ -94,7 +94,7 @@ ProgressCallback = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run."""
+    """The parameters of a run."""
 
     fixes: Sequence[Fix]
     """Newest first."""
@@ -129,7 +129,7 @@ class Found:
     cases: list[Scored] = field(default_factory=list)
     """Newest fix first."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Why fixes could not be scored, with the number of each."""
+    """The reasons why fixes could not be scored, with the number of each."""
 
 
 async def backtest(

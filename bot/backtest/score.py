@@ -14,7 +14,7 @@ LEAST = 10
 
 
 class Used(NamedTuple):
-    """What one model was asked in one run."""
+    """The calls and tokens of one model in one run."""
 
     model: str
     calls: int
@@ -47,7 +47,7 @@ class Scored:
     place_rank: int = 0
     """Rank of the first place that contains a line the fix changed, from 1; 0 if none does."""
     used: tuple[Used, ...] = ()
-    """What each model was asked."""
+    """The calls and tokens of each model."""
     model_seconds: float = 0.0
     """The time for which the run waited for models."""
     engine_first: str = ""
@@ -99,7 +99,7 @@ class Threshold:
     cases: int
     """Cases at or above the threshold."""
     coverage: float
-    """These cases as a fraction of all cases."""
+    """The fraction of all cases at or above the threshold."""
     precision: float
 
 

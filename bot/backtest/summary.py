@@ -20,7 +20,7 @@ class Parameters:
     tip: str
     """The newest commit whose history was read."""
     texts: str
-    """Where the issue texts come from."""
+    """The source of the issue texts."""
     judge: str
     target: float
     seconds: float
@@ -30,14 +30,14 @@ class Parameters:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """What is the same in every repetition."""
+        """The parameters that are the same in every repetition."""
         named = ("repository", "tip", "texts", "judge", "target", "prices")
         return {name: getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What models were asked, over all cases."""
+    """The calls, tokens and cost of all cases."""
 
     calls: int
     input_tokens: int
@@ -103,8 +103,8 @@ def as_text(found: Found, about: Parameters) -> str:
         (
             f"{len(cases)} past fixes, each triaged at the commit before it; issue texts {about.texts}",
             "",
-            f"A fixed file, within the first k:   {_shares([case.rank for case in cases])}",
-            f"Lines the fix changed, likewise:     {_shares([case.place_rank for case in cases])}",
+            f"Fixed file among the first k:        {_shares([case.rank for case in cases])}",
+            f"Changed line among the first k:      {_shares([case.place_rank for case in cases])}",
             f"A cause was claimed:                {_of(len(claims), len(cases))}; the file named was fixed: "
             f"{_of(right, len(claims))}",
             "",
@@ -133,7 +133,7 @@ def _line(fifth: Fifth, number: int) -> str:
 
 def _advice(threshold: Threshold | None, about: Parameters, cases: int) -> str:
     if threshold is None:
-        few = f" (a threshold needs {LEAST} cases behind it)" if cases < 2 * LEAST else ""
+        few = f" (a threshold needs {LEAST} cases)" if cases < 2 * LEAST else ""
         return f"Threshold:   no confidence reaches {about.target:.0%} right first files here{few}."
     return (
         f"Threshold:   confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "

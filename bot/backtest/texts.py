@@ -41,7 +41,7 @@ class Texts(Protocol):
 
     @property
     def description(self) -> str:
-        """Where the texts come from, for the reader of the figures."""
+        """The source of the texts, for the reader of the figures."""
 
     async def of(self, fix: Fix) -> Text | None:
         """Return the issue that a fix closes; None if its number is not an issue's, or no text is known.

@@ -14,8 +14,8 @@ import click
 def command() -> None:
     """Triage the event that started a GitHub Actions workflow, with the workflow's token; see docs/action.md.
 
-    Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, and exits with
-    1 if a job failed permanently. A .env of the checkout is not read.
+    Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, annotates the
+    lines of its facts, and exits with 1 if a job failed permanently. A .env of the checkout is not read.
     """
     from bot.action import Event, act  # noqa: PLC0415  --help needs no worker
     from bot.errors import UserError  # noqa: PLC0415
@@ -30,6 +30,8 @@ def command() -> None:
     acted = asyncio.run(act(event, settings, settings.github_token.get_secret_value()))
     _append("GITHUB_STEP_SUMMARY", acted.comment)
     _append("GITHUB_OUTPUT", f"issue-url={acted.url}" if acted.url else "")
+    for line in acted.notices:
+        click.echo(line)
     if acted.given_up:
         click.echo(f"triage: {acted.given_up} jobs failed; see the log", err=True)
         sys.exit(1)

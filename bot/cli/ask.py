@@ -76,7 +76,7 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
     settings = load_settings(repo)
     if ignored_settings(repo):
-        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     check_brain(settings)

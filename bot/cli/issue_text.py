@@ -36,7 +36,7 @@ def read_issue(file: str | None, text: str | None, title: str | None) -> IssueTe
         UserError: the issue is missing, empty, binary, too large or unreadable, or named twice.
     """
     if (file is None) == (text is None):
-        raise UserError("give the issue either as --issue FILE (or - for standard input) or as --text TEXT")
+        raise UserError("give one issue: a FILE, - for standard input, or --text TEXT")
     whole = text if text is not None else _read(str(file))
     if not whole.strip():
         raise UserError("the issue is empty: write at least a title")
@@ -77,7 +77,18 @@ def _titled(whole: str, title: str | None) -> IssueText:
     return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
 
 
-_LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+")
+_LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
+
+
+def named_issue(argument: str | None, option: str | None) -> str | None:
+    """Return the issue that a command names, as its argument or with ``--issue``.
+
+    Raises:
+        UserError: both are given.
+    """
+    if argument is not None and option is not None:
+        raise UserError("name the issue once: as the argument or with --issue")
+    return argument if option is None else option
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +114,14 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     Raises:
         UserError: the issue or its repository does not exist or cannot be read.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no GitHub
     from bot.report.markdown import MarkdownRenderer  # noqa: PLC0415
     from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
 
     reference = Reference.read(issue)
     if reference is None:
-        raise UserError(f"--issue {issue}: write owner/repo#n")
+        raise UserError(
+            f"{issue}: write owner/repo#n, or the address of an issue: https://github.com/owner/repo/issues/n"
+        )
     progress.phase(f"reading {reference}", 0, 0)
     found = asyncio.run(read_remote(reference, settings, clone=repo is None))
     renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.changes import history_document, history_text, printable, reason_document
-from bot.cli.issue_text import read_issue
+from bot.cli.issue_text import IssueText, fetch, is_remote, named_issue, read_issue
 from bot.cli.progress import Progress
 from bot.cli.repository import open_engine, storage
 
@@ -19,9 +19,16 @@ if TYPE_CHECKING:
 
 
 @click.command("locate")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is not changed.")
+@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
+@click.option(
+    "--repo",
+    default=".",
+    show_default=True,
+    type=click.Path(),
+    help="A git repository, bare or not; it is not changed.",
+)
 @click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option("--issue", metavar="FILE|-", help="The issue text: a file, or - for standard input.")
+@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, confidence, files, locations, seconds.")
 def command(
     *,
+    argument: str | None,
     repo: str,
     rev: str,
     issue: str | None,
@@ -40,14 +48,16 @@ def command(
 ) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
+    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page, which is read from GitHub.
+
     No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
     range, inconclusive, owners and fingerprints.
     """
     from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
 
-    given = read_issue(issue, text, title)
     progress = Progress()
+    given = _issue(named_issue(argument, issue), text, title, repo, progress)
     engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
@@ -58,6 +68,14 @@ def command(
         click.echo(json.dumps(document, ensure_ascii=True))
     else:
         click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
+
+
+def _issue(issue: str | None, text: str | None, title: str | None, repo: str, progress: Progress) -> IssueText:
+    if not is_remote(issue) or text is not None:
+        return read_issue(issue, text, title)
+    from bot.settings import load_settings  # noqa: PLC0415  an issue in a file needs no settings
+
+    return fetch(str(issue), repo, load_settings(repo), progress).text
 
 
 def _history(engine: Engine, query: Query, ranking: Ranking) -> History:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.issue_text import Located, fetch, is_remote, read_issue
+from bot.cli.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
 from bot.cli.progress import Progress
 from bot.cli.repository import Storage, open_engine
+from bot.errors import UserError
 from bot.settings.dotenv import ignored_settings, repository_around
 from nodes.state import Answer, HumanExchange
 
@@ -93,15 +94,18 @@ def _read_line(descriptor: int) -> bytes:
     return bytes(line)
 
 
-Format = Literal["md", "json", "ticket"]
+Format = Literal["md", "json", "ticket", "prompt"]
 
 
 @click.command("run")
-@click.option("--repo", help="A git repository, bare or not; it is not changed. Default: the issue's repository.")
-@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
 @click.option(
-    "--issue", metavar="FILE|-|OWNER/REPO#N", help="The issue: a file, - for standard input, or owner/repo#n on GitHub."
+    "--repo",
+    type=click.Path(),
+    help="A git repository, bare or not; it is not changed. Default: the issue's repository, else the current one.",
 )
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
 @click.option("--text", help="The issue text itself.")
 @click.option("--title", help="The title; without it the first line is the title.")
 @click.option(
@@ -112,10 +116,11 @@ Format = Literal["md", "json", "ticket"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["md", "json", "ticket"]),
+    type=click.Choice(["md", "json", "ticket", "prompt"]),
     default="md",
     show_default=True,
-    help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft.",
+    help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft; "
+    "prompt: a brief for a coding agent.",
 )
 @click.option(
     "--issues",
@@ -135,6 +140,7 @@ Format = Literal["md", "json", "ticket"]
 @click.option("--verbose", is_flag=True, help="Print one line per step on stderr, even if it is not a terminal.")
 def command(
     *,
+    argument: str | None,
     repo: str | None,
     rev: str,
     issue: str | None,
@@ -149,6 +155,13 @@ def command(
 ) -> None:
     """Triage one issue against a repository and print the report; nothing is posted to GitHub.
 
+    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page.
+
+    \b
+    triage run https://github.com/owner/repo/issues/5
+    triage run issue.md
+    triage run --repo ~/src/app --text "KeyError in parse() on empty input"
+
     An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched and
     stored in TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL select another server.
 
@@ -156,9 +169,12 @@ def command(
     """
     from bot.operator_config import load_operator_config  # noqa: PLC0415
 
+    issue = named_issue(argument, issue)
     remote = is_remote(issue) and text is None
     given = None if remote else read_issue(issue, text, title)
-    settings = _settings(repo, remote=remote)
+    if repo is None and not remote:
+        repo = _current_repository()
+    settings = _settings(repo)
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     if settings.brain == "llm":
@@ -176,23 +192,28 @@ def command(
         click.echo("stopped; the same command continues from here", err=True)
         sys.exit(130)
     progress.clear()
-    click.echo(_rendered(account, form, explain=explain), color=_colour())
+    click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
 
 
-def _settings(repo: str | None, *, remote: bool) -> Settings:
-    """Load the operator's settings; a .env of the analysed repository, or of the one around the folder, is not read.
+def _current_repository() -> str:
+    """Return the repository around the current folder.
 
     Raises:
-        UserError: neither a repository nor an issue on GitHub is named.
+        UserError: the folder is in none.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no pydantic
-    from bot.settings import load_settings  # noqa: PLC0415
+    around = repository_around(Path.cwd())
+    if around is None:
+        raise UserError("this folder is in no git repository: name one with --repo, or an issue on GitHub")
+    return str(around)
 
-    if repo is None and not remote:
-        raise UserError("name the repository with --repo, or an issue on GitHub with --issue OWNER/REPO#N")
+
+def _settings(repo: str | None) -> Settings:
+    """Load the operator's settings; a .env of the analysed repository, or of the one around the folder, is not read."""
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
+
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):
-        click.echo("the .env here belongs to the repository that is read, so it is ignored", err=True)
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
     return load_settings(around)
 
 
@@ -250,12 +271,16 @@ def _past(file: str | None) -> PastPort | None:
     return read_listed(file)
 
 
-def _rendered(account: Account, form: Format, *, explain: bool) -> str:
+def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:
     result = account.result
     if form == "json":
         whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
         return whole.model_dump_json(indent=2)
-    if form == "ticket":
+    if form == "prompt":
+        from bot.report.brief import brief  # noqa: PLC0415  few runs need it
+
+        output = brief(result.report, issue.title, issue.body)
+    elif form == "ticket":
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()

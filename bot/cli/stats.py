@@ -87,5 +87,5 @@ def _words(known: _Known) -> str:
         if known.record
         else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
     )
-    correlation = f"; confidence against right, surest first: {worth}" if worth else ""
+    correlation = f"; confidence and accuracy, highest confidence first: {worth}" if worth else ""
     return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}."

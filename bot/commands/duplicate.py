@@ -29,7 +29,7 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
     other = int(found[1])
     if other == context.issue.ref.number:
         raise UserError("That is this issue itself.")
-    # A denial needs no check: it must also hold for an issue that is gone.
+    # A denial needs no check: it must also apply to an issue that was deleted.
     if duplicate and await context.github.issue(other) is None:
         raise UserError(f"This repository has no issue `#{other}`.")
     await check_not_stopped(context)

@@ -89,7 +89,7 @@ async def _run(request: CommandComment, commands: list[Command], context: Comman
 
 
 async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
-    """The commands that the sender wrote and that no version of the comment has run yet."""
+    """Return the commands that the sender wrote and that no version of the comment has run yet."""
     commands = parse(request.comment.body)
     if request.edit is not None:
         commands = new_commands(commands, request.edit)
@@ -107,7 +107,10 @@ async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
 
 
 def _repeats(previous: Command | None, command: Command) -> bool:
-    """Whether the previous command is the same; then it runs once. `stop`, `resume`, `stop` are three commands."""
+    """Return whether the previous command is the same, so that it runs once.
+
+    `stop`, `resume`, `stop` are three commands.
+    """
     return previous is not None and previous.canonical == command.canonical
 
 

@@ -22,7 +22,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
 
 
 def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
-    """A Markdown table of commands, with what they do and who may use them."""
+    """Return a Markdown table of commands, with their effects and who may use them."""
     lines = [f"| {cell(code(f'/triage {kind.usage}'))} | {kind.help} | {who} |" for kind, who in rows]
     return "\n".join(("| Command | What it does | Who |", "|---|---|---|", *lines))
 

@@ -18,7 +18,7 @@ _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command's function may read."""
+    """The input of a command's function."""
 
     issue: Issue
     sender: str
@@ -44,7 +44,7 @@ class CommandKind:
     run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
 
     def required_role(self, config: RepositoryConfig) -> CommandRole:
-        """Who may use it in a repository; a configuration can only restrict the default."""
+        """Return the role that may use it in a repository; a configuration can only restrict the default."""
         return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
 
 
@@ -72,7 +72,7 @@ def check_writable(context: CommandContext) -> None:
 
 
 def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
-    """Whether the sender may use this command."""
+    """Return whether the sender may use this command."""
     role = kind.required_role(context.config)
     if role == "nobody":
         return False

@@ -36,7 +36,7 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
 
 
 async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
-    """The named labels, as the repository spells them."""
+    """Return the named labels, as the repository spells them."""
     requested = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
     if not any(requested):
         raise UserError(f"Name labels, with commas between them, as in `/triage {command.name} bug, needs info`.")

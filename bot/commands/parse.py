@@ -46,7 +46,7 @@ class Command:
 
 
 def parse(text: str) -> list[Command]:
-    """The commands of a comment, in order, at most `MOST`."""
+    """Return the commands of a comment, in order, at most `MOST`."""
     found: list[Command] = []
     for line in _own_lines(_BREAK.sub("\n", text[:MAX_TEXT])):
         match = _COMMAND.fullmatch(line)
@@ -57,7 +57,7 @@ def parse(text: str) -> list[Command]:
 
 
 def _own_lines(text: str) -> Iterator[str]:
-    """The lines of the comment's own paragraphs, without quotes, as they were typed."""
+    """Yield the lines of the comment's own paragraphs, without quotes, as they were typed."""
     # Most comments have no command and skip the Markdown parser.
     if "/triage" not in text.lower():
         return
@@ -101,7 +101,7 @@ def _without_hidden(text: str) -> str:
 
 
 def _tick_runs(text: str) -> dict[int, list[int]]:
-    """Positions of runs of backticks by their length: a code span ends only at a run of the same length."""
+    """Return the positions of runs of backticks by length: a code span ends only at a run of the same length."""
     runs: dict[int, list[int]] = defaultdict(list)
     for match in re.finditer(r"`+", text):
         runs[len(match[0])].append(match.start())
@@ -109,7 +109,7 @@ def _tick_runs(text: str) -> dict[int, list[int]]:
 
 
 _UNESCAPED = 3
-"""How often character references are decoded; they may be nested."""
+"""Maximum rounds of decoding of character references, which may be nested."""
 _UNSEEN = frozenset({"Cf", "Cn", "Co", "Cs", "Mn", "Me"})
 """Unicode categories of characters that a reader does not see, or sees as part of another character."""
 _MARKS = re.compile(r"[*_~`\\]+")
@@ -128,13 +128,13 @@ class Edit:
 
 
 def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
-    """The commands that the editor wrote; none if the text before the edit is unknown.
+    """Return the commands that the editor wrote; none if the text before the edit is unknown.
 
     A line that was in a comment, a quote or a code block before is not the editor's, whatever revealed it. In another
     person's edit, letters and digits are compared, so that revealing a hidden command cannot run it with the editor's
     permission. In the author's own edit, whole words are compared, so that a command runs after a typo is fixed.
     """
-    # In doubt nothing runs: the commands may be another person's.
+    # If unknown, no command runs: the commands may be another person's.
     if edit.before is None:
         return []
     was_there = _was_present if edit.by_author else _was_hidden
@@ -143,13 +143,13 @@ def new_commands(commands: Sequence[Command], edit: Edit) -> list[Command]:
 
 
 def _typed(command: Command) -> str:
-    """The text after ``/triage``. A bare ``/triage`` has the name ``triage`` and no text."""
+    """Return the text after ``/triage``. A bare ``/triage`` has the name ``triage`` and no text."""
     bare = command.name == "triage" and not command.argument
     return "" if bare else f"{command.name} {command.argument}"
 
 
 def _was_present(line: str, before: str) -> bool:
-    """Whether the line was there as whole words.
+    """Return whether the line was there as whole words.
 
     A bare ``/triage`` must have been a whole line, as every other command begins with it.
     """
@@ -159,7 +159,7 @@ def _was_present(line: str, before: str) -> bool:
 
 
 def _was_hidden(line: str, before: str) -> bool:
-    """Whether the line's letters and digits were there, ignoring all other characters between them."""
+    """Return whether the line's letters and digits were there, ignoring all other characters between them."""
     return _NO_LETTER.sub("", line) in _NO_LETTER.sub("", before)
 
 
@@ -168,7 +168,7 @@ def _words(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without invisible characters, in compatibility decomposition (NFKD) and case-folded."""
+    """Return text without invisible characters, in compatibility decomposition (NFKD) and case-folded."""
     for _ in range(_UNESCAPED):
         text = html.unescape(text)
     visible_line = (char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char) not in _UNSEEN)

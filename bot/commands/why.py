@@ -19,7 +19,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
 
 
 def explanation(last: RunView, result: Result) -> str:
-    """The whole explanation. It contains no current time, so the same run always has the same text."""
+    """Return the whole explanation. It contains no current time, so the same run always has the same text."""
     return folded(Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence))
 
 

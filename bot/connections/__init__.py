@@ -1,4 +1,4 @@
-"""Limits on what any caller may hold open at the server before it has proved anything."""
+"""Limits on the resources that an unauthenticated caller may hold at the server."""
 
 from bot.connections.bodies import Bodies, NoRoomError
 from bot.connections.protocol import limited_protocol

@@ -1,4 +1,4 @@
-"""Bounds on concurrent requests: bodies in memory within a total, and pages that take turns."""
+"""Limits on concurrent requests: total bytes of bodies in memory, and requests started at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Body:
         self._is_large = False
         self.size = 0
         self.dropped = False
-        """It was dropped to make room for others."""
+        """Whether it was dropped to make room for others."""
 
     async def hold(self, size: int) -> None:
         """Count more bytes; a body that gets large waits here for its turn.
@@ -48,10 +48,10 @@ class Body:
 
     @asynccontextmanager
     async def reading(self, until: float) -> AsyncIterator[None]:
-        """Read it in this block, which is the time in which it may be dropped.
+        """Count the body as being read for the duration of a block, in which it may be dropped.
 
         Args:
-            until: when the block ends at the latest, by the loop's clock.
+            until: the loop's time at which the block ends at the latest.
 
         Raises:
             TimeoutError: it was not read by then, or it was dropped.

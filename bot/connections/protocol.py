@@ -11,11 +11,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from bot.connections.registry import Connections, Phase, address_group
 
 HEAD_BYTES = 64 * 1024
-"""Of a request's line and headers. The parser's time grows with the square of it."""
+"""Maximum bytes of a request's line and headers. The parser's time grows with the square of it."""
 HEADERS = 100
-"""Of one request; GitHub and a proxy send about thirty."""
+"""Maximum number of headers of one request; GitHub and a proxy send about thirty."""
 AHEAD = 4
-"""Requests that may be sent before the first is answered."""
+"""Maximum number of requests that may be sent before the first is answered."""
 _PIECE = 16 * 1024
 _CHUNK = 64 * 1024
 
@@ -134,7 +134,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def is_closing(self) -> bool:
-        """Whether it is closed as soon as the caller has read everything."""
+        """Return whether it is closed as soon as the caller has read everything."""
         return self.transport.is_closing()
 
     def end(self, reason: str) -> None:
@@ -169,7 +169,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def limited_protocol(connections: Connections, deliveries: str = "") -> type[asyncio.Protocol]:
-    """The protocol for uvicorn's ``http`` setting.
+    """Return the protocol for uvicorn's ``http`` setting.
 
     Args:
         connections: the registry that all connections share.

@@ -95,7 +95,7 @@ class Refusals:
 
 
 Phase = Literal["head", "body", "answer", "idle", "closing"]
-"""What a connection waits for: a request's head or body, our answer, the next request, or its end."""
+"""The state of a connection: waiting for a request's head or body, our answer, the next request, or its end."""
 
 PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
 """Seconds that a phase may last; our own answer ends by itself, or is a stream."""
@@ -113,7 +113,7 @@ class Connection(Protocol):
     since: float
     """When the phase began, by the loop's clock."""
     stalled_since: float | None
-    """Since when the caller does not read our answer."""
+    """The time since which the caller has not read our answer."""
     address: str
     protected: bool
     """Never closed to make room: a delivery that arrived completely."""
@@ -122,7 +122,7 @@ class Connection(Protocol):
         """Close it; ``reason`` is counted unless it is empty."""
 
     def is_closing(self) -> bool:
-        """Whether it is closed as soon as the caller has read everything."""
+        """Return whether it is closed as soon as the caller has read everything."""
 
 
 class Connections:
@@ -186,7 +186,7 @@ class Connections:
 
 
 def _rank(connection: Connection) -> tuple[bool, float]:
-    """Order connections for closing: those that we wait for precede those that wait for our answer, oldest first."""
+    """Return a sort key for closing: connections that the server waits for come first, then by age."""
     return connection.phase == "answer", connection.since
 
 

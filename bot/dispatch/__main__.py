@@ -40,7 +40,7 @@ class Dispatching(Protocol):
 
     @property
     def active_attempts(self) -> ActiveAttempts:
-        """The attempts in progress."""
+        """Return the attempts in progress."""
 
     def wake(self) -> None:
         """Check for new jobs, because one was stored."""

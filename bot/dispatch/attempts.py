@@ -45,7 +45,7 @@ def pause(attempt: int, first: float) -> float:
 
 
 class Attempts:
-    """Makes any number of attempts concurrently, and then settles, postpones, parks or buries each job."""
+    """Makes any number of attempts concurrently, then settles, postpones or parks each job, or marks it as dead."""
 
     def __init__(self, jobs: Jobs, worker: Worker, outage: Outage, *, deadline: float = DEADLINE) -> None:
         self._jobs = jobs
@@ -54,7 +54,7 @@ class Attempts:
         self.active_attempts = ActiveAttempts()
         self._deadline = deadline
         self._late: Counter[int] = Counter()
-        """How often a job took too long, by its id."""
+        """Number of timeouts of each job, by its id."""
 
     async def make(self, job: Job) -> bool:
         """Make one attempt; False if another attempt took the job over.
@@ -116,7 +116,7 @@ class Attempts:
         return await self._update_job(lambda: self._jobs.postpone(job, wait, message))
 
     async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
-        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit holds."""
+        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit lasts."""
         # At most the tenth step, below the attempts at which `pause` raises its bound: a wait for a limit stays at 300
         # seconds.
         wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)

@@ -39,7 +39,7 @@ class Dispatcher:
 
     @property
     def active_attempts(self) -> ActiveAttempts:
-        """The attempts in progress."""
+        """Return the attempts in progress."""
         return self._attempts.active_attempts
 
     def wake(self) -> None:

@@ -68,7 +68,7 @@ class SharedDispatcher:
 
     @property
     def active_attempts(self) -> ActiveAttempts:
-        """The attempts in progress."""
+        """Return the attempts in progress."""
         return self._attempts.active_attempts
 
     def wake(self) -> None:
@@ -106,7 +106,7 @@ class SharedDispatcher:
                     fetch_job_polling_interval=POLL,
                     stalled_worker_timeout=PRUNED,
                     shutdown_graceful_timeout=self._drain,
-                    # A wake-up that ran holds no information; the jobs table has it all.
+                    # A wake-up that ran contains no information; the jobs table has it all.
                     delete_jobs="always",
                     install_signal_handlers=False,
                 )
@@ -115,9 +115,9 @@ class SharedDispatcher:
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
-        """Claim and run jobs while any is due. The wake-up only says that there is work; the store chooses the job."""
+        """Claim and run jobs while any is due. The wake-up only signals work; the store chooses the job."""
         wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
-        # `_free_unanswered` must not take a wake-up for lost while its task runs here.
+        # `_free_unanswered` must not treat a wake-up as lost while its task runs here.
         self._awake.add(wakeup)
         try:
             while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
@@ -160,9 +160,7 @@ class SharedDispatcher:
     async def _free_stalled(self, app: App) -> None:
         freed = await self._store.workers.free_stalled(STALLED)
         if freed:
-            logger.warning(
-                "took over the jobs of a worker that is gone", extra={"action": "jobs_taken_over", "jobs": freed}
-            )
+            logger.warning("took over the jobs of a stopped worker", extra={"action": "jobs_taken_over", "jobs": freed})
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
             await self._retry_wakeup(app, wakeup.id or 0)
 

@@ -1,4 +1,4 @@
-"""Keep a worker process alive: beside the server, or alone for servers elsewhere."""
+"""Supervise a worker process: beside the server, or alone for servers elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MALLOC = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
 READY, ALIVE = b"ready\n", b"alive "
-"""What the child sends once it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
+"""The child's message that it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
 UNUSABLE = b"unusable: "
 """The prefix of the child's message that a person must fix something before it can work at all."""
 
@@ -69,7 +69,7 @@ class WorkerProcess:
         self._shared = shared
         self._outage = Outage()
         self.fault = ""
-        """What a person must fix before the child can work; empty if nothing."""
+        """The fault that a person must fix before the child can work; empty if there is none."""
         self._process: asyncio.subprocess.Process | None = None
         self._supervisor: asyncio.Task[None] | None = None
         self._monitor = HeartbeatMonitor()

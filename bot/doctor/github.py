@@ -36,7 +36,7 @@ def check_app(settings: Settings) -> Iterator[Check]:
     except (BotError, ValueError, TypeError) as error:
         yield Check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
         return
-    yield Check(ok=True, name="App", says=f"{app.slug}, as GitHub calls it")
+    yield Check(ok=True, name="App", says=f"{app.slug}, its name on GitHub")
     yield _permissions(app.permissions)
     yield _events(app.events)
     yield _hook(app, settings)

@@ -43,7 +43,7 @@ class _Essay(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """What one question cost, and its seconds."""
+    """The answer to one question, its tokens and its duration in seconds."""
 
     usage: Usage
     seconds: float
@@ -119,7 +119,7 @@ class _Doctor:
             yield Check(ok=False, name=f"{name}'s context", says=says)
             return
         window = self._models.get(name).abilities.window
-        says = f"holds {_CONTEXT:,} words, as long as a run's longest question"
+        says = f"holds {_CONTEXT:,} words, as many as a run's longest request"
         if window is not None:
             says = (
                 f"holds {window:,} tokens, so prompts are cut and reports get worse; give it 16,000 (Ollama: num_ctx)"
@@ -147,7 +147,7 @@ class _Doctor:
             f"tokens in and {_RUN_OUTPUT:,} out takes about {_duration(seconds)}"
         )
         if slowest > timeout:
-            says += f"; its longest answer takes {_duration(slowest)}: raise TRIAGE_MODEL_TIMEOUT above {timeout:g}"
+            says += f"; the longest answer takes {_duration(slowest)}: raise TRIAGE_MODEL_TIMEOUT above {timeout:g}"
         return Check(ok=slowest <= timeout, name=f"{name}'s speed", says=says)
 
 

@@ -48,7 +48,7 @@ class GitHub:
         self._cache = ResponseCache()
 
     def for_repository(self, repository: RepositoryRef) -> RepositoryClient:
-        """The client for one repository only, under its current name."""
+        """Return the client for one repository only, under its current name."""
         # GitHub answers a write under an old name with a redirect, which must not be followed with a POST.
         named = self._renamed.get(repository.key)
         if named is not None:
@@ -68,7 +68,7 @@ class GitHub:
             raise UserError("GITHUB_PRIVATE_KEY: not a private key; use the file that GitHub generated") from error
 
     async def failed_deliveries(self, since: str) -> list[FailedDelivery]:
-        """Deliveries since a time whose last attempt failed, oldest first."""
+        """Return the deliveries since a time whose last attempt failed, oldest first."""
         latest: dict[str, Json] = {}
         deliveries = await self._deliveries(since)
         with shaped("a list of deliveries"):
@@ -84,11 +84,11 @@ class GitHub:
         await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
 
     async def installation(self, number: int) -> InstallationSeen | None:
-        """An installation by its id; None if there is none."""
+        """Return an installation by its id; None if it does not exist."""
         return await find_installation(self._session, f"/app/installations/{number}")
 
     async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
-        """The current installation of a repository; None if there is none."""
+        """Return the current installation of a repository; None if there is none."""
         owner, name = quote(repository.owner, safe=""), quote(repository.name, safe="")
         return await find_installation(self._session, f"/repos/{owner}/{name}/installation")
 
@@ -118,7 +118,7 @@ class GitHub:
             self._renamed.popitem(last=False)
 
     def is_own_comment(self, comment: Json) -> bool:
-        """Whether a comment is ours, judged by its author and never by its text."""
+        """Return whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}
         # Some answers lack ``performed_via_github_app``, so the login counts too. `is_bot` excludes a person of the
@@ -131,7 +131,7 @@ class GitHub:
         await self._session.aclose()
 
     async def _deliveries(self, since: str) -> list[Json]:
-        """Deliveries since a time, newest first as GitHub lists them, of at most 50 pages."""
+        """Return the deliveries since a time, newest first as GitHub lists them, of at most 50 pages."""
         authorization = await self._session.app_authorization()
         found: list[Json] = []
         cursor: dict[str, str | int] = {}

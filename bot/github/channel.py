@@ -25,7 +25,7 @@ _ABSENT, _ABSENCES = 300.0, 1_000
 class ResponseCache:
     """Cached responses of one process. Keys contain the token's scope, so that no response crosses tenants.
 
-    The cache is in memory: a table would hold private text and cost a write for each read.
+    The cache is in memory: a table would contain private text and cost a write for each read.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,12 +35,12 @@ class ResponseCache:
         self._absent: OrderedDict[Hashable, float] = OrderedDict()
 
     def etag(self, key: Hashable) -> str:
-        """The ETag of the cached response; empty if there is none."""
+        """Return the ETag of the cached response; empty if there is none."""
         cached = self._answers.get(key)
         return cached.etag if cached is not None else ""
 
     def get(self, key: Hashable) -> Answer | None:
-        """The cached response, which GitHub has just confirmed; None if it was evicted."""
+        """Return the cached response, which GitHub has just confirmed; None if it was evicted."""
         cached = self._answers.get(key)
         if cached is None:
             return None
@@ -61,7 +61,7 @@ class ResponseCache:
             self._size -= len(oldest.content)
 
     def is_absent(self, key: Hashable) -> bool:
-        """Whether something was missing a short while ago. GitHub sends 404 without an ETag, and counts it."""
+        """Return whether something was missing a short while ago. GitHub sends 404 without an ETag, and counts it."""
         return self._absent.get(key, 0.0) > self._clock()
 
     def note_absent(self, key: Hashable) -> None:
@@ -102,7 +102,7 @@ class Channel:
     ) -> Answer:
         """Send a call and return its successful response.
 
-        A read sends the ETag of the cached response; GitHub does not count it if that response still holds.
+        A read sends the ETag of the cached response; GitHub does not count it if that response is still valid.
 
         Raises:
             BotError: Any failure, as one of our types.
@@ -132,7 +132,7 @@ class Channel:
         return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
-        """The pages of a list, at most 30."""
+        """Yield the pages of a list, at most 30."""
         # Bounded: a page after the last one would otherwise be requested for ever if a server repeats pages.
         for number in range(1, _PAGES + 1):
             items, more = await self.page(path, params, number)
@@ -141,20 +141,20 @@ class Channel:
                 return
 
     async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
-        """One page of a list, counted from 1, and whether another may follow."""
+        """Return one page of a list, counted from 1, and whether another may follow."""
         answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
         items: list[Any] = list(answer.objects())
         # A server may return fewer items than requested on a page that is not the last.
         return items, len(items) >= _PAGE or answer.has_next
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
-        """A token for these repositories only; for this repository if none are given."""
+        """Return a token for these repositories only; for this repository if none are given."""
         return await self._tokens.get(
             self._repository.installation_id, repositories or (self._repository.id,), permissions
         )
 
     def is_absent(self, path: str) -> bool:
-        """Whether a path was missing a short while ago."""
+        """Return whether a path was missing a short while ago."""
         return self._cache.is_absent((self._installation, path))
 
     def note_absent(self, path: str) -> None:

@@ -43,7 +43,7 @@ class People:
         self._api = api_url.rstrip("/")
 
     def address(self, *, state: str, challenge: str, redirect_uri: str) -> str:
-        """The address to which a browser is redirected to log in; ``challenge`` is that of RFC 7636, by SHA-256."""
+        """Return the URL to which a browser is redirected to log in; ``challenge`` is RFC 7636's, by SHA-256."""
         parameters = {"client_id": self._client["client_id"], "state": state, "redirect_uri": redirect_uri}
         pkce = {"code_challenge": challenge, "code_challenge_method": "S256"}
         return f"{self._server}/login/oauth/authorize?{urlencode(parameters | pkce)}"
@@ -67,7 +67,7 @@ class People:
         return token
 
     async def login(self, token: str) -> str:
-        """The person's login.
+        """Return the person's login.
 
         Raises:
             LoggedOutError: The token is no longer valid.
@@ -76,7 +76,7 @@ class People:
         return str((await self._request("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
 
     async def repositories(self, token: str) -> frozenset[int]:
-        """Ids of the repositories that the App is installed in and the person can read.
+        """Return the ids of the repositories that the App is installed in and the person can read.
 
         Raises:
             LoggedOutError: The token is no longer valid.
@@ -95,7 +95,7 @@ class People:
         return frozenset(found)
 
     async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """The items of every page.
+        """Yield the items of every page.
 
         Raises:
             RetryableError: GitHub refuses a list that is needed: its content is unknown, not empty.
@@ -112,7 +112,7 @@ class People:
                 return
 
     async def _request(self, method: str, address: str, *, token: str = "", **options: Any) -> dict[str, Any] | None:
-        """GitHub's JSON object; None for 403 and 404."""
+        """Return GitHub's JSON object; None for 403 and 404."""
         headers = {"Accept": "application/json", "User-Agent": "tracehound"}
         if token:
             headers["Authorization"] = f"Bearer {token}"

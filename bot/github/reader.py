@@ -21,7 +21,7 @@ class ReadIssue:
     title: str
     body: str
     created_at: str
-    """As GitHub writes it, such as ``2024-01-01T00:00:00Z``."""
+    """GitHub's timestamp, such as ``2024-01-01T00:00:00Z``."""
     is_pull_request: bool
 
 
@@ -34,7 +34,7 @@ class IssueFinder:
         self._session = Session(app_id="", private_key="", api_url=api_url)
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
-        """Issues that the token may read, in any repository, best first, as GitHub's JSON.
+        """Return issues that the token may read, in any repository, best first, as GitHub's JSON.
 
         Raises:
             BotError: GitHub cannot be reached, or refuses access.
@@ -60,7 +60,7 @@ class IssueReader:
         self._session = Session(app_id="", private_key="", api_url=api_url)
 
     async def issue(self, number: int) -> ReadIssue | None:
-        """An issue or a pull request; None if there is none with this number.
+        """Return an issue or a pull request; None if there is none with this number.
 
         Raises:
             BotError: GitHub cannot be reached, or refuses access.
@@ -91,7 +91,7 @@ class IssueReader:
         await self._session.send("GET", self._base, authorization=self._authorization)
 
     async def id(self) -> int:
-        """The repository's id, which does not change when it is renamed."""
+        """Return the repository's id, which does not change when it is renamed."""
         response = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
         with shaped("a repository"):
             return int(response["id"])
@@ -110,7 +110,7 @@ class IssueReader:
 
 
 async def installation_token(full_name: str, *, app_id: str, private_key: str, api_url: str) -> str:
-    """A token of the App for one repository that it is installed in, to read code and issues.
+    """Return a token of the App for one repository that it is installed in, to read code and issues.
 
     Raises:
         GoneError: The App is not installed there.

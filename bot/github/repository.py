@@ -28,7 +28,7 @@ class AppIdentity(Protocol):
         """Learn the App's login before comments are judged."""
 
     def is_own_comment(self, comment: Json) -> bool:
-        """Whether a comment is ours."""
+        """Return whether a comment is ours."""
 
     def learn_identity(self, comment: Json) -> None:
         """Learn the App's login from a comment that the App just posted."""
@@ -47,7 +47,7 @@ class RepositoryClient:
         self._server_url = server_url
 
     async def issue(self, number: int) -> Issue | None:
-        """The issue, also at its new place if it was moved; None if it is gone."""
+        """Return the issue, also at its new place if it was moved; None if it is gone."""
         try:
             # Not followed, because the token is for this repository only; `_moved_issue` asks with another one.
             answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
@@ -58,7 +58,7 @@ class RepositoryClient:
         return _issue(answer, self._repository)
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
-        """Open issues, newest first, without pull requests."""
+        """Return open issues, newest first, without pull requests."""
         # Newest first: the callers stop at a limit, and new issues matter most.
         params: dict[str, str | int] = {"state": "open", "sort": "created", "direction": "desc"}
         if since:
@@ -72,18 +72,18 @@ class RepositoryClient:
         return items[:limit]
 
     async def issues_page(self, page: int) -> tuple[list[Issue], bool]:
-        """Up to a hundred issues of any state, newest first, without pull requests; and whether more follow."""
+        """Return up to a hundred issues of any state, newest first, without pull requests; and whether more follow."""
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
         with shaped("a list of issues"):
             return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
-        """Issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
+        """Return issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
         return found_issues(await self._channel.search("/search/issues", issue_search(query, limit)))
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
-        """All comments, oldest first."""
+        """Return all comments, oldest first."""
         # The comments' authors are compared with the App's login.
         await self._app.load_identity()
         params: dict[str, str | int] = {"since": since} if since else {}
@@ -114,7 +114,7 @@ class RepositoryClient:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
 
     async def has_comment(self, comment_id: int) -> bool:
-        """Whether a comment still exists."""
+        """Return whether a comment still exists."""
         try:
             await self._channel.send("GET", f"{self._base}/issues/comments/{comment_id}")
         except GoneError:
@@ -139,7 +139,7 @@ class RepositoryClient:
         )
 
     async def repository_labels(self) -> frozenset[str]:
-        """The labels that exist in the repository."""
+        """Return the labels that exist in the repository."""
         names: set[str] = set()
         async for page in self._channel.pages(f"{self._base}/labels", {}):
             with shaped("a list of labels"):
@@ -160,7 +160,7 @@ class RepositoryClient:
             return
 
     async def permission(self, login: str) -> Permission:
-        """A user's permission in the repository."""
+        """Return a user's permission in the repository."""
         try:
             answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
         except GoneError:
@@ -169,7 +169,7 @@ class RepositoryClient:
             return permission_of(answer.object())
 
     async def file(self, path: str) -> str | None:
-        """A text file on the default branch; None if it does not exist.
+        """Return a text file on the default branch; None if it does not exist.
 
         Raises:
             UnreadableFileError: It exists and cannot be read as text.
@@ -177,13 +177,13 @@ class RepositoryClient:
         return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
 
     async def organisation_file(self, path: str) -> str | None:
-        """A text file in the owner's ``.github`` repository, read with a token for that repository only.
+        """Return a text file in the owner's ``.github`` repository, read with a token for that repository only.
 
         Raises:
             UnreadableFileError: It exists and cannot be read as text.
         """
         there = f"/repos/{quote(self._repository.owner)}/.github/contents/{quote(path)}"
-        # Only here is a 404 cached: `enabled: false` in the repository's own file must hold at once.
+        # Only here is a 404 cached: `enabled: false` in the repository's own file must apply at once.
         if self._channel.is_absent(there):
             return None
         try:
@@ -195,7 +195,7 @@ class RepositoryClient:
         return items
 
     async def tip(self) -> str | None:
-        """The newest commit of the default branch; None if GitHub does not return it."""
+        """Return the newest commit of the default branch; None if GitHub does not return it."""
         try:
             newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
         # A limit must pause the job. Any other failure only costs a fetch that may be superfluous.
@@ -206,14 +206,14 @@ class RepositoryClient:
         return text(newest[0].get("sha")) if newest else None
 
     async def is_empty(self) -> bool:
-        """Whether GitHub itself reports no commit; git mistakes a proxy's page for an empty repository."""
+        """Return whether GitHub itself reports no commit; git mistakes a proxy's page for an empty repository."""
         try:
             return not (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
         except RefusedError:
             return True
 
     async def clone_url_and_header(self) -> tuple[str, str]:
-        """The clone address and the HTTP header that authorizes git; the token can only read code."""
+        """Return the clone address and the HTTP header that authorizes git; the token can only read code."""
         # Not the usual token, which may write to issues: git passes it to other processes.
         token = await self._channel.token((self._repository.id,), READ_CODE)
         plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
@@ -225,7 +225,7 @@ class RepositoryClient:
         return f"/repos/{quote(self._repository.owner, safe='')}/{quote(self._repository.name, safe='')}"
 
     async def _moved_issue(self, path: str) -> Issue | None:
-        """The issue at its new place, if the same installation can read it there.
+        """Return the issue at its new place, if the same installation can read it there.
 
         Raises:
             UndecodableError: The path is not one of GitHub's for an issue, so the redirect proves nothing.
@@ -254,7 +254,7 @@ class RepositoryClient:
             return int(answer.object()["id"])
 
     def _renamed_address(self, ref: IssueRef) -> str:
-        """The clone address under the new name, because git does not follow redirects with our token."""
+        """Return the clone address under the new name, because git does not follow redirects with our token."""
         base, items, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
         return f"{base}/{ref.owner}/{ref.name}.git" if items else ""
 

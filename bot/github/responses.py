@@ -48,7 +48,7 @@ class Answer:
     """The undecoded body."""
 
     def object(self) -> Mapping[str, Any]:
-        """The JSON object.
+        """Return the JSON object.
 
         Raises:
             UndecodableError: The JSON is not an object.
@@ -58,7 +58,7 @@ class Answer:
         return self.data
 
     def objects(self) -> list[Mapping[str, Any]]:
-        """The JSON list of objects.
+        """Return the JSON list of objects.
 
         Raises:
             UndecodableError: The JSON is not a list of objects.
@@ -94,7 +94,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
 
 
 def is_githubs(response: httpx.Response) -> bool:
-    """Whether an error is GitHub's own: a JSON object with a message. A proxy's 404 proves nothing about an issue."""
+    """Return whether an error is GitHub's own: a JSON object with a message. A proxy's 404 proves nothing."""
     if not _says_json(response):
         return False
     try:
@@ -105,7 +105,7 @@ def is_githubs(response: httpx.Response) -> bool:
 
 
 def undecodable(response: httpx.Response) -> BotError:
-    """The error for a response that GitHub did not send."""
+    """Return the error for a response that GitHub did not send."""
     method = response.request.method
     kind = " ".join(response.headers.get("content-type", "no content type").split())[:60]
     description = (
@@ -142,7 +142,7 @@ class TokenRefusedError(RetryableError):
 
 
 def fault_of(response: httpx.Response) -> BotError:
-    """The error for an unsuccessful status. Only GitHub's own response proves that something is gone or refused."""
+    """Return the error for an unsuccessful status. Only GitHub's own response proves absence or refusal."""
     status, method = response.status_code, response.request.method
     description = f"GitHub answered {status} to {method}: {message(response)}"
     if is_limited(response):
@@ -155,7 +155,7 @@ def fault_of(response: httpx.Response) -> BotError:
 
 
 def _refusal(response: httpx.Response, description: str) -> BotError:
-    """The error for a response in which GitHub itself refuses the request."""
+    """Return the error for a response in which GitHub itself refuses the request."""
     status = response.status_code
     if status == 401 or _is_app_unknown(response):
         return _not_known(response, description)
@@ -175,7 +175,7 @@ def _refused(response: httpx.Response, description: str) -> RefusedError:
 
 
 def _accepted(response: httpx.Response) -> tuple[str, ...]:
-    """The permissions that GitHub's header names, as in ``issues=write,contents=read``."""
+    """Return the permissions that GitHub's header names, as in ``issues=write,contents=read``."""
     return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
@@ -186,13 +186,13 @@ def _not_known(response: httpx.Response, description: str) -> RetryableError:
 
 
 def _is_app_unknown(response: httpx.Response) -> bool:
-    """Whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
+    """Return whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
     detail = message(response)
     return response.status_code in (401, 404) and ("JSON web token" in detail or "Integration not found" in detail)
 
 
 def is_limited(response: httpx.Response) -> bool:
-    """Whether a response is a primary or secondary rate limit. GitHub uses 403 for both and for many other refusals."""
+    """Return whether a response is a rate limit. GitHub uses 403 for primary, secondary and many other refusals."""
     if response.status_code == 429:
         return True
     headers = response.headers
@@ -201,7 +201,7 @@ def is_limited(response: httpx.Response) -> bool:
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Seconds to wait: from a number, a date, or the time at which the limit resets; None if there is none."""
+    """Return the seconds to wait, from a number, a date or the limit's reset time; None if there is none."""
     given = response.headers.get("retry-after", "").strip()
     # RFC 9110 allows seconds or a date. GitHub sends seconds, but a proxy may send a date.
     if given.isdecimal():
@@ -219,7 +219,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 
 def message(response: httpx.Response) -> str:
-    """GitHub's error message on one line, at most 200 characters; without one the reason phrase of the status."""
+    """Return GitHub's error message (one line, at most 200 characters), else the reason phrase of the status."""
     try:
         detail = response.json()["message"]
     except (ValueError, KeyError, TypeError):

@@ -49,7 +49,7 @@ class Session:
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
 
     async def app_authorization(self) -> str:
-        """The authorization header for requests as the App itself."""
+        """Return the authorization header for requests as the App itself."""
         return f"Bearer {await self._app.aget_jwt()}"
 
     async def send(
@@ -72,7 +72,7 @@ class Session:
             json: The body.
             params: The query.
             follow: Follow redirects of reads.
-            etag: ETag of the cached response. If that still holds, the status is 304 and there is no data.
+            etag: ETag of the cached response. If that is still valid, the status is 304 and there is no data.
 
         Raises:
             UndecodableError: The response is not GitHub's.
@@ -115,7 +115,7 @@ class Session:
         return _counted(done.raw_response)
 
     def _target(self, response: httpx.Response) -> httpx.URL:
-        """The target of a redirect. Our token is sent only to the API it is for.
+        """Return the target of a redirect. Our token is sent only to the API it is for.
 
         Raises:
             UndecodableError: It is another server, as with a proxy's login page; GitHub's API never redirects there.
@@ -137,7 +137,7 @@ def _counted(answer: httpx.Response) -> httpx.Response:
 
 
 def _unanswered(method: str, cause: Exception) -> BotError:
-    """The error for a missing response: a write may have been executed, unless no connection was made."""
+    """Return the error for a missing response: a write may have been executed, unless no connection was made."""
     GITHUB_CALLS.labels(method, "0").inc()
     says = f"{method}: no answer from GitHub ({type(cause).__name__})"
     # Without a connection nothing was sent, so even a POST may be repeated.
@@ -164,7 +164,7 @@ class _PooledGitHub(githubkit.GitHub[UnauthAuthStrategy]):
 
     @asynccontextmanager
     async def get_async_client(self) -> AsyncIterator[httpx.AsyncClient]:
-        """The shared client; githubkit's own is visible only to the task that entered it."""
+        """Yield the shared client; githubkit's own is visible only to the task that entered it."""
         if self._pool is None:
             self._pool = await self._create_async_client()
         yield self._pool

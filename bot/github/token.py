@@ -59,7 +59,7 @@ class TokenGitHub(GitHub):
         self._logins.add(text((comment.get("user") or {}).get("login")))
 
     def is_own_comment(self, comment: Json) -> bool:
-        """Whether a comment is ours, judged by its author and never by its text."""
+        """Return whether a comment is ours, judged by its author and never by its text."""
         login = text((comment.get("user") or {}).get("login"))
         return bool(login) and login in self._logins
 

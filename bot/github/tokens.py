@@ -25,7 +25,7 @@ _LEVELS = ("read", "write", "admin")
 
 
 async def find_installation(session: Session, path: str) -> InstallationSeen | None:
-    """The installation at a path of the API; None if there is none.
+    """Return the installation at a path of the API; None if it does not exist.
 
     Raises:
         RetryableError: GitHub's response cannot be read.
@@ -45,7 +45,7 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
 
 
 def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:
-    """The needed permissions that were not granted, by name."""
+    """Return the needed permissions that were not granted, by name."""
     return tuple(name for name, level in needed.items() if _level(granted.get(name)) < _level(level))
 
 
@@ -82,7 +82,7 @@ class Tokens:
         self._refused: dict[_Key, tuple[RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
-        """A token for these repositories, by id or by name, and for no others.
+        """Return a token for these repositories, by id or by name, and for no others.
 
         Raises:
             SuspendedError: The installation is suspended or gone.

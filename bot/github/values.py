@@ -38,7 +38,7 @@ Json = Mapping[str, Any]
 
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:
-    """An issue. Owner and name of the repository are those in the JSON, which are current."""
+    """Return an issue. Owner and name of the repository are those in the JSON, which are current."""
     # A transferred issue names its new repository here.
     named = _REPOSITORY.search(str(data.get("repository_url") or ""))
     if named:
@@ -63,7 +63,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
 
 
 def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
-    """The reference to an issue of a repository."""
+    """Return the reference to an issue of a repository."""
     return IssueRef(
         host=repository.host,
         installation_id=repository.installation_id,
@@ -76,7 +76,7 @@ def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
 
 
 def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
-    """A comment.
+    """Return a comment.
 
     Args:
         data: GitHub's JSON.
@@ -97,7 +97,7 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def permission_of(data: Json) -> Permission:
-    """The highest flag that is set; without flags the role, else the permission, which is "read" for triage."""
+    """Return the highest flag that is set; without flags the role, else the permission, which is "read" for triage."""
     user = data.get("user")
     flags = user.get("permissions") if isinstance(user, Mapping) else None
     if isinstance(flags, Mapping):
@@ -108,19 +108,19 @@ def permission_of(data: Json) -> Permission:
 
 
 def delivery_of(data: Json) -> FailedDelivery:
-    """A failed delivery from the App's log."""
+    """Return a failed delivery from the App's log."""
     return FailedDelivery(
         id=int(data["id"]), guid=text(data["guid"]), event=text(data["event"]), delivered_at=text(data["delivered_at"])
     )
 
 
 def is_bot(user: Json) -> bool:
-    """Whether the account is an App or a bot."""
+    """Return whether the account is an App or a bot."""
     return user.get("type") == "Bot" or text(user.get("login")).endswith("[bot]")
 
 
 def text(value: object) -> str:
-    """A string that can be stored and printed; JSON may hold lone surrogates, or null."""
+    """Return a string that can be stored and printed; JSON may contain lone surrogates or null."""
     return "" if value is None else str(value).encode("utf-8", "replace").decode()
 
 
@@ -136,7 +136,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def text_file(answer: object) -> str:
-    """The text of a file in a response of GitHub's contents API.
+    """Return the text of a file in a response of GitHub's contents API.
 
     Raises:
         UnreadableFileError: It is not a file, too large, or not UTF-8.
@@ -165,7 +165,7 @@ def text_file(answer: object) -> str:
 
 
 def _content(answer: Mapping[str, object]) -> bytes:
-    """The decoded bytes; empty if GitHub omits them because the file is large."""
+    """Return the decoded bytes; empty if GitHub omits them because the file is large."""
     try:
         return base64.b64decode(text(answer.get("content")))
     except binascii.Error as error:
@@ -173,7 +173,7 @@ def _content(answer: Mapping[str, object]) -> bytes:
 
 
 def _glimpse(content: bytes) -> str:
-    """The readable part of a file, whatever its encoding."""
+    """Return the readable part of a file, whatever its encoding."""
     encoding = "utf-16" if content.startswith(_UTF_16) else "latin-1"
     return content[:_GLIMPSE].decode(encoding, "replace").replace("\x00", "")
 
@@ -183,16 +183,16 @@ def _digest(content: bytes) -> str:
 
 
 _MOST = 50
-"""Issues of one search at most."""
+"""Maximum number of issues of one search."""
 
 
 def issue_search(query: str, limit: int) -> dict[str, str | int]:
-    """The parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
+    """Return the parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
     return {"q": query, "per_page": max(1, min(limit, _MOST))}
 
 
 def found_issues(answer: Answer) -> list[Json]:
-    """The issues in a response, at most 50.
+    """Return the issues in a response, at most 50.
 
     Raises:
         UndecodableError: The response has no list of issues.

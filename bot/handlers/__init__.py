@@ -29,11 +29,11 @@ class Handlers:
     policy: Policy
 
     def uses(self, event: str) -> bool:
-        """Whether there is a handler for the event."""
+        """Return whether there is a handler for the event."""
         return event in HANDLERS
 
     def decide(self, delivery: Delivery) -> list[Work]:
-        """The work that a delivery leads to; empty for most deliveries.
+        """Return the work that a delivery leads to; empty for most deliveries.
 
         Raises:
             MalformedError: The payload lacks the object that the event is about.

@@ -1,4 +1,4 @@
-"""Comment events: a person's comment may answer a question or hold commands; a deleted one may be our report."""
+"""Comment events: a person's comment may answer a question or contain commands; a deleted one may be our report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_TEXT = 262_144
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
-    """The work for a comment on an issue. Pull requests, our own comments and those of other bots lead to none."""
+    """Return the work for a comment on an issue. Pull requests, our own comments and other bots' lead to none."""
     payload = delivery.payload
     if payload.issue is not None and payload.issue.pull_request is not None:
         return []
@@ -42,7 +42,7 @@ def _written(delivery: Delivery) -> list[Work]:
 
 
 def _before(delivery: Delivery) -> str | None:
-    """The comment's text before the edit; None if the payload lacks it or it is too long."""
+    """Return the comment's text before the edit; None if the payload lacks it or it is too long."""
     changes = delivery.payload.changes
     before = (changes.body or {}).get("from") if changes is not None else None
     return before if isinstance(before, str) and len(before) <= MAX_TEXT else None
@@ -50,5 +50,5 @@ def _before(delivery: Delivery) -> str | None:
 
 def _deleted(delivery: Delivery) -> list[Work]:
     comment = delivery.comment
-    # Our report is a bot's comment. Whether this one is ours, only the worker's store knows.
+    # Our report is a bot's comment. Only the worker's store knows whether this one is ours.
     return [CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []

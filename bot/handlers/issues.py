@@ -10,7 +10,7 @@ from bot.jobs import Edited, Ended, Labelled, Triage, Work
 
 
 def handle(delivery: Delivery, policy: Policy) -> list[Work]:
-    """The work for an issue event. Pull requests and actions of bots lead to none, except those in `_BY_ANYONE`."""
+    """Return the work for an issue event. Pull requests and actions of bots lead to none, except in `_BY_ANYONE`."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
     if action is None or (issue is not None and (issue.pull_request is not None or policy.is_own(issue))):
         return []

@@ -1,4 +1,4 @@
-"""Whose events count: those of people, and of the bots that the operator names."""
+"""The policy on whose events count: those of people, and of the bots that the operator names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Policy:
     """Logins of bots that are treated as people, in lower case."""
 
     def accepts(self, who: User | None) -> bool:
-        """Whether the user is a person or a bot that counts as one. A deleted account (None) counts as a person."""
+        """Return whether the user is a person or a bot that counts as one; a deleted account (None) is a person."""
         return who is None or not who.is_bot or who.login.lower() in self.bots
 
     def is_own(self, part: IssuePart | CommentPart) -> bool:
-        """Whether this App wrote the issue or comment."""
+        """Return whether this App wrote the issue or comment."""
         app = part.performed_via_github_app
         bot = part.user is not None and part.user.is_bot
         return bot and app is not None and self.app_id != 0 and app.id == self.app_id

@@ -49,7 +49,9 @@ class Shared:
         try:
             await self.flush_changes()
         except StoreError as error:
-            logger.warning("metrics were not stored and are retried: %s", error, extra={"action": "metrics_not_stored"})
+            logger.warning(
+                "metrics were not stored and will be retried: %s", error, extra={"action": "metrics_not_stored"}
+            )
 
 
 @contextlib.asynccontextmanager

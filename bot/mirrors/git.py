@@ -27,9 +27,9 @@ _LOOK = 0.2
 _OVERFLOWN = re.compile(
     "died of signal|[Oo]ut of memory|virtual memory|Cannot allocate memory|File too large|size limit exceeded"
 )
-"""git, or a process that it started, reached a limit of memory, time or file size."""
+"""Printed by git or a process that it started when it reached a limit of memory, time or file size."""
 _NO_ROOM = 300.0
-"""Seconds until a fetch is retried while the disk is full."""
+"""Seconds before a fetch is retried while the disk is full."""
 _SIGNALLED = 128
 """git exits with this code for an error of its own; a shell exits with a higher one after a signal."""
 _LOCAL = 60.0

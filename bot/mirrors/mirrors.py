@@ -92,7 +92,7 @@ class Mirrors:
         self._tips: dict[str, tuple[str, float]] = {}
         """The tip that the last fetch brought, and when (monotonic seconds)."""
         self._too_large: dict[str, tuple[str, float]] = {}
-        """Why a repository cannot be fetched, and until when that holds (monotonic seconds)."""
+        """The reason why a repository cannot be fetched, and the end of that state (monotonic seconds)."""
 
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:

@@ -1,4 +1,4 @@
-"""Set an issue's labels: only those that exist and are allowed, never against a person's change, later if refused."""
+"""Set an issue's labels: only existing and allowed ones, and never against a person's change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KIND: Mapping[Kind, str] = {
 
 
 def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
-    """The labels that the outcome asks for, in the repository's own names."""
+    """Return the labels that the outcome requires, under the repository's own names."""
     if isinstance(outcome, Waiting):
         return _allowed(_state("needs-answer", config), config)
     if not isinstance(outcome, Finished) or outcome.state.report is None:
@@ -36,7 +36,7 @@ def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
-    """The report with only those labels that exist and are allowed in the repository; models invent labels."""
+    """Return the report with only those labels that exist and are allowed in the repository; models invent labels."""
     existing_names = {name.casefold() for name in existing}
     labels = tuple(
         label for label in report.labels if label.casefold() in existing_names and config.labels.allows(label)
@@ -114,7 +114,7 @@ async def sync_labels(
     owner_check: OwnerCheck,
     existing: frozenset[str] | None = None,
 ) -> None:
-    """Update the issue's labels to the wanted ones. Sends nothing if none were set and none are wanted."""
+    """Update the issue's labels to the wanted ones. Send no request if none were set and none are wanted."""
     key = issue.ref.key
     before = await effects.get(key, "labels")
     ours = _ours(before)
@@ -177,7 +177,7 @@ class ReportLabels:
     ) -> None:
         """Update the issue's labels now, or store them for a later job; a report never waits for them.
 
-        A job that waits for a limit would hold up the later jobs of its issue.
+        A job that waits for a limit would block the later jobs of its issue.
 
         Args:
             wanted: The labels.
@@ -221,7 +221,7 @@ class ReportLabels:
                 owner_check=self.owner_check,
                 existing=existing,
             )
-        # Labels are the lesser part of a report: without their permission the comment is still written.
+        # Labels are less important than the comment, which is written even without the permission for labels.
         except MissingPermissionError as error:
             await self.lacks(error)
         except RefusedError as error:

@@ -14,20 +14,20 @@ from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerC
 from bot.report.thread import REPORT_MARKER, stamped, unstamped
 
 GRACE = timedelta(seconds=15)
-"""For this long a POST whose response was lost may still be executed."""
+"""Seconds for which a POST whose response was lost may still be executed."""
 
 # The repetition is bounded, so that a hostile body costs linear time.
 _RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
 
 
 def utc_now() -> datetime:
-    """The current time with its time zone."""
+    """Return the current time with its time zone."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Poster:
-    """Posts and edits comments on one issue. Each is found again by the marker at its beginning."""
+    """Posts and edits comments on one issue, and finds each by the marker at its beginning."""
 
     github: GitHubPort
     effects: EffectsPort
@@ -40,7 +40,7 @@ class Poster:
     async def put(
         self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, repost: bool = False
     ) -> int:
-        """Make sure that a comment exists exactly once and has this text; returns its id.
+        """Ensure that a comment exists exactly once with this text; return its id.
 
         Args:
             kind: The effect's kind.
@@ -116,5 +116,5 @@ class Poster:
 
 
 def _digest(body: str) -> str:
-    """Hash of what a reader sees. The run's number in the hidden marker is left out, so a new number is no edit."""
+    """Return a hash of the visible text, which excludes the run's number in the hidden marker."""
     return hashlib.sha256(_RUN.sub(r"\1", body.strip(), count=1).encode("utf-8", "surrogatepass")).hexdigest()

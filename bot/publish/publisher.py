@@ -50,7 +50,7 @@ _SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What one step of a run publishes."""
+    """The data that one step of a run publishes."""
 
     ref: IssueRef
     run: int
@@ -79,7 +79,7 @@ class Published:
 
     state: Literal["posted", "labelled", "dry-run", "quiet", "moved"]
     reason: str = ""
-    """Why nothing was written."""
+    """The reason why nothing was written."""
     comment: str = ""
     """The comment's text, even if it was not posted."""
     comment_id: int | None = None
@@ -120,14 +120,14 @@ class Publisher:
         return await self._write(publication, issue)
 
     def reactions(self, ref: IssueRef, found: FoundConfig) -> Reactions:
-        """The reactions on an issue and its comments."""
+        """Return the reactions on an issue and its comments."""
         allowed = found.config.mode == "comment" and found.config.enabled
         return Reactions(self.github_for(ref.repository), self.effects, ref, self.owner_check, allowed=allowed)
 
     async def _write(self, publication: Publication, issue: Issue) -> Published:
         mode, github = publication.found.config.mode, self.github_for(issue.ref.repository)
         publication = replace(publication, outcome=apply_corrections(publication.outcome, publication.relations))
-        # One request less for most reports, which propose no labels.
+        # Saves one request for most reports, which propose no labels.
         existing = await github.repository_labels() if _proposes_labels(publication) else None
         body = await self._body(publication, issue, existing)
         if mode == "dry-run":
@@ -135,7 +135,7 @@ class Publisher:
             return Published("dry-run", comment=body)
         has_comment = mode == "comment" and await self._needs_comment(publication)
         posted = await self._comment(publication, issue, github, body) if has_comment else None
-        # The model's report sets labels and reactions, so that none has to be taken back.
+        # The model's report sets labels and reactions, so that none has to be removed later.
         if publication.first:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
@@ -151,7 +151,7 @@ class Publisher:
         return Published("posted", comment=body, comment_id=posted)
 
     async def _needs_comment(self, publication: Publication) -> bool:
-        """Whether the result is worth a comment. An existing comment is always updated."""
+        """Return whether the result is worth a comment. An existing comment is always updated."""
         asked = publication.why in ("command", "redirect", "answer") or bool(publication.found.faults)
         if is_worth_a_comment(publication.outcome, publication.found.config, asked=asked):
             return True
@@ -177,7 +177,7 @@ class Publisher:
         return sticky
 
     async def _asks_separately(self, publication: Publication) -> str | None:
-        """The id of a question that needs a comment of its own, because GitHub notifies nobody of an edit; else None.
+        """Return the id of a question that needs its own comment, because GitHub notifies nobody of an edit; else None.
 
         A question that comes with a new sticky is stored as carried by it before the sticky is posted. After a crash in
         between, the next attempt must not take that sticky for an older one, or it would post the question twice.
@@ -204,7 +204,7 @@ class Publisher:
         return report_comment(shown_labels(outcome.state.report, publication.found.config, existing or ()), thread)
 
     async def _config_note(self, publication: Publication) -> str:
-        """The configuration's faults, in the first comment after they appeared only; else empty."""
+        """Return the configuration's faults for the first comment after they appeared; else an empty string."""
         if publication.found.config.mode != "comment" or not await self._claims_fault_report(publication):
             return ""
         return f"{_faults(publication.found)} Until it is fixed, the last valid version applies."
@@ -222,7 +222,7 @@ class Publisher:
         )
 
     async def _claims_fault_report(self, publication: Publication) -> bool:
-        """Whether the faults are reported on this issue: the first issue that claims them."""
+        """Return whether the faults are reported on this issue: the first issue that claims them."""
         if not publication.found.faults:
             return False
         claimed = await self.effects.claim(
@@ -240,13 +240,13 @@ _CARRIED = "carried by the report"
 
 
 def _faults(found: FoundConfig) -> str:
-    """The first three faults, each with its line."""
+    """Return the first three faults, each with its line."""
     message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
     return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
 
 
 def _config_key(publication: Publication) -> str:
-    """The key of the repository's own effects: issue #0, which cannot exist on GitHub."""
+    """Return the key of the repository's own effects: issue #0, which cannot exist on GitHub."""
     return f"{publication.ref.repository.key}#0"
 
 

@@ -1,4 +1,4 @@
-"""Applies what people wrote about duplicates; it overrides the program's result."""
+"""Applies people's statements about duplicates, which override the program's result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.report import RelatedIssue
 
 
 def apply_corrections(outcome: Outcome, relations: tuple[Relation, ...]) -> Outcome:
-    """The outcome with duplicates that people confirmed, and without those that they denied.
+    """Return the outcome with the duplicates that people confirmed, without those that they denied.
 
     If people confirmed a duplicate, those that only the program named are dropped.
     """

@@ -31,7 +31,7 @@ _TOO_LONG = "The reply does not fit here. Write this command in a separate comme
 
 
 def reply_marker(subject: str) -> str:
-    """The line that identifies a reply to a comment."""
+    """Return the line that identifies a reply to a comment."""
     return f"<!-- triage:reply to={subject} -->"
 
 
@@ -49,7 +49,7 @@ class Replies:
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
-        """The replies on an issue, as its repository's configuration allows them."""
+        """Return the replies on an issue, as its repository's configuration allows them."""
         github = publisher.github_for(ref.repository)
         return cls(
             github=github,
@@ -142,7 +142,7 @@ class Replies:
 
 
 def _combined(answers: list[Effect]) -> str:
-    """The answers in the order of their commands, equal ones once. If several remain, each names its commands."""
+    """Return the distinct answers in the order of their commands. If several remain, each names its commands."""
     # The length is bounded here, because GitHub refuses a comment that is too long as a whole.
     texts: dict[str, list[str]] = {}
     for answer in sorted(answers, key=lambda one: int(one.subject.rpartition(".")[2])):

@@ -16,12 +16,12 @@ _LIFTED = {
 
 
 def remedy_for(reason: str) -> str:
-    """What a person can do to remove the reason; empty if there is nothing."""
+    """Return what a person can do to remove the reason; empty if nothing."""
     return _LIFTED.get(reason, "")
 
 
 def reason_to_skip(issue: Issue | None, config: RepositoryConfig) -> str | None:
-    """Why the App leaves an issue alone in its current state; None if it does not."""
+    """Return why the App leaves an issue alone in its current state; None if it does not."""
     if issue is None:
         return "the issue no longer exists"
     applies = {

@@ -8,7 +8,7 @@ from nodes.report import TriageReport
 
 
 def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: bool) -> bool:
-    """Whether to write a comment if the issue has none of ours.
+    """Return whether to write a comment if the issue has none of ours.
 
     Args:
         outcome: The result of the run. A question or a withheld report is always written.
@@ -26,7 +26,7 @@ def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: boo
 
 
 def _says_something(report: TriageReport) -> bool:
-    """Whether a reader learns a place, a change, another issue, a reason to act, or what is missing."""
+    """Return whether the report names a place, a change, another issue, a reason to act, or missing information."""
     return bool(
         report.statement not in ("ranked", "nothing")
         or report.root_cause

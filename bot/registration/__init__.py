@@ -115,7 +115,7 @@ def installation_address(server_url: str, slug: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether the text is an http or https address with a host and without a user name or password."""
+    """Return whether the text is an http or https address with a host and without a user name or password."""
     if not text.isprintable() or any(mark in text for mark in " '\";,\\"):
         return False
     try:
@@ -128,7 +128,7 @@ def is_address(text: str) -> bool:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address can only be reached from this machine or network."""
+    """Return whether an address can only be reached from this machine or network."""
     host = urlsplit(address).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global

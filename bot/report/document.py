@@ -1,4 +1,4 @@
-"""A result as one JSON document, with the schema it keeps to."""
+"""A result as one JSON document, and its schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, T
 
 
 class Result(BaseModel):
-    """What ``triage run --format json`` prints: the report, how it came about, and what it cost."""
+    """The output of ``triage run --format json``: the report, the steps that led to it, and its cost."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,18 +24,18 @@ class Result(BaseModel):
     trace: tuple[TraceEntry, ...] = ()
     metrics: Metrics = Metrics()
     evidence: tuple[str, ...] = ()
-    """The keys of what was gathered, in the order of its numbers: the first is E1."""
+    """The keys of the gathered evidence, in the order of its numbers: the first is E1."""
     gathered: tuple[NumberedEvidence, ...] = ()
-    """The evidence itself; filled where an explanation was asked for."""
+    """The evidence itself; filled if an explanation was requested."""
 
     def numbered(self, known: Mapping[str, Evidence]) -> tuple[NumberedEvidence, ...]:
-        """What is known of the evidence, under its short numbers."""
+        """Return the evidence with its short numbers."""
         keys = enumerate(self.evidence, 1)
         return tuple(NumberedEvidence(id=f"E{n}", evidence=known[key]) for n, key in keys if key in known)
 
 
 def build_result(state: BugTriageState) -> Result:
-    """The part of a finished state that is meant for others.
+    """Return the public part of a finished state.
 
     Raises:
         ValueError: the run has no report.
@@ -53,6 +53,6 @@ def build_result(state: BugTriageState) -> Result:
 
 
 def result_schema() -> dict[str, Any]:
-    """The JSON Schema of a result."""
+    """Return the JSON Schema of a result."""
     schema = Result.model_json_schema(mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tracehound triage result", **schema}

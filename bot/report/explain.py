@@ -1,4 +1,4 @@
-"""The whole way to a report: what was gathered, decided, overruled, dropped, scored, tried again and spent."""
+"""The explanation of a report: what was gathered, decided, overruled, dropped, scored, retried and spent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.report.account import Step, citation_check, dropped_claims, retry_reason, scores, spending, step
 from bot.report.document import Result
 from bot.report.folds import fold
 from bot.report.sanitise import block, cell, code, prose
@@ -16,9 +17,9 @@ from nodes.guards import meaning
 from nodes.state import TraceEntry
 
 LIMIT = 60_000
-"""Characters, of the 65,536 that a comment may have."""
+"""Maximum number of characters, out of the 65,536 that a comment may have."""
 ROWS = 60
-"""Of a table."""
+"""Maximum number of rows of a table."""
 _SECTION = 14_000
 _REASON_WORDS = 25
 _CITED = re.compile(r"\bE\d{1,6}\b")
@@ -26,19 +27,22 @@ _CITED = re.compile(r"\bE\d{1,6}\b")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A finished run, with what it gathered."""
+    """A finished run with the evidence that it gathered."""
 
     run: int
     sha: str
     brain: str
     config_hash: str
-    """Names the configuration that it ran under; empty where there was none."""
+    """Identifies the configuration of the run; empty if there was none."""
     result: Result
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
 def folded(account: Account) -> str:
-    """As Markdown for a comment: one line, then a fold a section. Nothing in it depends on a clock."""
+    """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
+
+    The result does not depend on the time.
+    """
     parts = [_head(account)]
     for title, lines in _sections(account):
         part = fold(title, _within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
@@ -47,7 +51,7 @@ def folded(account: Account) -> str:
 
 
 def unfolded(account: Account) -> str:
-    """The same for a terminal, under headings."""
+    """Render the explanation for a terminal, with headings."""
     parts = [_head(account)]
     parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines]
     return "\n\n".join(parts)
@@ -85,26 +89,26 @@ def _head(account: Account) -> str:
 def _path(trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
     rows = [
         (
-            str(entry.iteration),
-            code(entry.node),
-            prose(entry.decision),
-            "" if entry.confidence is None else f"{entry.confidence:.0%}",
-            code(entry.guard or ""),
-            code(entry.judged_by),
-            prose(_reason(entry)) if reasons else "",
+            str(one.round),
+            code(one.node),
+            prose(one.decision),
+            one.confidence,
+            code(one.guard),
+            code(one.judged_by),
+            prose(_reason(one)),
         )
-        for entry in trace
+        for one in (step(entry, reasons=reasons) for entry in trace)
     ]
     return _table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
 
-def _reason(entry: TraceEntry) -> str:
-    failed = f"failed: {entry.error}" if entry.error else ""
-    return "; ".join(cut(reason, _REASON_WORDS) for reason in (entry.reason, failed) if reason)
+def _reason(one: Step) -> str:
+    failed = f"failed: {one.error}" if one.error else ""
+    return "; ".join(cut(reason, _REASON_WORDS) for reason in (one.reason, failed) if reason)
 
 
 def _guards(trace: Iterable[TraceEntry]) -> list[str]:
-    """Each rule in code that changed a decision, and how often."""
+    """Return one line per guard that changed a decision, with the number of times."""
     fired = Counter(entry.guard for entry in trace if entry.guard)
     return [
         f"- {code(name)}{f', {count} times' if count > 1 else ''}: {prose(meaning(name))}"
@@ -136,57 +140,31 @@ def _evidence(account: Account) -> list[str]:
 
 
 def _dropped(result: Result) -> list[str]:
-    """What the citation engine took out of the last draft, and how much of all drafts."""
-    audit = result.report.citation_audit
-    lines = [f"- {prose(line)}" for line in audit.dropped]
-    lines += [f"- cites evidence that was not gathered: {code(name)}" for name in audit.fabricated]
-    lines += [f"- no longer matches its quote: {code(name)}" for name in audit.failed]
-    counted = f"{audit.citations} citations checked, {audit.uncited_claims} sentences cited nothing"
-    return [
-        f"{counted}, {result.metrics.claims_dropped} claims dropped over all drafts.",
-        *(["", *lines] if lines else []),
-    ]
+    """Return what the citation check removed from the last draft, and how much it removed from all drafts."""
+    lines = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
+    return [citation_check(result), *(["", *lines] if lines else [])]
 
 
 def _evaluation(result: Result) -> list[str]:
-    score = result.report.evaluation
-    rows = [
-        ("faithfulness", "35 %", f"{score.faithfulness:.2f}"),
-        ("relevance", "25 %", f"{score.relevance:.2f}"),
-        ("completeness", "25 %", f"{score.completeness:.2f}"),
-        ("reasoning", "15 %", f"{score.reasoning_quality:.2f}"),
-        ("overall, after clamping", "", f"{score.overall_score:.2f}"),
-    ]
-    lines = _table(("", "Weight", "Score"), rows)
+    lines = _table(("", "Weight", "Score"), scores(result.report.evaluation))
     review = result.report.review_message
     return [*lines, *(["", f"For review: {prose(review)}"] if review else [])]
 
 
 def _retries(result: Result) -> list[str]:
     rows = [
-        (
-            str(retry.iteration),
-            code(retry.reason),
-            f"{retry.confidence:.0%}",
-            "yes" if retry.citation_issue else "no",
-            "yes" if retry.hallucination else "no",
-        )
-        for retry in result.metrics.retry_reasons
+        (str(retry.iteration), retry_reason(retry), f"{retry.confidence:.0%}") for retry in result.metrics.retry_reasons
     ]
-    return _table(("Round", "Reason", "Confidence", "Citation issue", "Fabrication"), rows)
+    return _table(("Round", "Rejected because", "Confidence"), rows)
 
 
 def _cost(account: Account, *, looks: bool) -> list[str]:
-    metrics, trace = account.result.metrics, account.result.trace
-    judges = ", ".join(code(name) for name in dict.fromkeys(entry.judged_by for entry in trace))
-    usage = metrics.usage
-    lines = [
-        f"- Judged by: {judges or code(account.brain)}",
-        f"- Model calls: {usage.calls}; tokens in: {usage.input_tokens}, out: {usage.output_tokens}",
-        *([f"- Configuration: {code(account.config_hash)}"] if account.config_hash else []),
-        *(f"- Rules judged instead: {prose(why)}" for why in metrics.fallbacks),
+    pairs = spending(account.result, brain=account.brain, config_hash=account.config_hash)
+    looked = [look for entry in account.result.trace for look in step(entry, reasons=looks).looks]
+    return [
+        *(f"- {label}: {prose(value)}" for label, value in pairs),
+        *(f"- Looked up: {prose(look)}" for look in looked),
     ]
-    return lines + [f"- Looked up: {prose(look)}" for entry in trace for look in entry.looks if looks]
 
 
 def _questions(result: Result) -> list[str]:
@@ -211,7 +189,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _within(lines: list[str], room: int) -> str:
-    """As many whole lines as there is room for; what is left out is said."""
+    """Return as many whole lines as fit, and state how many are omitted."""
     kept: list[str] = []
     for line in lines:
         room -= len(line) + 1

@@ -1,4 +1,4 @@
-"""What a comment keeps folded: the evidence for maintainers, and how the report came about."""
+"""The folded sections of a comment: the evidence for maintainers and the explanation of the report."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nodes.search.facts import Fact
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
 _QUOTED, _MORE = 3, 6
-"""Places quoted in the fold, and facts listed there."""
+"""Maximum number of quoted places in the fold, and of facts listed there."""
 
 
 def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) -> str:
-    """Further facts and places, history, owner, the next step."""
+    """Return further facts and places, the history, the owner and the next step."""
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
     ranked = [suspect for suspect in report.suspects if suspect not in placed]
     parts = [
@@ -29,7 +29,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
-        sentence("Impact", report.severity_reason) if report.severity != "unknown" else "",
+        sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),
@@ -41,7 +41,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
 
 
 def _plain_labels(report: TriageReport) -> list[str]:
-    """Areas are guesses from folder names: they are set only where the repository has such a label."""
+    """Return guessed areas as text: they are labels only if the repository has such labels."""
     return [label for label in report.labels if not label.startswith("area: ")]
 
 
@@ -54,21 +54,21 @@ def _fact_line(fact: Fact, links: Links) -> str:
 
 
 def beside_path(fact: Fact) -> str:
-    """The sentence of a fact beside a link to its line, which names the file already."""
+    """Return the sentence of a fact without the file's name, for use beside a link to its line."""
     path = code(fact.path or "")
     short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
     return short.replace(path, "this file") if fact.path and fact.line else fact.says
 
 
 def affected(report: TriageReport) -> str:
-    """What the issue says it happens with and on."""
+    """Return the versions and platforms that the issue states."""
     versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
     notes = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
     return " · ".join(filter(None, notes))
 
 
 def about(report: TriageReport, record: Record | None = None) -> str:
-    """Commit, brain, what a confidence is measured by, and what checking took out."""
+    """Return the commit, the brain, the basis of the confidence, and what the checks removed."""
     audit = report.citation_audit
     lines = [
         f"- Commit read: {code(report.commit)}" if report.commit else "",
@@ -82,12 +82,12 @@ def about(report: TriageReport, record: Record | None = None) -> str:
 
 
 def _confidence(report: TriageReport, record: Record | None) -> str:
-    """In the cause that is claimed, where one is."""
+    """Return the confidence in the claimed cause, if there is one."""
     return f"- Confidence: {_measured(report, record)}" if report.root_cause else ""
 
 
 def _measured(report: TriageReport, record: Record | None) -> str:
-    """Nothing that is read and not run is certain."""
+    """Return the basis of the confidence; code that was only read, not run, gives no certainty."""
     shipped = f"{min(report.confidence, 0.99):.0%}"
     if record is None:
         return f"{shipped} (shipped calibration)"
@@ -96,23 +96,23 @@ def _measured(report: TriageReport, record: Record | None) -> str:
 
 
 def fold(title: str, body: str) -> str:
-    """A closed section, or nothing where it would be empty."""
+    """Return a folded section, or an empty string if its body is empty."""
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" if body else ""
 
 
 def sentence(title: str, text: str) -> str:
-    """A titled sentence of foreign prose."""
+    """Return a titled sentence of untrusted prose."""
     return f"**{title}:** {prose(text)}" if text else ""
 
 
 def bullets(title: str, lines: Iterable[str]) -> str:
-    """A titled list of lines that are Markdown already."""
+    """Return a titled list of lines that are already Markdown."""
     items = [f"- {line}" for line in lines if line]
     return "\n".join((f"**{title}:**", *items)) if items else ""
 
 
 def change_line(change: SuspectChange, links: Links) -> str:
-    """A change in one line: the commit, the range it is in, and the reasons for it."""
+    """Return a change on one line: the commit, its range, and the reasons for it."""
     within = f" ({prose(change.within)})" if change.within else ""
     why = f" — {prose(change.why)}" if change.why else ""
     return f"{links.change(change)} “{prose(change.title)}”{within}{why}."
@@ -128,7 +128,7 @@ def _changes(report: TriageReport, links: Links) -> list[str]:
 
 
 def _owner(report: TriageReport) -> str:
-    """In a code span: naming someone must not notify them."""
+    """Return the owner in a code span, because naming someone must not notify them."""
     if not report.owner:
         return ""
     reason = f" — {prose(report.owner_reason)}" if report.owner_reason else ""
@@ -142,12 +142,12 @@ def _quote(number: int, suspect: Suspect) -> str:
 
 
 def related_reason(issue: RelatedIssue) -> str:
-    """Why another issue is named, as the end of a sentence."""
+    """Return why another issue is named, as the end of a sentence."""
     return f": {prose(cut(issue.why, _REASON_WORDS)).rstrip('.')}." if issue.why else "."
 
 
 def _outside(source: OutsideSource) -> str:
-    # In a code span: an address that strangers gave is nothing to click on.
+    # In a code span, so that an untrusted address is not a link.
     title = f" “{prose(cut(source.title, _TITLE_WORDS))}”" if source.title else ""
     return f"{code(source.address)}{title}, by {code(source.found_by)}"
 

@@ -1,4 +1,4 @@
-"""The headline where a failure is known: fixed already, or reported before."""
+"""The headline for a known failure: already fixed, or already reported."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, SuspectChange, TriageReport
 
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
-"""Why an issue is named that a person named."""
+"""The reason for a related issue that a person named."""
 _ISSUE = re.compile(r"#(\d{1,9})")
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 def known(report: TriageReport, links: Links, base: str = "") -> str:
-    """The first that is known of a report's failure, or nothing.
+    """Return the first known fix or duplicate of a report's failure, or an empty string.
 
     Args:
-        report: whose related issues were read again.
-        links: to the report's repository.
-        base: the address of the repository's page; without one, issues are named and not linked.
+        report: the report, whose related issues were read again.
+        links: links to the report's repository.
+        base: URL of the repository's page; if empty, issues are named without a link.
     """
     for related in report.related:
         if related.relation == "fixed_by":

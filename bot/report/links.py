@@ -1,4 +1,4 @@
-"""Where a place can be read: a permalink where the repository has an address, plain lines where it has none."""
+"""Links to places in the code: permalinks if the repository has a URL, plain line numbers otherwise."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The only links a comment holds; each is built here from parts that were checked."""
+    """Builds all links of a comment from verified parts."""
 
     server_url: str
     repository: str
     commit: str
 
     def place(self, suspect: Suspect) -> str:
-        """A suspect's file, lines and symbol."""
+        """Return a suspect's file, lines and symbol."""
         lines = f"L{suspect.start_line}-L{suspect.end_line}"
         shown = lines if suspect.start_line != suspect.end_line else f"L{suspect.start_line}"
         symbol = f" {code(suspect.symbol)}" if suspect.symbol else ""
@@ -32,18 +32,18 @@ class Links:
         return f"[{code(suspect.path.rsplit('/', 1)[-1])} {shown}]({address}){symbol}"
 
     def change(self, change: SuspectChange) -> str:
-        """A commit by its short SHA."""
+        """Return a commit by its short SHA."""
         address = self.commit_page(change.sha)
         return f"[{code(change.sha[:7])}]({address})" if address else code(change.sha[:12])
 
     def lines(self, path: str, start: int, end: int, sha: str) -> str | None:
-        """The address of lines at a commit, first and last inclusive; None where the repository has none."""
+        """Return the URL of lines (1-based, inclusive) at a commit, or None if the repository has no URL."""
         base = self._base(sha)
         quoted = _quoted(path)
         return f"{base}/blob/{sha}/{quoted}#L{start}-L{end}" if base and quoted else None
 
     def commit_page(self, sha: str) -> str | None:
-        """The address of a commit."""
+        """Return the URL of a commit."""
         base = self._base(sha)
         return f"{base}/commit/{sha}" if base else None
 
@@ -54,7 +54,7 @@ class Links:
 
 
 def _quoted(path: str) -> str:
-    """A path of git as it stands in an address; empty where git has no such path."""
+    """Return a git path quoted for a URL; empty if git cannot have such a path."""
     try:
         return url_quote(path.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

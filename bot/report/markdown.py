@@ -1,4 +1,4 @@
-"""The one comment, and the draft for a tracker."""
+"""The Markdown of a comment and of a draft for an issue tracker."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nodes.search.facts import Fact
 from nodes.statement import function_of
 
 MAX_COMMENT = 65_536
-"""GitHub's own limit, in characters."""
+"""GitHub's limit, in characters."""
 VISIBLE_WORDS = 90
-"""What is read without unfolding anything (SPEC section 5a)."""
+"""Maximum number of words outside folded sections (SPEC section 5a)."""
 SUSPECTS = 3
 _FACTS = 3
 _SHOWN_LINES = 8
 _SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
-"""Kinds of facts that are shown below the leading one; tests and the rest stand in the fold."""
+"""Kinds of facts that are shown below the leading one; tests and all others are folded."""
 _NO_VERDICT = "No verdict."
 
 
@@ -40,7 +40,7 @@ class Sections:
 
     @property
     def visible(self) -> tuple[str, ...]:
-        """What is read without unfolding anything, in its order."""
+        """Return the parts outside folded sections, in order."""
         return (self.headline, self.link, self.facts, self.reporter)
 
 
@@ -50,13 +50,13 @@ class MarkdownRenderer:
     def __init__(
         self, *, server_url: str = "https://github.com", repository: str | None = None, record: Record | None = None
     ) -> None:
-        """Render for a repository; with its record, confidences are what they were worth there."""
+        """Create a renderer for a repository; a record adjusts confidences to the repository's outcomes."""
         self._server_url = server_url
         self._repository = repository
         self._record = record
 
     def comment(self, report: TriageReport) -> str:
-        """Headline, permalink, facts, one line for the reporter; everything else is folded."""
+        """Render the headline, permalink, facts and one line for the reporter; everything else is folded."""
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         shown = self.sections(report)
@@ -64,7 +64,7 @@ class MarkdownRenderer:
         return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
-        """The parts of a comment in their order; an empty one is an empty string."""
+        """Return the parts of a comment in order; an empty part is an empty string."""
         links = self._links(report)
         shown = shown_facts(report, suspects)
         return Sections(
@@ -81,8 +81,8 @@ class MarkdownRenderer:
         )
 
     def ticket(self, report: TriageReport) -> Ticket:
-        """The same for a tracker: a title, a body, and fields."""
-        fields: dict[str, str] = {"type": report.kind, "priority": report.severity}
+        """Render the report for an issue tracker: a title, a body and fields."""
+        fields: dict[str, str] = {"type": report.kind, "severity": report.severity}
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)
@@ -100,7 +100,7 @@ class MarkdownRenderer:
 
 
 def fitting(parts: Sequence[str], most: int) -> tuple[str, ...]:
-    """The first parts, line by line, that fit into a number of words; no sentence is cut."""
+    """Return the first lines that fit into a number of words, without cutting a sentence."""
     kept: list[str] = []
     left = most
     for part in filter(None, parts):
@@ -115,7 +115,7 @@ def fitting(parts: Sequence[str], most: int) -> tuple[str, ...]:
 
 
 def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]) -> str:
-    """The parts as one comment, within GitHub's limit: where they are too long the fallback takes their place."""
+    """Join the parts into one comment within GitHub's limit; if they are too long, use the fallback instead."""
     last = tuple(always)
     whole = "\n\n".join(filter(None, (*parts, *last)))
     if len(whole) >= MAX_COMMENT:
@@ -124,12 +124,12 @@ def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]
 
 
 def _title(report: TriageReport) -> str:
-    """Trackers show titles as they are, without mark-up: nothing is escaped."""
+    """Return the title unescaped, because trackers show titles without mark-up."""
     return plain(report.verdict.replace("`", ""))[:140]
 
 
 def _whole_parts(parts: list[str], most: int) -> str:
-    """As many parts as fit, none of them cut: half a table is no table."""
+    """Return as many whole parts as fit, because a part of a table is not a valid table."""
     kept = ""
     for part in filter(None, parts):
         longer = f"{kept}\n\n{part}" if kept else part
@@ -138,7 +138,7 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 
 def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
-    """The facts below the headline: what explains it and changes it names; where nothing is claimed, strong ones."""
+    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts."""
     if report.headline is None:
         return ()
     lead = report.facts[report.headline]
@@ -158,17 +158,17 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
 
 
 def _explains(fact: Fact, lead: Fact) -> bool:
-    """Whether a fact is about the line of the leading one, or about its file; not about the line of a third."""
+    """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
     return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
 
 
 def _repeats(fact: Fact, lead: Fact) -> bool:
-    """Whether a fact names the change that the headline names."""
+    """Return whether a fact names the change that the headline names."""
     return fact.change is not None and fact.change == lead.change
 
 
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
-    """The facts that are neither the headline nor shown below it."""
+    """Return the facts that are neither the headline nor shown below it."""
     lead = None if report.headline is None else report.facts[report.headline]
     visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
     kept: dict[object, Fact] = {}
@@ -180,22 +180,22 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
 
 
 def _is_led(report: TriageReport) -> bool:
-    """Whether the sentence above the report is its leading fact: its lines are shown then, and no bullet repeats it."""
+    """Return whether the headline is the leading fact; then its lines are shown, and no list item repeats it."""
     return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
 
 
 def _headline(report: TriageReport, links: Links) -> str:
     if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
-        return ""  # that nothing was found helps nobody; the request does
+        return ""  # a sentence without a finding is not useful to readers; the request is
     headline = report.verdict
     if _is_led(report) and report.headline is not None and _permalink(report, links):
         headline = beside_path(report.facts[report.headline])
-    # Two pairs of asterisks with nothing between them are a rule across the page.
+    # Two pairs of asterisks with nothing between them render as a horizontal rule.
     return f"**{prose(headline) or _NO_VERDICT}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
-    """The lines of the leading fact, bare on a line of its own: GitHub shows the code below such a link."""
+    """Return the URL of the leading fact's lines alone on a line: GitHub shows the code below such a link."""
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
@@ -210,7 +210,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
 
 
 def _range(line: int, place: Suspect) -> tuple[int, int]:
-    """The lines to show around a fact: those that are quoted of its place, if they hold its line and are few."""
+    """Return the lines to show around a fact: the place's quoted lines, if they contain the fact's line and are few."""
     start, end = place.quote_start, place.quote_end
     return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
 
@@ -228,7 +228,7 @@ def _claim(report: TriageReport, record: Record | None) -> str:
 
 
 def _file(report: TriageReport) -> str:
-    """The claimed file: by its path, unless the headline or the lines above name it."""
+    """Return the path of the claimed file, unless the headline or the lines above name it."""
     path = report.suspects[0].path
     lead = report.facts[report.headline] if report.headline is not None else None
     named = lead is not None and _is_led(report) and lead.path == path and (lead.line or path in lead.says)
@@ -236,14 +236,14 @@ def _file(report: TriageReport) -> str:
 
 
 def _linked_path(report: TriageReport) -> str | None:
-    """The file whose lines the comment shows already, so that further facts about it give their lines only."""
+    """Return the file whose lines the comment already shows, so that further facts about it only give their lines."""
     lead = report.facts[report.headline] if report.headline is not None else None
     shown = lead is not None and lead.line and (report.statement == "claim" or _is_led(report))
     return lead.path if lead is not None and shown else None
 
 
 def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
-    """One fact with a link to its line or change."""
+    """Return one fact with a link to its line or change."""
     where = ""
     if fact.path and fact.line:
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
@@ -257,7 +257,7 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
 
 
 def _reporter(report: TriageReport) -> str:
-    """At most one request, or that nothing is needed."""
+    """Return at most one request, or that no further information is needed."""
     if report.kind not in ("bug", "docs"):
         return ""
     if not report.missing:
@@ -266,5 +266,5 @@ def _reporter(report: TriageReport) -> str:
 
 
 def _request(text: str) -> str:
-    """A request as a whole sentence."""
+    """Return a request as a complete sentence."""
     return text if text.endswith((".", "?", "!")) else f"please add {text[:1].lower()}{text[1:]}."

@@ -1,4 +1,4 @@
-"""What a confidence is worth in one repository, by the fixes that landed there."""
+"""Adjustment of confidences to the fixes that landed in one repository."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ENOUGH = 30
-"""Scored reports below which the shipped calibration stands alone."""
+"""Minimum number of scored reports for an adjustment; with fewer, the packaged calibration applies unchanged."""
 PRIOR = 0.5
-"""How far, in log-odds, a repository is expected to be off before anything is known of it (standard deviation).
+"""Standard deviation of the prior on a repository's shift, in log-odds.
 
-An outcome tells about a fifth of a unit of information, so this weighs as much as twenty of them.
+An outcome contributes about a fifth of a unit of information, so the prior has the weight of twenty outcomes.
 """
 _EDGE = 1e-4
 _STEPS = 60
@@ -19,21 +19,22 @@ _STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How far confidences are off in a repository: one shift of the log-odds, so that their order stays."""
+    """The adjustment of a repository's confidences: one shift of the log-odds, which preserves their order."""
 
     outcomes: int
     right: int
     shift: float
 
     def confidence(self, shipped: float) -> float:
-        """The confidence by this record."""
+        """Return the adjusted confidence."""
         return shipped if shipped <= 0 else _sigmoid(_logit(shipped) + self.shift)
 
 
 def read_record(outcomes: Sequence[tuple[float, bool]]) -> Record | None:
-    """The record of a repository; None where there are too few outcomes to have one.
+    """Return the record of a repository, or None if it has too few outcomes.
 
-    The shift is the most likely one, given a normal prior around no shift at all (MAP): few outcomes move it little.
+    The shift is the most likely one under a normal prior with mean 0 (maximum a posteriori), so few outcomes change it
+    little.
 
     Args:
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
@@ -43,7 +44,7 @@ def read_record(outcomes: Sequence[tuple[float, bool]]) -> Record | None:
     right = sum(was_right for _, was_right in outcomes)
     logits = [_logit(confidence) for confidence, _ in outcomes]
     low, high = -10.0, 10.0
-    for _ in range(_STEPS):  # the slope falls all the way, so halving finds where it is none
+    for _ in range(_STEPS):  # the derivative decreases monotonically, so bisection finds its zero
         shift = (low + high) / 2
         slope = right - sum(_sigmoid(logit + shift) for logit in logits) - shift / PRIOR**2
         low, high = (shift, high) if slope > 0 else (low, shift)

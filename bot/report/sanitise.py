@@ -1,4 +1,4 @@
-"""Make foreign text inert in GitHub's Markdown: text of an issue, a model or a repository triggers nothing there."""
+"""Sanitise untrusted text for GitHub's Markdown: text of an issue, a model or a repository must trigger nothing."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#!~&])")
 _MENTION = re.compile(r"@(?!\s)")
 _COMMAND = re.compile(r"^([^\S\n]*)/(?=\w)", re.MULTILINE)
 _LIVE = re.compile(
-    # GitHub links an address after any character but an ASCII letter, so no pattern here looks at what stands before.
+    # GitHub links an address after any character but an ASCII letter, so no pattern here checks the preceding
+    # character.
     r":(?=//)|(?:mailto|xmpp)(?=:)|www(?=\.)"
     r"|@(?!\s)|(?:#|GH-)(?=\d|$)"
-    # An emoji code; a number between colons is a place in a file, except the two numbers that GitHub has emoji for.
+    # An emoji code; a number between colons is a position in a file, except the two numbers that GitHub has emoji for.
     r"|:(?=(?!\d+:)[a-z0-9_+-]{1,40}:|(?:100|1234):)",
     re.IGNORECASE,
 )
-"""What must not touch the text after it: it would become a link, a mention, a reference or an emoji."""
+"""Characters that make the following text a link, a mention, a reference or an emoji."""
 _AS_CODE = re.compile(
     r"(?:(?<![\w.{/-])[\w.{/-]{1,60})?\$(?:[\w{}$@/\\-]|[.:\[\]](?=\w))*"
     r"|(?<!\w)(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?!\w)",
     re.IGNORECASE,
 )
-"""A dollar sign (GitHub takes it for maths, escaped or not) or a commit's SHA (a link); neither acts in a code span."""
+"""A dollar sign (renders mathematics) or a commit's SHA (renders a link); neither is active in a code span."""
 _OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))(?=[-=]*(?:\s|$)|[.)](?:\s|$))")
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _WORD_JOINER = "\u2060"
-"""Stands between a sign and what it would act on; it is never taken from input, so it cannot be forged away."""
+"""Inserted between a character and the text on which it would act; removed from input, so it cannot be forged."""
 
 
 def visible(text: str) -> str:
-    """Drop what cannot be seen: control characters, zero-width and bidirectional ones; lone surrogates too."""
+    """Remove invisible characters: control, zero-width and bidirectional characters, and lone surrogates."""
     return "".join(
         c
         for c in text
@@ -44,7 +45,7 @@ def visible(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """One line of foreign prose: no mark-up but code spans, no mention, reference, link or command; secrets masked."""
+    """Return one line of untrusted prose without mark-up except code spans, and without active syntax; mask secrets."""
     line = " ".join(visible(mask(text)).split())
     escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line))
     # At the start of a line these would be a list, a rule or a heading.
@@ -53,12 +54,12 @@ def prose(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """One line for where no mark-up is read: secrets masked, and nobody mentioned should it be pasted elsewhere."""
+    """Return one line for a context without mark-up; mask secrets, and break mentions in case the text is copied."""
     return _MENTION.sub("@" + _WORD_JOINER, " ".join(visible(mask(text)).split()))
 
 
 def code(text: str) -> str:
-    """A code span that holds exactly this text, whatever backticks are in it."""
+    """Return a code span with exactly this text, including its backticks."""
     line = " ".join(visible(mask(text)).split())
     longest = max((len(run) for run in _TICKS.findall(line)), default=0)
     fence = "`" * (longest + 1)
@@ -67,7 +68,7 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str = "") -> str:
-    """A fenced block that nothing inside can close."""
+    """Return a fenced block that its content cannot close."""
     # Bots read commands at the start of raw lines, fenced or not.
     lines = _COMMAND.sub(rf"\1{_WORD_JOINER}/", visible(mask(text)))
     longest = max((len(run) for run in _TICKS.findall(lines)), default=0)
@@ -76,14 +77,14 @@ def block(text: str, language: str = "") -> str:
 
 
 def cell(markdown: str) -> str:
-    """Sanitised Markdown as a table cell: a pipe would end it, even inside a code span."""
-    # An odd number of backslashes is an escape however a parser counts them.
+    """Return sanitised Markdown for a table cell, in which a pipe must be escaped even inside a code span."""
+    # An odd number of backslashes is an escape for every parser.
     odd = _PIPE.sub(lambda found: found[1] + "\\" * (1 + len(found[1]) % 2) + "|", markdown)
     return odd.replace("\n", " ")
 
 
 def _split_code(line: str) -> list[tuple[bool, str]]:
-    """Cut a line at single-backtick code spans; an unmatched backtick is text, and an empty span is dropped."""
+    """Split a line at single-backtick code spans; an unmatched backtick is text, and an empty span is dropped."""
     pieces = line.split("`")
     if len(pieces) % 2 == 0:
         pieces[-2:] = [pieces[-2] + "`" + pieces[-1]]
@@ -113,13 +114,13 @@ def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of _split_c
 
 
 def _inert(text: str) -> str:
-    """Text outside code, with every sign that acts escaped or separated from what it would act on."""
+    """Return text outside code with every active character escaped or separated from the following text."""
     separate = _LIVE.sub(lambda found: found[0] + _WORD_JOINER, text)
     return _COMMAND.sub(r"\1\\/", _ACTIVE.sub(r"\\\1", separate))
 
 
 def _joined(pieces: Iterable[str]) -> str:
-    """Concatenate pieces; two runs of backticks that meet would become one."""
+    """Concatenate pieces; adjacent runs of backticks would merge into one."""
     parts = [""]
     for piece in filter(None, pieces):
         parts += (_WORD_JOINER, piece) if parts[-1].endswith("`") and piece.startswith("`") else (piece,)

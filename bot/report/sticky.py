@@ -1,4 +1,4 @@
-"""The one comment of an issue, in all its variants."""
+"""All variants of an issue's sticky comment."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
 QUESTION_WORDS = 130
-"""Visible words of a comment that asks: a question and its options take more room than a report."""
+"""Maximum visible words of a comment with a question; a question with options needs more words than a report."""
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def report_comment(report: TriageReport, thread: Thread) -> str:
-    """A finished run: a cause, no finding, known, a duplicate, or a security report."""
+    """Render a finished run: a cause, no finding, a known failure, a duplicate, or a security report."""
     if report.kind == "security":
         return fixed_comment(SECURITY, thread)
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
@@ -47,7 +47,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
 
 
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
-    """A run that waits for an answer: the question, and no cause."""
+    """Render a run that waits for an answer: the question, without a cause."""
     waiting = [question for question in thread.questions if question.state == "open"]
     visible = (
         thread.marker,
@@ -63,17 +63,17 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
 
 
 def withheld_comment(thread: Thread) -> str:
-    """An issue that shows a secret: what to do about it, and not a word of the secret."""
+    """Render the comment on an issue that contains a secret: what to do, without quoting the secret."""
     return fixed_comment(LEAKED, thread)
 
 
 def fixed_comment(text: str, thread: Thread) -> str:
-    """A comment whose words are always the same."""
+    """Render a comment with a fixed text."""
     return f"{thread.marker}\n\n{text}\n\n{footer()}\n"
 
 
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
-    """A separate comment for a question, since an edit of the sticky notifies nobody; it mentions nobody again."""
+    """Render a separate comment for a question, since editing the sticky notifies nobody; it mentions nobody again."""
     asked = open_questions(without_mention(thread))
     link = (
         f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
@@ -82,7 +82,7 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
 
 
 def visible_words(body: str) -> int:
-    """Words that are read without unfolding anything."""
+    """Return the number of words outside folded sections."""
     return _count(_HIDDEN.sub("", _FOLDED.sub("", body)))
 
 
@@ -91,7 +91,7 @@ def _count(text: str) -> int:
 
 
 def _config(thread: Thread) -> str:
-    """What maintainers can fix: their configuration, and limits that they or their operator can raise."""
+    """Return what maintainers can fix: their configuration, and limits that they or the operator can raise."""
     note = f"> For maintainers: {thread.config_note}" if thread.config_note else ""
     met = fold("For maintainers: limits met here today", "\n".join(f"- {limit}" for limit in thread.limited))
     return "\n\n".join(filter(None, (note, met)))

@@ -1,4 +1,4 @@
-"""A report laid out for a terminal."""
+"""Render a report for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 110
 
 
 def render_terminal(report: TriageReport, *, width: int | None = None, colour: bool | None = None) -> str:
-    """Render with colours unless ``NO_COLOR`` is set."""
+    """Render the report in colours unless ``NO_COLOR`` is set."""
     colour = not os.environ.get("NO_COLOR") if colour is None else colour
     out = io.StringIO()
     console = Console(
@@ -30,7 +30,7 @@ def render_terminal(report: TriageReport, *, width: int | None = None, colour: b
 
 
 def _terminal_width() -> int:
-    """The terminal's width. One that says it has no columns, as under ``docker run -t``, gets the default."""
+    """Return the terminal's width, or the default if the terminal reports no columns, as under ``docker run -t``."""
     return min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
 
 
@@ -49,7 +49,7 @@ def _layout(report: TriageReport) -> RenderableType:
 def _subtitle(report: TriageReport) -> str:
     parts: list[str] = [report.kind]
     if report.severity != "unknown":
-        parts.append(f"impact {report.severity}: {report.severity_reason}")
+        parts.append(f"severity {report.severity}: {report.severity_reason}")
     parts.append(f"confidence {confidence_word(report.confidence)} ({report.confidence:.0%})")
     return _clean(" · ".join(parts))
 
@@ -105,5 +105,5 @@ def _issue(issue: RelatedIssue) -> str:
 
 
 def _clean(text: str) -> str:
-    """What a repository or an issue says must not steer the terminal, nor show a secret."""
+    """Return text of a repository or an issue without terminal control sequences and secrets."""
     return visible(mask(text)).encode("utf-8", "replace").decode()

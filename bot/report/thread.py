@@ -1,4 +1,4 @@
-"""What a comment says of the thread it stands in: the marker, the questions, what was answered, the footer."""
+"""The parts of a comment about its thread: the marker, questions, answers and the footer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.report.sanitise import prose
 from bot.report.words import cut
 
 REPORT_MARKER = "<!-- triage:report"
-"""How the one sticky comment begins; nothing else of ours does."""
+"""The beginning of the sticky comment; no other comment of the App begins with it."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _COMMENT = re.compile(r"[0-9]{1,19}(?:#issuecomment-[0-9]{1,19})?")
 _UPDATED = re.compile(r" — updated \d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$", re.MULTILINE)
@@ -21,46 +21,46 @@ _QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 16, 10
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """The issue a comment is for, and what was said in it."""
+    """The issue that a comment is for, and its questions and answers."""
 
     number: int
     run: int
     server_url: str
     repository: str
-    """``owner/name`` of today."""
+    """The current ``owner/name``."""
     reporter: str
-    """Who may be mentioned, once; empty where nobody may."""
+    """The login that may be mentioned once; empty if nobody may be mentioned."""
     questions: tuple[AskedQuestion, ...] = ()
     news: str = ""
-    """Why the comment was rewritten, in our own words; empty for the first one."""
+    """The reason why the comment was rewritten, in the App's own words; empty for the first version."""
     config_note: str = ""
-    """What is wrong with the repository's configuration, in our own words."""
+    """The faults of the repository's configuration, in the App's own words."""
     limited: tuple[str, ...] = ()
-    """Limits that were met today, in our own words."""
+    """The limits that were reached today, in the App's own words."""
     suspects: int = 3
     follows: bool = False
-    """A model's report will replace this one."""
+    """Whether a model's report will replace this one."""
     record: Record | None = None
-    """What confidences were worth in this repository; None where too little is known."""
+    """The adjustment of confidences in this repository; None if there are too few outcomes."""
 
     @property
     def marker(self) -> str:
-        """The line by which our own comment is found again."""
+        """Return the line by which the App finds its own comment."""
         return f"{REPORT_MARKER} v1 issue={self.number} run={self.run} -->"
 
     @property
     def base(self) -> str:
-        """The repository's page."""
+        """Return the URL of the repository's page."""
         return f"{self.server_url.rstrip('/')}/{self.repository}"
 
 
 def question_marker(question_id: str) -> str:
-    """The line by which a separate question is found again; an id is made of letters, digits and dashes."""
+    """Return the line by which a separate question is found; an id consists of letters, digits and dashes."""
     return f"<!-- triage:question id={re.sub(r'[^A-Za-z0-9_.-]', '-', question_id)[:80]} -->"
 
 
 def footer(updated: str = "") -> str:
-    """How to be heard, and when this was written (minutes, UTC)."""
+    """Return how to reply to the App, and when the comment was written (to the minute, UTC)."""
     when = f" — updated {updated} UTC" if updated else ""
     return (
         "<sub>Automated first read; a maintainer decides. `/triage help` · wrong? `/triage wrong <why>` · "
@@ -69,22 +69,22 @@ def footer(updated: str = "") -> str:
 
 
 def stamped(body: str, updated: str) -> str:
-    """The same comment with the time at which it is sent."""
+    """Return the comment with the time at which it is sent."""
     return body.replace(footer(), footer(updated))
 
 
 def unstamped(body: str) -> str:
-    """The same comment without a time, so that contents can be compared."""
+    """Return the comment without a time, for comparisons."""
     return _UPDATED.sub("</sub>", body.replace("\r\n", "\n"))
 
 
 def mention(login: str) -> str:
-    """The one live mention there may be; nothing where the login is not one."""
+    """Return the only active mention in the comment; empty if the text is not a valid login."""
     return f"@{login}" if _LOGIN.fullmatch(login) else ""
 
 
 def open_questions(thread: Thread) -> str:
-    """What the reporter is asked, as boxes to be ticked off, with answers to choose from."""
+    """Return the questions to the reporter as check boxes, with the answers to choose from."""
     waiting = [question for question in thread.questions if question.state == "open"]
     who = mention(thread.reporter)
     lines = [f"> {f'**{who}** — ' if who else ''}reply here in your own words; no command is needed."]
@@ -96,24 +96,24 @@ def open_questions(thread: Thread) -> str:
 
 
 def settled_questions(thread: Thread) -> str:
-    """What was asked and is settled, with the answers; the asked and unanswered stand with the rest that is missing."""
+    """Return the settled questions with their answers; unanswered ones are listed as missing information."""
     settled = [question for question in thread.questions if question.state != "open"]
     return "\n".join(_settled(question, thread) for question in settled)
 
 
 def reasons(questions: Sequence[AskedQuestion]) -> str:
-    """For maintainers: why each open question is put."""
+    """Return the reason for each open question, for maintainers."""
     listed = [f"- **Q{q.slot}**: {prose(q.reason)}" for q in questions if q.state == "open" and q.reason]
     return "\n".join(("**Why it is asked:**", *listed)) if listed else ""
 
 
 def answered_news(thread: Thread) -> str:
-    """One line on why the comment was rewritten."""
+    """Return one line on why the comment was rewritten."""
     return f"*Updated {thread.news}.*" if thread.news else ""
 
 
 def without_mention(thread: Thread) -> Thread:
-    """The same thread, with nobody mentioned."""
+    """Return the thread without a mention."""
     return replace(thread, reporter="")
 
 
@@ -127,7 +127,7 @@ def _settled(question: AskedQuestion, thread: Thread) -> str:
 
 
 def _where(question: AskedQuestion, thread: Thread) -> str:
-    """A link to the answer, if it is one into this repository's issues."""
+    """Return a link to the answer if it points to this repository's issues."""
     url = question.answer_url or ""
     if url.startswith(f"{thread.base}/issues/") and _COMMENT.fullmatch(url.removeprefix(f"{thread.base}/issues/")):
         return f"[answered]({url})"

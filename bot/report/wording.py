@@ -43,5 +43,5 @@ FOOTER: Final = "<sub>Automated first read; a maintainer decides.</sub>"
 
 
 def confidence_word(confidence: float) -> str:
-    """A word for a calibrated probability; the steps are those at which the graph writes and claims (PRD section 7)."""
+    """Return a word for a calibrated probability; the steps are the graph's thresholds (PRD section 7)."""
     return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"

@@ -1,10 +1,10 @@
-"""Text cut to a number of words."""
+"""Formatting of numbers and durations in reports and pages, and truncation to a number of words."""
 
 from __future__ import annotations
 
 
 def cut(text: str, words: int) -> str:
-    """The first words of a text; a cut that would leave a code span open takes it out."""
+    """Return the first words of a text; if the cut leaves a code span open, remove that span."""
     kept = text.split()
     if len(kept) <= words:
         return " ".join(kept)
@@ -12,3 +12,26 @@ def cut(text: str, words: int) -> str:
     if short.count("`") % 2:
         short = short.rpartition("`")[0].rstrip()
     return f"{short} …"
+
+
+def percent(share: float | None) -> str:
+    """Format a fraction as a percentage, such as 78%; empty for None."""
+    return "" if share is None else f"{share:.0%}"
+
+
+def span(seconds: float) -> str:
+    """Format a duration in seconds with the unit that fits."""
+    # From 0.9995 s on, milliseconds would be rounded to 1000 ms.
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    for unit, size in (("min", 60), ("h", 3600), ("days", 86_400)):
+        if seconds / size < (100 if unit != "h" else 48) or unit == "days":
+            return f"{seconds / size:.0f} {unit}"
+    raise AssertionError("days fit")
+
+
+def count(number: int, one: str, more: str = "") -> str:
+    """Format a count with its noun, such as 1 run, 1 204 runs."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -48,7 +48,7 @@ class EngineCode:
         return self._surveyed[1]
 
     async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
-        """Return the positions of the facts that do not hold when they are looked up again."""
+        """Return the positions of the facts that fail a second verification."""
         return await asyncio.to_thread(self._engine.broken, facts, text, self._sha)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
@@ -134,7 +134,7 @@ class NoCode:
 
     @property
     def reason(self) -> str:
-        """Why there is no code, as a clause for the report."""
+        """The reason why there is no code, as a clause for the report."""
         return self._reason
 
     async def find(self, query: Query) -> Ranking:  # noqa: ARG002  the port's signature

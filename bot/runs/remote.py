@@ -19,7 +19,9 @@ from bot.runs.code import NoCode
 from bot.settings import Settings
 from bot.settings.server import app_key
 
-_REFERENCE = re.compile(r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})#([1-9]\d{0,9})")
+_NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
+_REFERENCE = re.compile(rf"{_NAME}#([1-9]\d{{0,9}})")
+_ADDRESS = re.compile(rf"https?://([^/\s@]{{1,255}})/{_NAME}/(?:issues|pull)/([1-9]\d{{0,9}})(?:[/?#]\S{{0,500}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,16 @@ class Reference:
 
     full_name: str
     number: int
+    host: str = ""
+    """The host of its address; empty for ``owner/repo#n``."""
 
     @classmethod
     def read(cls, text: str | None) -> Reference | None:
-        """Parse ``owner/repo#n``; return None for any other text."""
-        found = _REFERENCE.fullmatch(text or "")
-        return cls(found[1], int(found[2])) if found else None
+        """Parse ``owner/repo#n`` or the address of an issue's page; return None for any other text."""
+        if found := _REFERENCE.fullmatch(text or ""):
+            return cls(found[1], int(found[2]))
+        found = _ADDRESS.fullmatch(text or "")
+        return cls(found[2], int(found[3]), found[1].lower()) if found else None
 
     def __str__(self) -> str:
         return f"{self.full_name}#{self.number}"
@@ -60,8 +66,11 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
         clone: whether to fetch the repository too.
 
     Raises:
-        UserError: the issue does not exist, or GitHub refuses access.
+        UserError: the issue does not exist or is on another server, or GitHub refuses access.
     """
+    host = urlsplit(settings.github_server_url).netloc.lower()
+    if reference.host not in ("", host):
+        raise UserError(f"the issue is on {reference.host}: set GITHUB_SERVER_URL and GITHUB_API_URL, now of {host}")
     try:
         async with _reader(reference, settings) as reader:
             issue = await _issue(reader, reference)

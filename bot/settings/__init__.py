@@ -186,11 +186,11 @@ class Settings(BaseSettings):
     )
     triage_limits_installation: str = Field(
         "none",
-        description="The same for all repositories of one account together.",
+        description="The maximum of each of these for all repositories of one account per day.",
         examples=["calls=5000 cost=20"],
     )
     triage_limits_all: str = Field(
-        "none", description="The same for everything this App does in a day.", examples=["cost=100"]
+        "none", description="The maximum of each of these for the whole App per day.", examples=["cost=100"]
     )
     triage_limits_author: str = Field(
         "hour=300 day=1000 answers=20",

@@ -1,4 +1,4 @@
-"""Open the checkpoints, which hold the progress of runs; everything else in them is stored elsewhere too."""
+"""Open the checkpoints, which contain the progress of runs; everything else in them is stored elsewhere too."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ KEPT: Mapping[str, str] = {
 NOT_OF_A_REPOSITORY = frozenset(
     {"installations", "writes", "quiet", "paces", "leases", "turns", "metric_samples", "ended_sessions"}
 )
-"""Tables that hold nothing that people wrote in a repository."""
+"""Tables without anything that people wrote in a repository."""
 
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input
 

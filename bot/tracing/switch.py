@@ -1,4 +1,4 @@
-"""Whether LangSmith is on, and settings that keep text of issues, code and models out of it.
+"""Detection of LangSmith, and settings that keep text of issues, code and models out of it.
 
 The module imports only the standard library, because every command runs it.
 """
@@ -14,7 +14,7 @@ _YES = ("1", "true")
 
 
 def langsmith_is_on(environ: MutableMapping[str, str] = os.environ) -> bool:
-    """Whether the environment tells LangChain to report to LangSmith."""
+    """Return whether the environment tells LangChain to report to LangSmith."""
     return any(environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
 
 

@@ -40,7 +40,7 @@ class Attempts:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
     def is_blocked(self, address: str) -> bool:
-        """Whether too many wrong tokens came from this address within ``WITHIN``."""
+        """Return whether too many wrong tokens came from this address within ``WITHIN``."""
         since = self._clock() - WITHIN
         recent = [at for at in self._wrong.get(address, ()) if at > since]
         return len(recent) >= MOST
@@ -72,7 +72,7 @@ class EndedSessionStore(Protocol):
         """
 
     async def has_ended(self, session: str) -> bool:
-        """Whether a session was ended."""
+        """Return whether a session was ended."""
 
 
 class Authenticator:
@@ -127,7 +127,7 @@ class Authenticator:
         return None
 
     def is_operator(self, request: Request, token: str) -> bool:
-        """Whether this is the operator's token. The correct token is always accepted.
+        """Return whether this is the operator's token. The correct token is always accepted.
 
         Raises:
             TooManyError: the token is wrong and too many wrong ones came from this address.
@@ -164,7 +164,7 @@ class Authenticator:
         self.sessions.forget(request, response)
 
     async def _is_operator_session(self, payload: dict[str, Any]) -> bool:
-        """Whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
+        """Return whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
         if self._token is None or payload.get("operator") != self._fingerprint() or "session" not in payload:
             return False
         return self._ended is None or not await self._ended.has_ended(str(payload["session"]))

@@ -30,7 +30,7 @@ def handlers() -> dict[int | type[Exception], Handler]:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether the client is a browser that accepts HTML, rather than a program."""
+    """Return whether the client is a browser that accepts HTML, rather than a program."""
     return "text/html" in request.headers.get("accept", "")
 
 

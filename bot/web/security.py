@@ -80,7 +80,7 @@ class Shield:
 
 
 def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:
-    """Whether the browser states that a page of this host sent the request; False if it states nothing.
+    """Return whether the browser states that a page of this host sent the request; False if it states nothing.
 
     Browsers attach a cookie to forms of any site, but never an ``Authorization`` token. ``Shield`` therefore does not
     check requests with that header.

@@ -30,7 +30,7 @@ class Viewer:
         return self.repositories is None
 
     def may_see(self, repository_key: str) -> bool:
-        """Whether the viewer may see a repository and everything that belongs to it."""
+        """Return whether the viewer may see a repository and everything that belongs to it."""
         return self.repositories is None or repository_key in self.repositories
 
 

@@ -43,11 +43,11 @@ class Pending:
     """The App exists, so the setup pages are closed permanently."""
 
     def is_token(self, token: str) -> bool:
-        """Whether this is the setup token from the log."""
+        """Return whether this is the setup token from the log."""
         return same_token(token, self.token)
 
     def has_shown_token(self, request: Request) -> bool:
-        """Whether this browser has shown the token before."""
+        """Return whether this browser has shown the token before."""
         return self.is_token(request.cookies.get(COOKIE, ""))
 
     def remember(self, requested: RequestedApp) -> str:

@@ -34,7 +34,7 @@ _RETRY = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What one browser watches."""
+    """The subscription of one browser."""
 
     shows: Callable[[RunRow], bool]
     """Whether a change belongs to this watch, regardless of the viewer's permissions."""

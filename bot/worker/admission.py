@@ -38,7 +38,7 @@ async def admit(
     day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
     writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
-    # The author's limit does not hold for people who may triage, so the run counts without the author's scopes.
+    # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
     if isinstance(opened, Reached) and opened.kind == "author" and await _may_triage(issue_job, issue):
         opened = await issue_job.store.runs.begin(day, leave=leave)
     if isinstance(opened, Run):
@@ -62,7 +62,7 @@ async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> 
 async def may_answer(issue_job: IssueJob, work: Commands, found: FoundConfig) -> bool:
     """Count one comment whose commands are answered. Returns False if a limit is reached.
 
-    The author's limit does not hold for authors who may triage.
+    The author's limit does not apply to authors who may triage.
     """
     now = issue_job.tools.store.clock()
     scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, found.config, work.sender_id or 0, now)
@@ -76,7 +76,7 @@ async def may_answer(issue_job: IssueJob, work: Commands, found: FoundConfig) ->
 
 
 async def _may_triage(issue_job: IssueJob, issue: Issue) -> bool:
-    """Whether the author may triage and so has no limit. GitHub is asked only about authors who reached theirs."""
+    """Return whether the author may triage and so has no limit. GitHub is asked only after a limit is reached."""
     return bool(issue.author) and await issue_job.github.permission(issue.author) >= Permission.TRIAGE
 
 

@@ -81,7 +81,7 @@ def _words(text: str) -> list[str]:
 
 
 def _matches_question(text: str, text_words: list[str], question: AskedQuestion) -> bool:
-    """Return whether the text names an option or the question, shares its words, or holds a fact it asks for."""
+    """Return whether the text names an option or the question, shares its words, or contains a fact it asks for."""
     if f"q{question.slot}" in text_words or (text_words and text_words[0] in _CHOICES):
         return True
     if _facts_for(question.text, read_facts("", text)):

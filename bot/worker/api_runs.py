@@ -31,7 +31,8 @@ class _Text(NamedTuple):
 async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
     """Do a run and store its result.
 
-    Steps and evidence stay in memory, so that the run's row is all that has to be deleted. A kill costs the progress.
+    Steps and evidence stay in memory, so that only the run's row has to be deleted. If the process is killed, the
+    progress is lost.
 
     Raises:
         BotError: The run cannot be done now, or not at all.
@@ -82,7 +83,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
 
 
 def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedBudget:
-    """A budget for the run's model calls. The repository's budgets hold for these runs too."""
+    """Return a budget for the run's model calls. The repository's budgets apply to these runs too."""
 
     async def limited(code: str, _meaning: str) -> None:
         # Only counted: no report of the repository shows the limits that a client of the API reached.

@@ -45,7 +45,7 @@ class Budgets:
 
     @classmethod
     def of(cls, settings: Settings) -> Budgets:
-        """Read them from the settings."""
+        """Create the budgets from the settings."""
         return cls(
             run=read_ceiling(settings.triage_limits_run),
             repository=read_ceiling(settings.triage_limits_repository),
@@ -56,7 +56,7 @@ class Budgets:
         )
 
     def day(self, ref: RepositoryRef, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
-        """The scopes of one day's usage in a repository.
+        """Return the scopes of one day's usage in a repository.
 
         Scopes without a ceiling are left out, except that of the repository.
         """
@@ -69,7 +69,7 @@ class Budgets:
         return tuple(scope for scope in scopes if scope.ceiling or scope.kind == "repository")
 
     def writer(self, issue: Issue, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
-        """The scopes in which a triage run counts for the issue's author; empty if the author has no id."""
+        """Return the scopes in which a triage run counts for the issue's author; empty if the author has no id."""
         if issue.author_id is None:
             return ()
         day = Ceiling(issues=self.author.day).capped_by(Ceiling(issues=config.limits.issues_per_author))
@@ -78,18 +78,18 @@ class Budgets:
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
 
     def answered(self, ref: RepositoryRef, config: RepositoryConfig, person: int, now: float) -> tuple[Scope, ...]:
-        """The scopes of a reply to a person's commands."""
+        """Return the scopes of a reply to a person's commands."""
         hour = Scope("author", author_key(ref, person), hour_of(now), Ceiling(answers=self.author.answers))
         return (*((hour,) if hour.ceiling else ()), *self.day(ref, config, now))
 
 
 def run_scope(thread: str, ceiling: Ceiling) -> Scope:
-    """The scope of a run, however many days it takes."""
+    """Return the scope of a run, however many days it takes."""
     return Scope("run", thread, "run", ceiling)
 
 
 def author_key(ref: RepositoryRef, author_id: int) -> str:
-    """The key under which an author's usage in a repository is counted."""
+    """Return the key under which an author's usage in a repository is counted."""
     return f"{ref.key}@{author_id}"
 
 
@@ -135,7 +135,7 @@ class SharedBudget:
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
         # The budget comes before the pace: a call that is over budget must not take a turn from other runs.
         reached = await self.counters.reserve(self.scopes, amount)
-        # A model's refusal is no failure: the brain falls back to rules, and the run goes on.
+        # A model's refusal is no failure: the brain falls back to rules, and the run continues.
         if reached is not None:
             await self.limited(reached.code, f"{reached}; rules judge")
             raise ModelError(str(reached))
@@ -168,7 +168,7 @@ class SharedBudget:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """All scopes in which a call counts, the smallest first."""
+        """Return all scopes in which a call counts, the smallest first."""
         return (self.run, *self.day)
 
     async def _postpone(self, why: str, seconds: float) -> None:
@@ -178,7 +178,7 @@ class SharedBudget:
         raise PostponedError(why, after=seconds)
 
     def amount(self, model: str, input_tokens: int, output_tokens: int) -> Amount:
-        """The amount of a call with so many tokens."""
+        """Return the amount of a call with this number of tokens."""
         price = cost(self.prices, model, input_tokens, output_tokens)
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 

@@ -1,4 +1,4 @@
-"""The repository's code for a run: open its commit, and look facts up again before they are published."""
+"""Access to the repository's code for a run: open its commit, and verify facts before they are published."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
 
 
 async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort) -> Outcome:
-    """Look every fact up again before it is published, since a run may wait for days; drop what does not hold."""
+    """Verify every fact again before it is published, since a run may wait for days; drop facts that no longer hold."""
     report = outcome.state.report if isinstance(outcome, Finished) else None
     if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
         return outcome

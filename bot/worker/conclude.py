@@ -126,7 +126,7 @@ def _ending(outcome: Outcome) -> Ending | None:
 
 
 def _triage_after_transfer(issue_job: IssueJob, published: Published) -> tuple[Work, ...]:
-    """Triage of an issue at its new place, if it was moved during the run."""
+    """Return a triage job for the issue's new place, if it was moved during the run."""
     if published.moved_to is None:
         return ()
     return (Triage(ref=published.moved_to, why="opened", moved_from=issue_job.ref.key),)

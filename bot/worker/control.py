@@ -117,9 +117,9 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
 
 
 async def _is_open_again(issue_job: IssueJob) -> bool:
-    """Whether the issue was reopened, so that the "closed" delivery is outdated: deliveries may come in any order.
+    """Return whether the issue was reopened, so that the "closed" delivery is outdated.
 
-    GitHub is asked only if an unfinished run would be stopped.
+    Deliveries may come in any order. GitHub is asked only if an unfinished run would be stopped.
     """
     run = await issue_job.store.runs.last()
     if run is None or not run.unfinished:

@@ -67,19 +67,19 @@ class FirstReport:
                 task.exception()  # marks it as retrieved; asyncio would log it as an error otherwise
 
     async def _is_posted(self) -> bool:
-        """Whether the issue has a report. An older report by a model is better than a new one by rules."""
+        """Return whether the issue has a report. An older report by a model is better than a new one by rules."""
         sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
     def _left(self) -> float:
-        """Seconds until a report is due; negative if it is overdue."""
+        """Return the seconds until a report is due; negative if it is overdue."""
         return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
 
     async def _post(self) -> None:
         """Run by rules and post. A failure is logged, because the model's report follows in any case."""
         if await self._is_posted():
             return
-        # The store holds the evidence of the model's run under the same number; this run's evidence stays in memory.
+        # The store contains the evidence of the model's run under the same number; this run's evidence stays in memory.
         rules_context = replace(
             self.context,
             brain=self.context.rules,

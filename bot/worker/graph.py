@@ -75,7 +75,7 @@ async def _advance_until_question(
 
 
 def _durability(context: Context) -> Durability:
-    """When to write checkpoints.
+    """Return when to write checkpoints.
 
     "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
     steps.
@@ -85,7 +85,7 @@ def _durability(context: Context) -> Durability:
 
 
 async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: graph_run.Waiting) -> Answer | None:
-    """The answer to a run's question; None while it is open.
+    """Return the answer to a run's question; None while it is open.
 
     A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
     """
@@ -136,7 +136,7 @@ def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBu
 
 
 async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:
-    """The report's note on the previous run, if that was dropped because its commit left the branch."""
+    """Return the report's note on the previous run, if that was dropped because its commit left the branch."""
     before = await issue_job.store.runs.before(run.number)
     if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
         return ()
@@ -149,7 +149,7 @@ async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tu
 
 
 async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, notes: tuple[str, ...]) -> BugTriageState:
-    """Initial state of a run, with all answers, redirects and corrections that people gave to earlier runs."""
+    """Return the initial state of a run, with all answers, redirects and corrections of earlier runs."""
     issue = seen.issue
     signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"

@@ -102,7 +102,10 @@ class IssueJob:
         await note_missing(self.tools.store, self.ref.repository, error)
 
     def _now(self) -> datetime:
-        """The time by the store's clock, which also stamps intents; another clock would shorten the wait for them."""
+        """Return the time by the store's clock, which also stamps intents.
+
+        Another clock would shorten the wait for them.
+        """
         return datetime.fromtimestamp(self.tools.store.clock(), UTC)
 
     async def pending_writes(self, found: FoundConfig, *, again: int = 0) -> tuple[LeftOver, ...]:
@@ -115,7 +118,7 @@ class IssueJob:
         return (LeftOver(ref=self.ref, again=again),) if is_pending else ()
 
     async def config(self) -> FoundConfig:
-        """The repository's current configuration. A valid one is stored as the last valid one."""
+        """Return the repository's current configuration. A valid one is stored as the last valid one."""
         stored = self.store.repository.config
         found = await find_config(self.github, await stored.last_valid())
         # Used while a later version is invalid, so that a typo in the file does not change what triage may do.
@@ -139,7 +142,7 @@ class IssueJob:
         await self.limit_reached(code, message)
 
     async def limit_reached(self, code: str, message: str) -> None:
-        """Log which limit was reached, and store it so that a later report tells maintainers once."""
+        """Log which limit was reached, and store it so that a later report informs maintainers once."""
         logger.warning(message, extra={"action": "limited", "limit": code})
         await self.store.repository.limited.note(code)
 
@@ -154,7 +157,7 @@ def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
 
 
 def body_hash(issue: Issue) -> str:
-    """Hash of an issue's title and body. Changes of white space do not change it.
+    """Return a hash of an issue's title and body, independent of white space.
 
     Returns:
         16 hexadecimal digits of a SHA-256.

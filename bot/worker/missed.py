@@ -15,7 +15,7 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 
 REACH = timedelta(days=3)
-"""How far back GitHub redelivers deliveries."""
+"""Age up to which GitHub redelivers deliveries."""
 OVERLAP = timedelta(minutes=5)
 """Allowance for clocks that differ and for late deliveries."""
 MOST_REPOSITORIES, MOST_ISSUES, MOST_OF_ONE = 1_000, 200, 100
@@ -87,7 +87,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
 
 
 async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Issue]:
-    """Issues that were opened since the last listing and that have neither a run nor a job."""
+    """Return issues that were opened since the last listing and that have neither a run nor a job."""
     since = listed.until
     if since is None:
         return []

@@ -56,7 +56,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
     """
     repository = Repository.open(directory)
     if not outcome.sha or repository.output("cat-file", "-e", f"{outcome.sha}^{{commit}}") is None:
-        return Verdict("unknown", why="the commit that was read is gone")
+        return Verdict("unknown", why="the reported commit no longer exists")
     fix = _fix(read_mainline(repository, tip, after=outcome.sha), number, project)
     if fix is None:
         return Verdict("unknown", why=_NO_FIX)
@@ -69,7 +69,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
 
 def _fix(mainline: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
     undone = {sha for landed in mainline for message in landed.messages for sha in reverted(message)}
-    # Oldest first: before a later commit that closes the issue, a part of the fix was there to be read.
+    # Oldest first: before a later commit that closes the issue, a part of the fix already existed.
     for landed in reversed(mainline):
         closes = any(number in references(message, project).closes for message in landed.messages)
         if closes and landed.parent and landed.sha not in undone:

@@ -1,4 +1,4 @@
-"""Keeps the index of a repository's earlier issues up to date: built once, then updated by every delivery."""
+"""Maintains the index of a repository's earlier issues: built once, then updated by every delivery."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
             return await _reopened(issue_job, seen, run)
     by_author = work.why != "backfill" and work.by in (None, seen.issue.author_id)
     run = await _open_run(issue_job, seen, run, work, by_author=by_author)
-    # After the run is opened: an issue that a limit refuses must not look accepted.
+    # After the run is opened: an issue that a limit refuses must not seem to be accepted.
     await issue_job.publisher().reactions(issue_job.ref, seen.found).react("eyes")
     return await step(issue_job, seen, run)
 
@@ -60,7 +60,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
 
 
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
-    """Let a waiting run wait, unless the answer came while the issue was closed."""
+    """Leave a waiting run alone, unless the answer came while the issue was closed."""
     if await _open_question(issue_job) is not None:
         return await issue_job.settle("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
@@ -100,7 +100,7 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 
 
 async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
-    """Settle the open question: answered if the new text holds the answer, else withdrawn, as its text is outdated."""
+    """Settle the open question: answered if the new text contains the answer, else withdrawn as outdated."""
     answer = answer_in_body(issue, question)
     await issue_job.store.repository.questions.settle(
         issue_job.ref.key,
@@ -151,7 +151,7 @@ async def _answered(issue_job: IssueJob, issue: Issue, question: AskedQuestion, 
 
 
 async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comment) -> bool:
-    """Whether a comment is newer than the question, by time or by id.
+    """Return whether a comment is newer than the question, by time or by id.
 
     GitHub's ids grow with time; its clock and ours may disagree.
     """
@@ -246,7 +246,7 @@ async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue 
         await _moved(issue_job, work, issue.ref)
         return found, None
     if issue.state == "open" and (await issue_job.store.row.state()).ended is not None:
-        await issue_job.store.row.end(None)  # the delivery "reopened" is lost or still to come
+        await issue_job.store.row.end(None)  # the delivery "reopened" was lost or has not arrived yet
     return found, issue
 
 

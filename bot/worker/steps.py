@@ -41,7 +41,7 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
 
 
 async def _withhold(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
-    """Conclude without analysis, because the issue shows a secret. An edit of the issue starts triage again."""
+    """End the run without analysis, because the issue shows a secret. An edit of the issue starts triage again."""
     await issue_job.store.runs.pin(
         run.number, sha="", brain="rules", config_hash="", body_hash=body_hash(seen.issue), title=_title(seen.issue)
     )
@@ -68,5 +68,5 @@ async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort
 
 
 def _title(issue: Issue) -> str:
-    """The title for pages and their search: secrets masked, at most 300 characters."""
+    """Return the title for pages and their search: secrets masked, at most 300 characters."""
     return " ".join(mask(issue.title).split())[:300]

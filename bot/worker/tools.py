@@ -44,7 +44,7 @@ class Retention:
     deliveries: float
     """Deliveries and finished jobs."""
     closed: float
-    """What runs gathered, counted from the closing of their issue."""
+    """Data that runs gathered, counted from the closing of their issue."""
     gone: float
     """All data of a repository that the App can no longer access."""
     mirrors: float
@@ -84,7 +84,7 @@ class Engines:
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
 
     def of(self, mirror: Path) -> Engine:
-        """The engine of a mirror, created if needed. An engine whose mirror was removed is replaced."""
+        """Return the engine of a mirror, created if needed. An engine whose mirror was removed is replaced."""
         engine = self._engines.pop(mirror, None)
         if engine is None or not mirror.exists():
             engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes, most_text=self._most_text)
@@ -107,7 +107,7 @@ class Brains:
         self._models = models
 
     def for_run(self, config: RepositoryConfig, budget: ModelBudget | None = None) -> Brain:
-        """A brain as the operator and the repository configured it; `budget` is charged for its calls."""
+        """Return a brain as the operator and the repository configured it; `budget` is charged for its calls."""
         if self._models is None or config.brain == "rules":
             return self.rules
         return LLMBrain(self._models, budget)
@@ -198,5 +198,5 @@ def _github(settings: ServerSettings, store: Store) -> GitHub:
 
 
 def _is_local(settings: ServerSettings) -> bool:
-    """Whether GitHub itself runs on this machine, as it does in tests."""
+    """Return whether GitHub itself runs on this machine, as it does in tests."""
     return urlsplit(settings.settings.github_api_url).hostname in ("127.0.0.1", "::1", "localhost")

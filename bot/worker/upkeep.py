@@ -16,7 +16,8 @@ from bot.worker.tools import Tools
 COUNTERS_KEPT = 90 * 86_400.0
 """Retention of usage counters, in seconds."""
 LOOKED_BACK = 3 * 3_600.0
-"""Seconds: checkpoints of runs that ended since then are deleted again, in case of a kill after the run's end."""
+"""Seconds: checkpoints of runs that ended since then are deleted again, in case a process was killed after the run's
+end."""
 
 logger = logging.getLogger(__name__)
 

@@ -66,7 +66,7 @@ def instrumented(job: Job, spans: Spans) -> Iterator[None]:
 
 
 def _named(job: Job) -> Attributes:
-    """Span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
+    """Return the span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
     return {
         "triage.job.kind": job.work.kind,
         "triage.job.id": job.id,
@@ -103,12 +103,12 @@ class Worker:
         self._spans = spans
 
     async def run_upkeep(self) -> None:
-        """Run periodic maintenance until cancelled."""
+        """Return the store that the worker uses."""
         await run_upkeep(self._tools)
 
     @property
     def store(self) -> Store:
-        """The store that the worker uses."""
+        """Return the queue that jobs come from."""
         return self._tools.store
 
     @property
@@ -163,7 +163,7 @@ class Worker:
         return await _on_issue(IssueJob.of(job, ref, self._tools), work)
 
     async def _installed(self, ref: RepositoryRef) -> RepositoryRef:
-        """The repository with the installation that it belongs to now.
+        """Return the repository with its current installation.
 
         Raises:
             SuspendedError: The installation is suspended.

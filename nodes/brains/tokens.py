@@ -19,7 +19,10 @@ def estimate(text: str) -> int:
     The weights were fitted on 360 issues and on code. For 19 of 20 texts the estimate is above the count of OpenAI's
     two newest vocabularies, by an eighth on average; it is never more than a seventh below.
     """
-    return math.ceil(sum(map(_weight, _PIECE.findall(text))))
+    pieces = _PIECE.findall(text)
+    # Texts repeat their words, and prompts are counted again for each part that may be left out.
+    weights = {piece: _weight(piece) for piece in set(pieces)}
+    return math.ceil(sum(map(weights.__getitem__, pieces)))
 
 
 def _weight(piece: str) -> float:

@@ -1,4 +1,4 @@
-"""Rules for rare kinds, which have no training data: spam and docs only if sure, security if in doubt."""
+"""Rules for rare kinds, which have no training data: spam and docs only if certain, security even if uncertain."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def may_be_security(parts: Parts) -> bool:
 
 
 def _says_how(text: str) -> bool:
-    """Return whether a sentence says who can do what to whose things, or which check is missing.
+    """Return whether a sentence states who can do what to another's data, or which check is missing.
 
     The title and the first sentence of the body count as one.
     """
@@ -99,7 +99,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
 
 
 def _is_advert(parts: Parts) -> bool:
-    """Return whether a text has two kinds of advertising words and no code, which a real report would have."""
+    """Return whether a text has two kinds of advertising words and no code; a real report would contain code."""
     if parts.code or "`" in parts.whole:
         return False
     text = f"{parts.title}\n{parts.prose}"

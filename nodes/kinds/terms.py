@@ -46,7 +46,7 @@ def parts_of(title: str, body: str) -> Parts:
 
 
 def _by_a_template(line: str) -> bool:
-    """Return whether it is a heading, the label of a field or a checkbox."""
+    """Return whether a line is a heading, the label of a field or a checkbox."""
     return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
 
 

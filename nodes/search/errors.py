@@ -8,7 +8,7 @@ class SearchError(Exception):
 
 
 class NotARepository(SearchError):  # noqa: N818 - callers catch it by the condition's name
-    """The path does not exist or holds no git repository."""
+    """The path does not exist or contains no git repository."""
 
 
 class EmptyRepository(SearchError):  # noqa: N818 - see NotARepository
@@ -24,4 +24,4 @@ class GitFailed(SearchError):  # noqa: N818 - see NotARepository
 
 
 class CodeNotReadable(SearchError):  # noqa: N818 - see NotARepository
-    """There is no code to search; the message gives the reason as half a sentence for a report."""
+    """There is no code to search; the message is a clause that a report can quote."""

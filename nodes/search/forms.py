@@ -27,7 +27,7 @@ PLACES = (
 MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _INPUT_TYPES = ("input", "textarea", "dropdown")
-"""Fields that a reporter fills in; check boxes and Markdown elements hold no answer."""
+"""Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
 # The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")

@@ -45,7 +45,7 @@ def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def spread(places: Iterable[Passage]) -> list[Passage]:
-    """Put the first use in each function first: ten uses in one function tell less than one in each of ten."""
+    """Put the first use in each function first: ten uses in one function tell a reader less than ten functions."""
     seen: Counter[tuple[str, str | None, bool]] = Counter()
     ranked = []
     for number, place in enumerate(places):

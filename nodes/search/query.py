@@ -71,7 +71,7 @@ class Parsed:
     terms: dict[str, dict[str, float]]
     """By field: each term with its damped weight."""
     worth: dict[str, float]
-    """By term: how much it tells about a fault's location; 1 for most terms."""
+    """By term: how informative it is about a fault's location; 1 for most terms."""
     identifiers: dict[str, float]
     """Words that may name a definition, each with a strength (0 to 1): how much it looks like a name."""
     dotted: tuple[str, ...]

@@ -178,7 +178,7 @@ SIGNS = ("lead", "agreement", "calls")
 RIVALS = 100
 """Number of best files that the first one is compared with."""
 MIN_FILES = 5
-"""Below this number of files, kinds of evidence agree by chance."""
+"""Minimum number of files; with fewer, kinds of evidence agree by chance."""
 EVIDENCE_KINDS = 6
 """Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
 LOGIT_PER_LEAD = 3.0

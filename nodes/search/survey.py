@@ -15,7 +15,7 @@ class Survey:
     leads: tuple[Location, ...] = ()
     """The best place of each of the first five files, best file first."""
     facts: tuple[Fact, ...] = ()
-    """All checked facts, ordered by kind; those about other files count but are not shown."""
+    """All checked facts, ordered by kind; facts about other files influence the statement but are not shown."""
     ranked: float = 0.0
     """Calibrated probability that the first file is one that the fix changes, by the ranking only."""
     confidence: float = 0.0

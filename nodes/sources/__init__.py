@@ -66,7 +66,7 @@ class SourcePort(Protocol):
 
     @property
     def description(self) -> str:
-        """What the source is useful for, in the operator's words."""
+        """The operator's description of the source."""
 
     @property
     def keywords(self) -> tuple[str, ...]:

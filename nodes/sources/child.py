@@ -37,7 +37,7 @@ _REAPER = ("-I", "-S", str(Path(__file__).with_name("reaper.py")))
 async def serve_child(
     command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, meter: Meter
 ) -> AsyncIterator[TransportStreams]:
-    """Start a server, and at the end kill it with every process that it started.
+    """Start a server; at the end, kill it and every process that it started.
 
     Raises:
         SourceError: the server cannot be started.

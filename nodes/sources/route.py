@@ -38,7 +38,7 @@ _CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 
 def is_harmful(request: str) -> bool:
-    """Does a request, outside of quoted code, give orders or ask for harm?
+    """Return whether a request gives orders or asks for harm outside quoted code.
 
     A false positive only costs the answers from outside sources: the code is searched anyway.
     """

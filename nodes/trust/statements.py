@@ -1,4 +1,4 @@
-"""Check a draft statement by statement: keep what its evidence supports, and drop echoes and the rest with a reason."""
+"""Check each statement of a draft: supported ones stay; repetitions and unsupported ones are dropped with a reason."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _CERTAIN = re.compile(
     r"|\b100 ?%",
     re.IGNORECASE,
 )
-"""Reading code proves nothing: a cause remains a hypothesis until someone runs the code."""
+"""Claims of certainty; a cause remains a hypothesis until someone runs the code."""
 _OF_ITSELF = re.compile(
     r"\b(?:this|my|our|the above) (?:analysis|answer|assessment|conclusion|finding|investigation|report|triage)\b",
     re.IGNORECASE,
@@ -148,7 +148,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 class Ground:
-    """The basis of statements: the confirmed evidence, and the reporter's text."""
+    """The basis of statements: the confirmed evidence and the reporter's text."""
 
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
         self._standing = standing

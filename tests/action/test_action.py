@@ -1,4 +1,4 @@
-"""The GitHub Action: the event as a runner hands it over, GitHub's stand-in, and the files a runner reads."""
+"""The GitHub Action with a runner's event, a simulated GitHub and a runner's files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from bot.action import MOST_NOTICES, notices
 from bot.cli import cli
 from bot.settings import Settings
+from nodes.report import Suspect, TriageReport
+from nodes.search.facts import Fact
 from tests.cli.process import ROOT, triage
 from tests.deliveries import comment_event, issue_event
 from tests.github_server import GitHubServer, serve_github
@@ -65,7 +68,7 @@ def reports(github: GitHubServer, repo: Repo, number: int) -> list[str]:
 
 
 def event(github: GitHubServer, repo: Repo, number: int, action: str) -> bytes:
-    """As in a workflow: no App is installed."""
+    """Build a delivery as in a workflow, where no App is installed."""
     return re.sub(rb', "installation": \{[^}]*\}', b"", issue_event(github.world, repo, number, action))
 
 
@@ -80,6 +83,9 @@ def test_an_opened_issue_gets_one_report_however_often_the_workflow_runs(
     assert report.startswith("<!-- triage:report")
     assert f"/blob/{repo.head}/feedbox/dates.py#L" in report
     assert "dates.py" in (tmp_path / "first" / "summary.md").read_text()
+    notices = [line for line in done.stdout.splitlines() if line.startswith("::notice ")]
+    assert notices
+    assert all(line.startswith("::notice file=feedbox/dates.py,line=") for line in notices)
     assert (
         tmp_path / "first" / "output"
     ).read_text() == f"issue-url=https://{github.url[7:]}/octo/feedbox/issues/{number}\n"
@@ -88,6 +94,18 @@ def test_an_opened_issue_gets_one_report_however_often_the_workflow_runs(
     again = acted(github, tmp_path / "without-what-was-known", "issues", opened, GITHUB_RUN_ATTEMPT="2")
     assert again.returncode == 0, again.stderr
     assert reports(github, repo, number) == [report]
+
+
+def test_a_notice_is_one_command_whatever_a_fact_says() -> None:
+    fact = Fact("read_here", "`100%`\n::error::x is read.", path="a,b:c%/d.py", line=3, text="x", symbol="f")
+    place = Suspect(path="a,b:c%/d.py", start_line=1, end_line=9, facts=(0,))
+    report = TriageReport(statement="claim", facts=(fact,), suspects=(place,))
+    (line,) = notices(report)
+    assert line == "::notice file=a%2Cb%3Ac%25/d.py,line=3,title=Tracehound::`100%25` ::error::x is read."
+    many = report.model_copy(update={"facts": (fact,) * 9, "suspects": (place.model_copy(update={"facts": range(9)}),)})
+    assert len(list(notices(many))) == MOST_NOTICES
+    assert not list(notices(report.model_copy(update={"kind": "security"})))
+    assert not list(notices(report.model_copy(update={"statement": "ranked"})))
 
 
 def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
@@ -107,14 +125,14 @@ def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_
         pytest.param({"GITHUB_TOKEN": ""}, "GITHUB_TOKEN", id="no-token"),
     ],
 )
-def test_what_is_missing_is_said_in_a_line(
+def test_what_is_missing_is_reported_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], says: str
 ) -> None:
     (tmp_path / "event.json").write_text("{}")
     sound = {"GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_TOKEN": TOKEN}
     for name, value in (sound | given).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would stay for the tests that follow
+    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would remain set for later tests
     done = CliRunner().invoke(cli, ["action"])
     assert done.exit_code == 2
     assert says in done.stderr.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""The API over a real store; nobody works on what it takes in."""
+"""The API with a real store and without a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking for a run: what is taken in, once, and what is refused."""
+"""Requests for runs: which are accepted, once, and which are refused."""
 
 from __future__ import annotations
 

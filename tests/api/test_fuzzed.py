@@ -1,4 +1,4 @@
-"""Whatever is sent, the API answers as its description says it does."""
+"""The API conforms to its OpenAPI description for any request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def served(store: Store) -> Starlette:
 
 
 answering: list[ASGIApp] = [served(cast(Any, None))]
-"""The description is read when tests are collected, before there is a store."""
+"""The description is read when tests are collected, before a store exists."""
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,7 +33,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 described = schemathesis.openapi.from_asgi("/api/v1/openapi.json", application)
-described.config.checks.negative_data_rejection.expected_statuses = ["4xx"]  # a body may be too large or too slow too
+described.config.checks.negative_data_rejection.expected_statuses = ["4xx"]  # a body may also be too large or too slow
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,4 +1,4 @@
-"""A small repository with a history of fixes: straight, squashed, merged, reverted and beside the point."""
+"""A small repository with direct, squashed, merged, reverted and irrelevant fixes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ISSUES = {
 
 
 def build(path: Path) -> dict[str, str]:
-    """Commit the story; the SHAs of what matters, by name."""
+    """Commit the history; return the SHAs of the relevant commits by name."""
     path.mkdir()
     git(path, "init", "--quiet", "--initial-branch=main")
     files = dict(FILES)
@@ -52,7 +52,7 @@ def build(path: Path) -> dict[str, str]:
 
 
 def write_issues(path: Path, issues: Mapping[int, tuple[str, str]] = ISSUES, **more: object) -> Path:
-    """The texts as JSON lines."""
+    """Write the issue texts as JSON lines."""
     rows = ({"number": n, "title": title, "body": body, **more} for n, (title, body) in issues.items())
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -1,4 +1,4 @@
-"""Past fixes of a real repository, triaged blind."""
+"""Blind triage of past fixes of a real repository."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
-    """A backtest in this process."""
+    """Run a backtest in this process."""
     engine = Engine(path, data / "repos")
     given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
@@ -61,7 +61,7 @@ def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dic
 
 
 def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:
-    """The same history, cut at the parent, gives the same: what came later had no part in it."""
+    """The same history, cut at the parent, gives the same result: later commits have no influence."""
     names = build(tmp_path / "feed")
     issues = write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]})
     (case,) = run(tmp_path / "feed", tmp_path / "a", issues=issues)[0].cases
@@ -81,7 +81,9 @@ def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, di
     assert "3 where the issue was opened after the fix" in as_text(found, about)
 
 
-def test_without_texts_the_messages_are_taken_and_said_so(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_without_texts_the_messages_are_taken_and_that_is_reported(
+    story: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
     found, about = run(story[0], tmp_path)
     assert [case.title for case in found.cases] == ["Try the feed again", "Make the folder", "Read the zone"]
     assert "from commit messages" in as_text(found, about)
@@ -112,7 +114,7 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
     with notes.open("ab") as file:
         file.write(b'{"case": "cut sho')
     second, _ = run(story[0], tmp_path, issues=issues)
-    assert second.cases[:2] == first.cases  # seconds and all
+    assert second.cases[:2] == first.cases  # including durations
     assert len(notes.read_text().splitlines()) == 3
     changed = write_issues(tmp_path / "i.jsonl", {**ISSUES, 3: ("Another title", ISSUES[3][1])})
     third, _ = run(story[0], tmp_path, issues=changed)
@@ -121,7 +123,7 @@ def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, 
     assert len(notes.read_text().splitlines()) == 1
 
 
-def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_it_continues_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     write_issues(tmp_path / "i.jsonl")
     arguments = ("backtest", "--repo", str(story[0]), "--issues", "i.jsonl", "--json")
     settings = {"TRIAGE_DATA_DIR": str(tmp_path), "TRIAGE_BRAIN": "rules"}
@@ -155,7 +157,7 @@ def test_it_goes_on_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path: P
         pytest.param(("--since", "yesterday"), "2026-01-31", id="no-day"),
     ],
 )
-def test_bad_options_are_said_in_one_line(
+def test_bad_options_are_reported_in_one_line(
     story: tuple[Path, dict[str, str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -217,7 +219,7 @@ def test_a_limit_met_halfway_costs_nothing_that_was_read(
     assert len(github.asked("GET", "/issues/")) == before + 1
 
 
-def test_a_github_that_is_not_there_is_said_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_a_github_that_is_not_there_is_reported_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--issues FILE"):
         run(story[0], tmp_path, github="octo/feed", github_api_url="http://127.0.0.1:9")
 

@@ -1,4 +1,4 @@
-"""The figures: bounds, the threshold, and what is drawn of them."""
+"""The figures of a backtest: bounds, the threshold and the drawings."""
 
 from __future__ import annotations
 

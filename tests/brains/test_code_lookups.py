@@ -1,4 +1,4 @@
-"""What a model may look up: nothing outside the repository, six times, each thing once."""
+"""A model's lookups: limited to the repository, to six, and to one answer per question."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def looks_into(code: FakeCode | None = None, known: tuple[str, ...] = ()) -> Cod
 
 
 async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
-    """Answer looks as a server would have sent them."""
+    """Answer lookups in the format in which a server sends them."""
     step = fit(CodeStep, {"looks": list(asked), "summary": "s", "details": "", "suspects": [], "confidence": 0})
     return [await looks.look_up(wanted) for wanted in step.looks]
 
@@ -88,7 +88,7 @@ async def test_answers_are_evidence(asked: Any, quotes: list[str]) -> None:
     assert looks.refused == 0
 
 
-async def test_numbers_go_on_after_what_is_known_and_what_is_known_keeps_its_own() -> None:
+async def test_numbers_continue_after_what_is_known_and_what_is_known_keeps_its_own() -> None:
     first = looks_into()
     await ask(first, look("definition", "scan"))
     known = ("other", first.gathered[0].evidence.key)
@@ -108,7 +108,7 @@ async def test_a_candidate_that_is_looked_up_is_not_gathered_again() -> None:
 
 
 class Verbose(FakeCode):
-    """Answers with more than anybody asked for."""
+    """Answers with more text than requested."""
 
     passages: tuple[Passage, ...] = ()
 

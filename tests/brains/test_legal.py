@@ -1,4 +1,4 @@
-"""A model is offered what the guards would let pass."""
+"""A model may only choose steps that the guards allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language model's brain against a real HTTP server that behaves, or does not."""
+"""The language model's brain with a real HTTP server, correct or faulty."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ async def test_the_supervisor_decides(brain, server):
     assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20)
 
 
-async def test_every_role_is_told_the_language_unless_it_is_english(brain, server):
+async def test_every_role_gets_the_language_unless_it_is_english(brain, server):
     server.script = lambda request: says(DECISION if "next_node" in str(request["response_format"]) else READING)
     for language in ("de", "en"):
         case = dataclasses.replace(_case(), language=language)
@@ -288,7 +288,7 @@ async def test_a_server_without_tools_is_asked_for_json_in_words(brain, server):
 
 
 async def test_prose_is_a_refusal_of_the_method_and_not_the_one_invalid_answer(brain, server):
-    """Until the model is asked in words, in which every model can answer; there one correction is left."""
+    """Until the model is asked in plain text, which every model supports; one correction is left then."""
     server.script = [PROSE]
     judged = await brain.decide(_case())
     assert judged.value.next_node == "writer"
@@ -335,7 +335,7 @@ async def test_an_invalid_tool_call_is_corrected(brain, server, tool_reply):
     def script(request):
         if "response_format" in request:
             return NO_JSON_SCHEMA
-        if "tools" not in request:  # who calls no tool is asked in words
+        if "tools" not in request:  # a model that calls no tool is asked in plain text
             return says(DECISION)
         return calls(DECISION)(request) if "previous response" in text_of(request) else tool_reply(request)
 

@@ -1,4 +1,4 @@
-"""A model that reads code, well or badly: what it is shown, what it may see, what it can cost."""
+"""A model that reads code, correctly or not: its input, its lookups and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an endpoint's error message says about the request."""
+"""Interpretation of an endpoint's error messages."""
 
 from __future__ import annotations
 

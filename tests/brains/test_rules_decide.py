@@ -1,4 +1,4 @@
-"""The next step, by rules."""
+"""The rules that choose the next step."""
 
 from __future__ import annotations
 

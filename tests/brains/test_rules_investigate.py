@@ -35,7 +35,7 @@ def test_a_trace_is_followed_to_the_projects_own_frame():
         pytest.param("Add support for YAML", "It would be nice to have.", "no fault is described", id="feature"),
     ],
 )
-def test_the_problem_is_said_in_own_words(title, body, problem):
+def test_the_problem_is_stated_in_own_words(title, body, problem):
     reading = investigate(case(title, body))
     assert problem in reading.problem
     assert reading.problem != title

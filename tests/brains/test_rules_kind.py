@@ -1,4 +1,4 @@
-"""What kind of issue it is and how bad, by rules."""
+"""The rules for an issue's kind and severity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an issue lacks, measured against the repository's own forms."""
+"""The rules for missing information, by the repository's own forms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CODE = "\n```\nrun()\n```\n"
 
 
 def filled(**answers: str) -> str:
-    """A body as GitHub writes it from the form."""
+    """Return a body as GitHub renders it from the form."""
     named = {
         "Which version?": "1.2.3",
         "Database": "Postgres",

@@ -17,7 +17,7 @@ def asked(*args, **kwargs):
     return question.text if question else None
 
 
-def test_two_equal_places_are_told_apart_by_what_was_being_done():
+def test_two_equal_places_are_distinguished_by_what_was_being_done():
     question = next_question(case("Wrong order", LONG, EXPORT, IMPORT, ran=RAN, confidence=0.4))
     assert question is not None
     assert question.text == "Does it fail when exporting, or when importing?"

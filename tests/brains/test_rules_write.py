@@ -30,14 +30,14 @@ def test_the_first_places_are_proposed_without_words_that_they_share():
     assert draft.confidence == 0.9
 
 
-def test_nothing_found_is_said():
+def test_nothing_found_is_reported():
     draft = written()
     assert draft.verdict == ""
     assert draft.confidence == 0
 
 
 @pytest.mark.parametrize("kind", ["feature", "question", "spam", "security"])
-def test_what_needs_no_code_is_said_in_one_sentence(kind):
+def test_what_needs_no_code_is_stated_in_one_sentence(kind):
     draft = write(case("Title", "Body", ran="investigator", kind=kind))
     assert draft.suspects == ()
     assert draft.root_cause == ""

@@ -1,4 +1,4 @@
-"""A run's limits on calls, tokens and cost: the same in this process alone and in the store, all three at once."""
+"""A run's limits on calls, tokens and cost, in memory and in the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nodes.context import ModelError
 from nodes.state import Usage
 
 CALL = Call("gpt-4o", 1_000, 500)
-"""A thousand dollars for a million tokens in, two thousand out: two dollars at the most."""
+"""A thousand dollars per million input tokens, two thousand per million output tokens: at most two dollars."""
 PRICES = "gpt-4o=1000/2000"
 USED = Usage(calls=1, input_tokens=900, output_tokens=100)
 SPENT = [
@@ -34,14 +34,14 @@ SPENT = [
 
 
 def alone(limits: str) -> ModelBudget:
-    """What ``triage run`` pays with."""
+    """Return the budget of ``triage run``."""
     settings = Settings(triage_limits_run=limits, triage_prices=PRICES, triage_model_calls_per_minute=100_000)
     return Models(model_settings(settings)).budget()
 
 
 @pytest.fixture
 async def stored(tmp_path: Path) -> AsyncIterator[Any]:
-    """What servers, workers and the Action pay with."""
+    """Yield the budget of servers, workers and the Action."""
     store = SqliteStore(tmp_path / "store.db")
 
     async def limited(_code: str, _said: str) -> None:
@@ -57,7 +57,7 @@ async def stored(tmp_path: Path) -> AsyncIterator[Any]:
 
 
 async def sent(budget: ModelBudget) -> tuple[int, str]:
-    """How many of five calls are sent, and why the next is not."""
+    """Return how many of five calls are sent, and why the next is not."""
     for number in range(5):
         try:
             reserved = await budget.reserve(CALL)

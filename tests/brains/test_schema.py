@@ -1,4 +1,4 @@
-"""What is offered to strict servers, and what is made of answers that are too long."""
+"""Schemas for strict servers, and the handling of answers that are too long."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_briefing_stays_within_its_tokens():
 
 
 @pytest.mark.parametrize("role", ["investigator", "codebase_search", "web_search", "critic", "writer"])
-def test_every_role_is_told_the_rules(role):
+def test_every_role_gets_the_rules(role):
     prompt = build_role_prompt(role)
     assert "Cite only evidence ids that you were given" in prompt
     assert "Never invent" in prompt

@@ -1,4 +1,4 @@
-"""What the supervisor reads, pinned to PRD section 4 to the letter."""
+"""The supervisor's input, character by character as in PRD section 4."""
 
 from __future__ import annotations
 

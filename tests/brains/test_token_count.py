@@ -1,4 +1,4 @@
-"""The estimate of tokens, against what two vocabularies counted once: the larger count of twenty repetitions."""
+"""The estimate of tokens, compared with the larger count of two vocabularies."""
 
 from __future__ import annotations
 

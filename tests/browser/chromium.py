@@ -1,4 +1,4 @@
-"""A real Chromium that may ask nobody but the servers under test, and says what went wrong on a page."""
+"""A real Chromium that may only request the servers under test and records a page's faults."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request, Respons
 AXE = Path(__file__).parents[2] / ".tools" / "axe" / "axe.min.js"
 MISSING = "Chromium or axe-core is missing: run .ci/chromium"
 HEAVIEST = 150_000
-"""Bytes of a page with all that it loads."""
+"""Maximum bytes of a page including everything that it loads."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = (
     "--headless",
-    "--no-sandbox",  # as root there is none to be had
+    "--no-sandbox",  # the sandbox is not available to root
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -34,7 +34,7 @@ _FAULTS_OF_AXE = """() => axe.run(document, {resultTypes: ["violations"]}).then(
 
 
 def found_chromium() -> str | None:
-    """Where Chromium is; None where it or axe-core is not."""
+    """Return the path of Chromium; None if it or axe-core is not installed."""
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     return path if AXE.exists() else None
 
@@ -52,28 +52,28 @@ async def started(path: str) -> AsyncIterator[Browser]:
 
 @dataclass
 class Tab:
-    """One tab of one person; what a page did that it must not is gathered in ``faults``."""
+    """One tab of one person; ``faults`` collects everything that a page must not do."""
 
     page: Page
     origins: set[str] = field(default_factory=set)
-    """Servers that may be asked; everything else is a fault."""
+    """Servers that may be requested; any other request is a fault."""
     faults: list[str] = field(default_factory=list)
     _loaded: list[Response] = field(default_factory=list)
 
     async def open(self, address: str) -> None:
-        """Go to a page of a server under test, which may be asked from now on."""
+        """Open a page of a server under test, which may be requested from now on."""
         self.origins.add(_origin(address))
         self._loaded.clear()
         await self.page.goto(address)
 
     async def weight(self) -> int:
-        """Bytes, uncompressed, of what was loaded since ``open``; redirects and streams have none."""
+        """Return the uncompressed bytes loaded since ``open``; redirects and streams count as zero."""
         kinds = ("text/html", "text/css", "text/javascript", "image/", "font/", "application/json")
         bodies = [r for r in self._loaded if r.ok and r.headers.get("content-type", "").startswith(kinds)]
         return sum([len(await response.body()) for response in bodies])
 
     def excuse(self, part: str) -> None:
-        """Forget faults that a test provoked; there must be one."""
+        """Remove expected faults; at least one must exist."""
         kept = [fault for fault in self.faults if part not in fault]
         assert len(kept) < len(self.faults), self.faults
         self.faults[:] = kept
@@ -85,7 +85,7 @@ class Tab:
         await (route.continue_() if self._allows(route.request.url) else route.abort())
 
     def _asked(self, request: Request) -> None:
-        """Receives events redirects too, which are not routed."""
+        """Record a request; the event also covers redirects, which are not routed."""
         if not self._allows(request.url):
             self.faults.append(f"asked for {request.url}")
 
@@ -98,13 +98,13 @@ class Tab:
 async def opened_tab(
     browser: Browser, *, dark: bool = False, phone: bool = False, height: int = 800, **context: Any
 ) -> AsyncIterator[Tab]:
-    """A tab of a browser that knows nobody yet; at its end no page may have done what it must not."""
+    """Yield a tab of a browser without cookies; at its end no page may have a fault."""
     size = {"width": 390 if phone else 1100, "height": height}
     scheme: Any = "dark" if dark else "light"
     where = await browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce", **context)  # type: ignore[arg-type]
     try:
         page = await where.new_page()
-        page.set_default_timeout(60_000)  # for machines that do other things too
+        page.set_default_timeout(60_000)  # for machines under load
         tab = Tab(page)
         await page.route("**/*", tab._route)
         page.on("request", tab._asked)
@@ -118,7 +118,7 @@ async def opened_tab(
 
 
 async def assert_accessible(tab: Tab) -> None:
-    """Hold the page against axe-core: no serious or critical fault, and nothing wider than the screen."""
+    """Check the page with axe-core: no serious or critical fault, and nothing wider than the screen."""
     await tab.page.evaluate(AXE.read_text(encoding="utf-8"))
     found = await tab.page.evaluate(_FAULTS_OF_AXE)
     assert found == [], found
@@ -127,7 +127,7 @@ async def assert_accessible(tab: Tab) -> None:
 
 
 async def assert_sound(tab: Tab, address: str) -> None:
-    """Open a page and hold it against axe-core and the weight that a page may have."""
+    """Open a page and check it with axe-core and against the maximum weight."""
     await tab.open(address)
     await assert_accessible(tab)
     weight = await tab.weight()

@@ -25,9 +25,9 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
-    """A tab of somebody new; the test fails if a page asks another server or a script says an error.
+    """Yield a tab without cookies; the test fails if a page requests another server or a script logs an error.
 
-    Name it last among a test's fixtures, so that it is closed before the servers it looks at.
+    Name it last among a test's fixtures, so that it is closed before its servers.
     """
     async with opened_tab(browser) as tab:
         yield tab

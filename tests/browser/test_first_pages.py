@@ -1,4 +1,4 @@
-"""Every page of the first start and of the login can be read by everybody, in either scheme, on a phone."""
+"""The pages of the first start and the login are accessible in both colour schemes and on a phone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_the_first_start(
         await assert_accessible(tab)
 
 
-async def test_a_code_that_is_lost_is_said_and_begun_again(first: First, github: GitHubServer, tab: Tab) -> None:
+async def test_a_lost_code_is_reported_and_the_setup_restarted(first: First, github: GitHubServer, tab: Tab) -> None:
     tab.origins.add(github.url)
     github.fail("POST", "/conversions", Fault(status=404))
     await tab.open(f"{first.url}/setup?token={first.token}")

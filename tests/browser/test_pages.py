@@ -1,4 +1,4 @@
-"""Runs, a run, repositories and the queue in a browser: readable by everybody, live, and by keyboard alone."""
+"""Runs, a run, repositories and the queue in a browser: accessible, live and usable by keyboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TOKEN = "an-operators-own-token"
 OPERATOR: dict[str, Any] = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}}
 _ALL_KINDS = ("runs", "run", "running", "repository", "queue")
-"""Pages that have, between them, everything that a page may hold."""
+"""Pages that together contain every element of a page."""
 expect.set_options(timeout=60_000)
 
 
@@ -116,7 +116,7 @@ async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser:
         await mine.runs.give_up(1)
         await expect(other.page.locator(f"[id='run-{PARSER.key}#900:1']")).to_contain_text("failed")
         await expect(row).to_be_focused()
-        await tab.page.get_by_text("A later run replaced it").wait_for()  # it loads itself again when the run is over
+        await tab.page.get_by_text("A later run replaced it").wait_for()  # it reloads itself when the run is over
 
 
 async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
@@ -124,7 +124,7 @@ async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
         await tab.open(f"{served.url}/queue")
         replay = tab.page.get_by_role("button", name="Replay job")
         await expect(replay).to_have_count(1)
-        await tab.page.context.set_extra_http_headers({})  # a form that a person sends has the cookie alone
+        await tab.page.context.set_extra_http_headers({})  # a form that a person submits carries only the cookie
         await tab.open(f"{served.url}/login?next=/queue")
         await tab.page.get_by_label("Operator's token").fill(TOKEN)
         await tab.page.keyboard.press("Enter")

@@ -28,7 +28,7 @@ def github() -> Iterator[GitHubServer]:
 
 @pytest.fixture
 def app(github: GitHubServer, tmp_path: Path) -> Iterator[App]:
-    """A server without an App."""
+    """Yield a server without an App."""
     app = App(github, tmp_path / "data", NO_APP)
     app.start(ready=False)
     yield app

@@ -1,4 +1,4 @@
-"""Some seconds of attacks in every run of the tests; ``python -m benchmarks.chaos.attacks`` is the whole of it."""
+"""Some seconds of attacks; ``python -m benchmarks.chaos.attacks`` runs all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.chaos.attacks import DESCRIPTORS, attack
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers", each=9)
-@pytest.mark.timeout(600)  # on a busy machine the start alone takes long
+@pytest.mark.timeout(600)  # the start alone takes long on a busy machine
 def test_no_stranger_keeps_a_delivery_out(tmp_path: Path) -> None:
     outcome = attack(12.0, tmp_path, pause=0.1, patience=60.0)
     assert outcome.taken

@@ -1,4 +1,4 @@
-"""One hostile repository beside a healthy one; ``python -m benchmarks.chaos.hostile`` has all of them."""
+"""One hostile repository beside a healthy one; ``python -m benchmarks.chaos.hostile`` runs all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from benchmarks.chaos.hostile import beside
 
 
-@pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
+@pytest.mark.timeout(600)  # each of its starts takes long on a busy machine
 def test_a_repository_is_answered_while_the_parser_of_another_hangs(tmp_path: Path) -> None:
     (one,) = beside(["typescript.ts"], tmp_path)
-    assert one.hostile < 300  # before, neither was ever answered
+    assert one.hostile < 300  # previously neither was ever answered
     assert one.healthy <= one.hostile + 60

@@ -1,4 +1,4 @@
-"""Many processes on one Postgres in every run of the tests; ``python -m benchmarks.chaos.many`` is the whole of it."""
+"""Several processes on one Postgres; ``python -m benchmarks.chaos.many`` runs the full test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KILLS = 5
 
 @pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)
 @pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
-def test_whoever_is_killed_every_issue_gets_its_one_report_in_its_order(tmp_path: Path) -> None:
+def test_after_any_kill_every_issue_gets_its_one_report_in_its_order(tmp_path: Path) -> None:
     with serve_postgres() as postgres:
         outcome = storm(50, KILLS, folder=tmp_path, postgres=postgres, freeze=8.0, restarts=1, latency=0.1)
     assert outcome.reports == {1: 50}

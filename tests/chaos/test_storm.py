@@ -1,4 +1,4 @@
-"""A small storm in every run of the tests; ``python -m benchmarks.chaos.storm`` is the whole of it."""
+"""A short run of the fault test; ``python -m benchmarks.chaos.storm`` runs it in full."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KILLS = 2
 
 
 @pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)
-@pytest.mark.timeout(600)  # on a busy machine each of its starts takes long
+@pytest.mark.timeout(600)  # each of its starts takes long on a busy machine
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_killed_and_failed_upon_every_issue_gets_its_one_report(
     request: pytest.FixtureRequest, tmp_path: Path, database: str

@@ -1,4 +1,4 @@
-"""The command line as a person meets it: a process of its own, with its streams and its exit code."""
+"""Runs the command line in a separate process, with its streams and exit code."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ ROOT = Path(__file__).parents[2]
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The test's own environment, with the code under test on the path."""
+    """Return the test's own environment, with the code under test on the path."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **settings}
 
 
 def command(*arguments: str) -> list[str]:
-    """The words that start it."""
+    """Return the command that starts the program."""
     return [sys.executable, "-m", "bot", *arguments]
 
 
 def triage(
     cwd: Path, *arguments: str, stdin: Any = None, fresh: Any = False, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; without input it has an empty one, so that waiting for a person shows.
+    """Run the program to its end; without input, standard input is empty, so that a prompt is detected.
 
     Args:
         cwd: its folder.
         arguments: those after its name.
         stdin: its input, as bytes.  Any, as for fresh: callers also pass their settings as a dictionary.
         fresh: start a new interpreter, with a hash seed of its own.
-        settings: environment variables beside the test's.
+        settings: environment variables in addition to the test's.
     """
     start: type[subprocess.Popen[Any]] = subprocess.Popen if fresh else Forked
     with start(

@@ -1,4 +1,4 @@
-"""`triage app create` goes from a terminal to an App that is kept, or printed."""
+"""`triage app create` registers an App and stores or prints its secrets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def github() -> Iterator[GitHubServer]:
 
 
 async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, str]:
-    """Run it and click; returns its exit code and what it printed."""
+    """Run the command and submit the forms; return its exit code and output."""
     settings = {"GITHUB_SERVER_URL": github.url, "GITHUB_API_URL": github.url, "TRIAGE_DATA_DIR": str(cwd / "data")}
     words = command("app", "create", "--no-browser", "--public-url", PUBLIC, *options)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -58,7 +58,7 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
     assert github.world.registered[0]["hook_attributes"]["url"] == "https://smee.example/channel"
 
 
-def test_what_is_missing_or_in_the_way_is_said_before_github_is_asked(tmp_path: Path) -> None:
+def test_what_is_missing_or_in_the_way_is_reported_before_github_is_asked(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
     store_registration(tmp_path / "data", {"github_app_id": "1"})

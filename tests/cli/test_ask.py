@@ -1,4 +1,4 @@
-"""``triage ask``: the wording chooses who answers, and an order reaches nobody."""
+"""``triage ask``: the wording selects the source, and an instruction is refused."""
 
 from __future__ import annotations
 
@@ -123,21 +123,23 @@ def test_a_question_that_names_a_tools_keyword_is_asked_there(place: Path) -> No
 def test_one_question_is_answered_for_a_person(place: Path) -> None:
     done = triage(place, "ask", "where is parse_order?", "--repo", "app")
     assert done.returncode == 0
-    assert done.stdout.startswith("`parse_order` is defined in one place, `orders/parser.py`.\n\norders/parser.py:1-")
+    assert done.stdout.startswith(
+        "The only definition of `parse_order` is in `orders/parser.py`.\n\norders/parser.py:1-"
+    )
     assert "    1 | def parse_order(text):" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("question", "text", "places"),
     [
-        pytest.param("where is `parse_order` defined?", "defined in one place", ["orders/parser.py:1"], id="marked"),
-        pytest.param("where is parse_order defined", "defined in one place", ["orders/parser.py:1"], id="unmarked"),
-        pytest.param("Where is Reader defined?", "`Reader` is defined in one", ["orders/reader.py:1"], id="plain"),
+        pytest.param("where is `parse_order` defined?", "only definition of", ["orders/parser.py:1"], id="marked"),
+        pytest.param("where is parse_order defined", "only definition of", ["orders/parser.py:1"], id="unmarked"),
+        pytest.param("Where is Reader defined?", "definition of `Reader` is in", ["orders/reader.py:1"], id="plain"),
         pytest.param("who calls parse_order?", "called on 1 line", ["orders/export.py:5"], id="calls"),
         pytest.param("who calls `parse_order`", "called on 1 line", ["orders/export.py:5"], id="calls-marked"),
         pytest.param("callers of scan", "`scan` is called on 1 line", ["orders/reader.py:3"], id="calls-plain"),
-        pytest.param("who calls export_all?", "nothing in this commit that calls `export_all`. `export_all` is defined"
-                     " in one place", [], id="never-called"),
+        pytest.param("who calls export_all?", "nothing in this commit that calls `export_all`. The only definition of"
+                     " `export_all` is in", [], id="never-called"),
         pytest.param("where is `print_order` defined?", "nothing in this commit that defines `print", [], id="no"),
         pytest.param("who calls print_order", "nothing in this commit that calls `print_order`", [], id="no-calls"),
         pytest.param("who uses `print_order`?", "nothing in this commit that uses `print_order`", [], id="no-uses"),

@@ -1,4 +1,4 @@
-"""Bad input gets exit code 2 and one line that says what to mend; nothing is printed where the report would be."""
+"""Bad input leads to exit code 2 and one line on stderr that says what to fix; stdout stays empty."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BIG = 40_000_000
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a good repository, ``app``, and bad company."""
+    """Return a folder with a valid repository, ``app``, and invalid ones."""
     make_repository(tmp_path / "app", {"app.py": "def parse(text):\n    return text['x']\n"})
     (tmp_path / "empty").mkdir()
     git(tmp_path / "empty", "init", "--quiet")
@@ -43,7 +43,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "app", "--issue", "binary.md"), "binary", id="binary-file"),
         pytest.param(("--repo", "app", "--issue", "gone.md"), "gone.md", id="no-such-issue"),
         pytest.param(("--repo", "app", "--issue", "plain"), "plain", id="a-folder-as-issue"),
-        pytest.param(("--repo", "app"), "--issue", id="no-issue"),
+        pytest.param(("--repo", "app"), "give one issue", id="no-issue"),
         pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_data_directory_that_cannot_be_written_is_named(place: Path) -> None:
 
 
 def refused(place: Path, *arguments: str, stdin: Any = None, **settings: str) -> str:
-    """The one line that a command with bad input prints; it ends with code 2."""
+    """Return the one line that a command prints for bad input; its exit code must be 2."""
     done = triage(place, *arguments, stdin=stdin, **settings)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     (line,) = done.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""``triage classify``: lines in, lines out."""
+"""``triage classify`` reads and prints lines."""
 
 from __future__ import annotations
 

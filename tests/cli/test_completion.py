@@ -1,4 +1,4 @@
-"""What a shell is told to complete."""
+"""Shell completion of commands and options."""
 
 from __future__ import annotations
 

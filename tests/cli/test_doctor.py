@@ -1,4 +1,4 @@
-"""``triage doctor``: each thing that can be wrong is named with its mend, and what is right is said too."""
+"""``triage doctor`` names each fault with its fix, and confirms what is correct."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Told = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
-    """What the doctor says, by what it looked at, and its exit code."""
+    """Return the doctor's lines by checked item, and its exit code."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str, **settings: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -113,13 +113,13 @@ def test_a_repositorys_faults_are_named(repo: Repo, app: dict[str, str], told: T
     assert (code, checks["octo/nowhere"]["ok"]) == (1, False)
 
 
-def test_another_apps_key_is_said_to_be_unknown(app: dict[str, str], told: Told) -> None:
+def test_another_apps_key_is_reported_as_unknown(app: dict[str, str], told: Told) -> None:
     code, checks = told(**{**app, "GITHUB_APP_ID": "1"})
     assert (code, checks["App"]["ok"]) == (1, False)
 
 
 def able(request: Request) -> Reply:
-    """A model that answers, and counts what it was sent."""
+    """Return the reply of a model that answers and counts its input."""
     said = "".join(str(message["content"]) for message in request["messages"])
     essay = "stack trace" in said
     usage = {"prompt_tokens": len(said) // 4, "completion_tokens": 200 if essay else 5}
@@ -141,7 +141,7 @@ def warm(request: Request) -> Reply:
 
 
 def slow(request: Request) -> Reply:
-    """A model that reports a token a second: a busy machine adds less than that to a question."""
+    """Return the reply of a model that reports one token per second; load on the machine adds less than that."""
     said = "".join(str(message["content"]) for message in request["messages"])
     words = {"text": "a stack"} if "stack trace" in said else {"word": "ready"}
     read, written = (2 if len(said) > 20_000 else 1), (2 if "stack trace" in said else 1)

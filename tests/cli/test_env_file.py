@@ -1,4 +1,4 @@
-"""A ``.env`` is the operator's or it is not read: one that came with the code could name where the key is sent."""
+"""A ``.env`` is read only if it is the operator's; the repository's could redirect the key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.repositories import git, make_repository
 
 @pytest.fixture
 def app(tmp_path: Path) -> Path:
-    """A repository with a ``.env``, a folder, another work tree, and a neighbour."""
+    """Return a repository with a ``.env``, a folder, another work tree, and a neighbour."""
     app = tmp_path / "app"
     make_repository(app, {"app.py": "def parse(text):\n    return text['x']\n"})
     git(app, "worktree", "add", "--quiet", "--detach", str(tmp_path / "tree"))
@@ -66,7 +66,7 @@ def test_a_run_inside_the_repository_says_what_it_left_unread(app: Path) -> None
 
 @pytest.fixture
 def collector(app: Path) -> Iterator[list[str]]:
-    """What reaches the address that the ``.env`` files name."""
+    """Yield the requests to the address that the ``.env`` files name."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -76,7 +76,7 @@ def collector(app: Path) -> Iterator[list[str]]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Stay quiet."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -104,7 +104,7 @@ def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
     (app / ".git" / ".env").write_text((app / ".env").read_text())
     monkeypatch.chdir(app.parent / here)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-operators-own-key-0123456789")
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # where the key goes instead: nowhere
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # the key is sent to no other address
     done = CliRunner().invoke(doctor, (*arguments, "--no-calls"))
     assert len(collector) == asked
     assert ("ignored: it is inside a repository" in done.stdout) == (not asked)

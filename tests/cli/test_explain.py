@@ -53,8 +53,8 @@ def test_with_a_model_its_fabrications_and_its_cost_are_shown(place: Path) -> No
         assert all(part in done.stdout for part in PARTS)
         assert "judged by `small`" in done.stdout
         assert "cites evidence that was not gathered: `E999`" in done.stdout
-        assert "tokens in: " in done.stdout
-        assert "tokens in: 0" not in done.stdout
+        assert "Tokens in: " in done.stdout
+        assert "Tokens in: 0" not in done.stdout
         document = json.loads(triage(place, *ASKED, "--format", "json", **settings).stdout)
     assert [item["id"] for item in document["gathered"]] == [f"E{n}" for n in range(1, len(document["evidence"]) + 1)]
     assert document["metrics"]["usage"]["calls"] > 0

@@ -1,4 +1,4 @@
-"""``triage index`` says what it did, shares its cache, and may be killed at any instant."""
+"""``triage index`` reports its work, shares its cache, and may be killed at any time."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_many_at_once_make_one_sound_cache(place: Path) -> None:
 
 
 def assert_sound(place: Path) -> None:
-    """What is in the cache gives the index that a fresh start gives, byte for byte."""
+    """Check that the cache gives the same index as a fresh start, byte for byte."""
     repository = Repository.open(place / "app")
     cache = Cache(cache_file(place / "data" / "repos", repository.directory))
     sha = repository.resolve()

@@ -1,4 +1,4 @@
-"""``triage locate --history`` as a person and as a program meet it."""
+"""``triage locate --history`` as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``triage run --issue owner/repo#n``: read from GitHub, fetched, judged, and written nowhere."""
+"""``triage run --issue owner/repo#n`` reads the issue, fetches the code and writes nothing to GitHub."""
 
 from __future__ import annotations
 
@@ -50,16 +50,40 @@ def test_a_private_issue_is_read_and_linked(
     assert [call for call in github.asked("POST") if "/issues/" in call.path] == []
 
 
+@pytest.mark.parametrize("command", ["run", "locate"])
+def test_the_address_of_an_issue_names_it(
+    github: GitHubServer, repo: Repo, here: dict[str, str], tmp_path: Path, command: str
+) -> None:
+    """Copied from a browser, with what follows the number."""
+    make_repository(tmp_path / "app", FILES)
+    address = f"{github.url}/octo/feedbox/issues/1?notification=1#issuecomment-7"
+    done = triage(tmp_path / "app", command, address, **here, GITHUB_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert "feedbox/dates.py" in done.stdout
+
+
+def test_text_is_looked_for_in_the_current_repository(tmp_path: Path) -> None:
+    make_repository(tmp_path / "origin", FILES)
+    git(tmp_path, "clone", "--quiet", "origin", "app")
+    (tmp_path / "issue.md").write_text(f"{TITLE}\n\n{BODY}")
+    done = triage(tmp_path / "app" / "feedbox", "run", "../../issue.md")
+    assert done.returncode == 0, done.stderr
+    assert "feedbox/dates.py" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        pytest.param(("https://github.example/octo/feedbox/issues/1",), "GITHUB_SERVER_URL", id="another-server"),
+        pytest.param(("https://github.example/octo/feedbox",), "owner/repo#n", id="no-issue"),
+        pytest.param(("octo/feedbox#1", "--issue", "octo/feedbox#1"), "once", id="named-twice"),
         pytest.param(("--issue", "octo/feedbox#1"), "GITHUB_TOKEN", id="private-and-no-token"),
         pytest.param(("--issue", "octo/nowhere#1"), "octo/nowhere", id="no-such-repository"),
         pytest.param(("--issue", "octo/feedbox#0"), "owner/repo#n", id="no-number"),
         pytest.param(("--text", "it fails"), "--repo", id="no-repository"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_line(
+def test_what_cannot_be_read_is_reported_in_a_line(
     repo: Repo, here: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = triage(tmp_path, "run", *arguments, **here)

@@ -1,4 +1,4 @@
-"""A whole run on a small repository, as a person at a terminal or a script in a pipe has it."""
+"""A whole run on a small repository, on a terminal and in a pipe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ANSI = "\x1b["
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with the repository ``app`` and the file ``issue.md``."""
+    """Return a folder with the repository ``app`` and the file ``issue.md``."""
     make_repository(tmp_path / "app", FILES)
     (tmp_path / "issue.md").write_text(ISSUE)
     return tmp_path
@@ -158,7 +158,7 @@ def test_a_question_survives_ctrl_c(place: Path) -> None:
 
 
 def interrupted_question(place: Path) -> str:
-    """Start a run, wait for its question, press Ctrl-C, and return what it had asked."""
+    """Start a run, wait for its question, press Ctrl-C, and return the question."""
     with Forked(
         command("run", "--repo", "app", "--text", THIN, "--interactive"),
         cwd=place,
@@ -174,7 +174,7 @@ def interrupted_question(place: Path) -> str:
             assert byte, shown
             shown += byte
         process.send_signal(signal.SIGINT)
-        # The input stays open: it must not take another line to leave.
+        # The input stays open: the process must end without another line.
         assert process.wait(timeout=patience(20)) == 130
         rest = process.stderr.read().decode()
         assert process.stdout is not None

@@ -46,7 +46,7 @@ def configured(keyword: str, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def plain(place: Path) -> dict[str, Any]:
-    """The result where nothing is configured."""
+    """Return the result without any configuration."""
     return run(place, None)
 
 

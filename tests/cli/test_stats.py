@@ -1,4 +1,4 @@
-"""``triage stats`` beside a server's store."""
+"""``triage stats`` with a server's store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.store.sqlite import SqliteStore
 
 
 async def fill(path: Path, count: int) -> None:
-    """So many reports of 90 %, of which every second named the file that was fixed."""
+    """Store reports with a confidence of 90 %, of which every second one named the fixed file."""
     store = SqliteStore(path)
     for number in range(1, count + 1):
         ref = IssueRef("github.com", 7, 9, "octo", "parser", number)

@@ -1,4 +1,4 @@
-"""What is kept of one repository, from the command line."""
+"""Export and deletion of a repository's data from the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REF = IssueRef("github.com", 7, 9, "octo", "Parser", 5)
 
 
 async def _fill() -> None:
-    """A run that waits for an answer, and a mirror."""
+    """Store a run that waits for an answer, and a mirror."""
     settings = load_settings()
     store = SqliteStore(settings.triage_data_dir / "store.db")
     await store.installations.add([REF.repository])

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees, on a real one."""
+"""The output on a real terminal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_progress_in_a_pipe_is_plain_lines_and_only_when_asked_for(place: Path) 
 
 
 def on_a_terminal(place: Path, *arguments: str, **settings: str) -> str:
-    """Run it on a terminal of no columns, which is what a container without a size gets; return all it showed."""
+    """Run it on a terminal that reports no columns, as in a container without a size; return its output."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         command(*arguments), cwd=place, env=environment(**settings), stdin=theirs, stdout=theirs, stderr=theirs
@@ -61,5 +61,5 @@ def on_a_terminal(place: Path, *arguments: str, **settings: str) -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)
-    except OSError:  # Linux says EIO where others say end of file.
+    except OSError:  # Linux reports EIO where other systems report the end of the file.
         return b""

@@ -1,4 +1,4 @@
-"""Each command has a section that says what the command itself says."""
+"""Each command has a section in the docs with the command's own help text."""
 
 from __future__ import annotations
 

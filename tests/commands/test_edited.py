@@ -1,4 +1,4 @@
-"""An edit runs what its sender wrote: what a stranger hid stays a stranger's, however it got out of hiding."""
+"""An edit runs only the commands that its sender wrote, however hidden commands were revealed."""
 
 from __future__ import annotations
 

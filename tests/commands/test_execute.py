@@ -1,4 +1,4 @@
-"""Commands end to end but for the run itself: a comment in, rows in the store and marks on GitHub out."""
+"""Commands from a comment to rows in the store and effects on GitHub, without the run itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.report.reports import FOUND, SHA
 
 
 class Stage:
-    """An issue of rita's; mia maintains, tom may triage, olaf is an outsider."""
+    """An issue by rita; mia maintains, tom may triage, olaf is an outsider."""
 
     def __init__(self, server: GitHubServer, github: GitHub, store: SqliteStore) -> None:
         self.server, self.world, self.github, self.clock = server, server.world, github, Clock()
@@ -49,7 +49,7 @@ class Stage:
         return None
 
     async def say(self, body: str, who: str = "mia", config: str = "", comment: dict | None = None) -> dict:
-        """Somebody comments, or with ``comment`` edits it, and the commands in it are run."""
+        """Write a comment, or edit the one given by ``comment``, and run its commands."""
         edit = None
         if comment is None:
             comment = self.world.comment(self.repo, 1, body, who)
@@ -78,7 +78,7 @@ class Stage:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]
 
     async def queued(self) -> list[str]:
-        """What there is to do, taken off the list."""
+        """Remove and return the queued jobs."""
         found: list[str] = []
         while (job := await self.jobs.claim("run", "test")) is not None:
             found.append(job.work.kind)
@@ -288,7 +288,7 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage @all`<b>", "There is no command"),
     ],
 )
-async def test_what_is_wrong_is_said_once_and_nothing_is_done(stage, text, says) -> None:
+async def test_what_is_wrong_is_reported_once_and_nothing_is_done(stage, text, says) -> None:
     comment = await stage.say(text)
     assert stage.marks(comment) == ["confused"]
     assert len(stage.said) == 1

@@ -1,4 +1,4 @@
-"""What is a command, and what only looks like one."""
+"""Which texts are commands, and which are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callers that speak HTTP badly, over plain sockets."""
+"""HTTP clients that violate the protocol, over plain sockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Caller:
     writer: asyncio.StreamWriter
 
     async def send(self, data: bytes) -> None:
-        """Send what fits before the server closes."""
+        """Send as much as possible before the server closes the connection."""
         try:
             self.writer.write(data)
             await self.writer.drain()
@@ -23,7 +23,7 @@ class Caller:
             pass
 
     async def status(self) -> int:
-        """The status of the next answer; 0 if the connection ends without one."""
+        """Return the status of the next response; 0 if the connection ends without one."""
         try:
             head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 30)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -31,7 +31,7 @@ class Caller:
         return int(head.split(b" ", 2)[1])
 
     async def is_closed(self, seconds: float = 30.0) -> bool:
-        """Whether the server closes the connection within so many seconds."""
+        """Return whether the server closes the connection within this many seconds."""
         try:
             async with asyncio.timeout(seconds):
                 while await self.reader.read(65_536):
@@ -45,7 +45,7 @@ class Caller:
 
 @asynccontextmanager
 async def calling(url: str) -> AsyncIterator[Caller]:
-    """Open a connection for the length of a block."""
+    """Open a connection for the duration of a block."""
     split = urlsplit(url)
     reader, writer = await asyncio.open_connection(split.hostname, split.port)
     try:

@@ -1,4 +1,4 @@
-"""What any caller can do to the server before proving anything, and that it stays well."""
+"""The server stays available whatever an unauthenticated client sends."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ async def url(tmp_path: Path, connections: Connections) -> AsyncIterator[str]:
 
 
 async def deliver(url: str, body: bytes = BODY) -> int:
-    """A signed delivery over a connection of its own."""
+    """Send a signed delivery over a separate connection; return its status."""
     async with httpx.AsyncClient(timeout=30) as http:
         answer = await http.post(f"{url}/webhooks/github", content=body, headers=headers("star", body))
     return answer.status_code
 
 
 async def longest_pause(stop: asyncio.Event) -> float:
-    """Seconds of the longest time for which the event loop did not turn."""
+    """Return the longest time in seconds for which the event loop was blocked."""
     longest, before = 0.0, time.monotonic()
     while not stop.is_set():
         await asyncio.sleep(0.01)
@@ -80,12 +80,12 @@ async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str
         assert await caller.status() in (431, 0)
         assert await caller.is_closed()
     stop.set()
-    assert await pause < 5.0  # it was 18 seconds
+    assert await pause < 5.0  # was 18 seconds before
     assert await deliver(url) == 202
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_too_large_a_head_is_told_so(url: str) -> None:
+async def test_too_large_a_head_is_answered_so(url: str) -> None:
     heads = {
         "one header": GET + b"X: " + b"x" * 90_000 + b"\r\n\r\n",
         "many headers": GET + b"a:b\r\n" * 200 + b"\r\n",
@@ -212,7 +212,7 @@ async def test_the_address_with_the_most_connections_gives_way() -> None:
 
 
 def holding(begun: list[str], go_on: asyncio.Event) -> ASGIApp:
-    """An application that reads each request and answers when it is told to."""
+    """Return an application that reads each request and answers when the test allows it."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -324,7 +324,7 @@ SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_a_slow_form_is_told_so(
+async def test_a_slow_form_is_answered_so(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(forms, "PATIENCE", 0.2)

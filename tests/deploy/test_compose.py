@@ -1,4 +1,4 @@
-"""The compose files: as the Compose specification has them, and with what a fleet needs."""
+"""The compose files conform to the specification and contain what several workers need."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_they_start_has_limits_of_memory_and_processes() -> None:
 
 
 def test_images_and_actions_are_named_by_their_content() -> None:
-    """A tag can be moved to something else; a digest and a commit cannot."""
+    """A tag can be moved to other content; a digest and a commit cannot."""
     used = [line for name in ("Dockerfile", "action.Dockerfile") for line in (ROOT / name).read_text().splitlines()]
     images = [line.split()[1] for line in used if line.startswith("FROM ")]
     images += [

@@ -1,4 +1,4 @@
-"""The process that works is started again, whatever ended it."""
+"""The worker process is restarted however it ended."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_a_full_disk_is_waited_for_before_it_is_started_again(monkeypatch)
     assert jobs.freed == [True]
 
 
-async def test_what_it_cannot_work_with_is_said_and_not_tried_again(monkeypatch) -> None:
+async def test_what_it_cannot_work_with_is_reported_and_not_tried_again(monkeypatch) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""The dispatcher on a real store: how many at once, what becomes of failures, and how it ends."""
+"""The dispatcher with a real store: concurrency, handling of failures, and shutdown."""
 
 from __future__ import annotations
 
@@ -183,14 +183,14 @@ def test_a_job_waits_longer_each_time_but_not_an_hour_for_ten_minutes(attempt, f
     assert pause(attempt, first) == seconds
 
 
-async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_begun(store: SqliteStore) -> None:
+async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_started(store: SqliteStore) -> None:
     await arrive(store, Triage(ref=ref(1), why="opened"))
     begun: list[Job] = []
     claiming, go = asyncio.Event(), asyncio.Event()
     claim = store.jobs.claim
 
     class Slow:
-        """The store's jobs, of which the first is handed out late."""
+        """The store's jobs, the first of which is returned late."""
 
         def __getattr__(self, name: str) -> object:
             return getattr(store.jobs, name)
@@ -216,7 +216,7 @@ async def test_a_job_that_is_claimed_while_we_stop_is_freed_and_not_begun(store:
     assert await store.jobs.counts() == {"todo": 1}
 
 
-async def test_a_job_in_hand_when_the_store_is_closed_ends_quietly(tmp_path: Path) -> None:
+async def test_a_job_in_progress_when_the_store_is_closed_ends_quietly(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "closed.db")
     await arrive(store, Triage(ref=ref(1), why="opened"))
     job = await store.jobs.claim("run", "us")

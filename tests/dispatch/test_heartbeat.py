@@ -1,4 +1,4 @@
-"""A worker that hangs, or whose job does, is not ready."""
+"""A worker is not ready if it or one of its jobs hangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server a data directory."""
+"""A data directory is locked for one server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.dispatch.lock import DirectoryLock
 from bot.errors import UserError
 
 
-def test_the_second_server_is_told_who_the_first_is(tmp_path: Path) -> None:
+def test_the_second_server_learns_who_the_first_is(tmp_path: Path) -> None:
     first = DirectoryLock(tmp_path)
     with pytest.raises(UserError, match=f"process {os.getpid()}\\) works in {tmp_path}"):
         DirectoryLock(tmp_path, patience=0.0)

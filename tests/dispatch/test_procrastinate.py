@@ -1,4 +1,4 @@
-"""Dispatchers that share one Postgres: each job once, an issue's in order, and what one leaves another takes up."""
+"""Dispatchers on one Postgres run each job once and in order, and take over interrupted jobs."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ async def test_what_may_pass_is_tried_again(store: PostgresStore) -> None:
 
 
 @pytest.mark.parametrize("owner", ["4711@a machine that is gone", "0123456789abcdef"], ids=["many", "an-older-release"])
-async def test_others_go_on_with_what_a_worker_left_that_gives_no_sign(
+async def test_others_continue_with_what_a_worker_left_that_gives_no_sign(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, owner: str
 ) -> None:
     monkeypatch.setattr(procrastinate, "STALLED", 0.5)

@@ -1,4 +1,4 @@
-"""120 issues of one installation against one issue of another: the order in which they are begun."""
+"""The order of jobs if one installation has 120 issues and another has one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def arrive(store: Store, installation: int, *numbers: int) -> None:
         await store.inbox.accept(Arrival(work.key, "issues", b"{}", (work,)))
 
 
-async def test_an_issue_is_begun_next_whatever_another_installation_has_queued(
+async def test_an_issue_is_started_next_whatever_another_installation_has_queued(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(procrastinate, "POLL", 0.1)

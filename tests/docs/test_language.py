@@ -66,6 +66,28 @@ DIALECT = re.compile(
             r"\bby how they compared\b",
             r"\bno longer reads as\b",
             r"\bis (?:no|nobody's) (?:JSON|address|limit|price)\b",
+            r"\banew\b",
+            r"\bcame (?:about|of)\b",
+            r"\bbec(?:omes?|ame) of\b",
+            r"\bleads? nowhere\b",
+            r"\bmeans? harm\b",
+            r"\bin the midst\b",
+            r"\bin its stead\b",
+            r"\bby nature\b",
+            r"\bof late\b",
+            r"\bto be had\b",
+            r"\bread(?:s)? so\b",
+            r"\bstand-ins?\b",
+            r"\btak(?:e|es|en) (?:it |them |that )?for\b",
+            r"\bt(?:ook|akes?|aken) out\b",
+            r"\btells? (?:nothing|something|little|less|more) of\b",
+            r"\bsa(?:ys?|id) (?:nothing|something|little|less|more) of\b",
+            r"\bholds? (?:the|no|these|a) (?:names?|words?|lines?|text)\b",
+            r"\blook(?:s|ed)? (?:it|them|facts?|every fact|a fact) up again\b",
+            r"\bhow a (?:report|run) came\b",
+            r"\bis had by\b",
+            r"\bnobody (?:works|watches|listens|looks|asked|gathered)\b",
+            r"\b(?:foreign|strangers') (?:prose|words|address)\b",
         )
     ),
     re.IGNORECASE,
@@ -76,21 +98,27 @@ NAMES = re.compile(
     r"|come_back|came_in|made_anew)(?:_|$)",
     re.IGNORECASE,
 )
-"""Parts of names that say nothing to a reader; docs/glossary.md has the terms that replace them."""
+"""Parts of names that carry no meaning for a reader; docs/glossary.md has the terms that replace them."""
 STORED = {"put_off", "job_put_off", "jobs_in_hand"}
-"""Names of metrics, log actions and indexes that operators or databases know."""
+"""Names of metrics, log actions and indexes that operators or databases use."""
 PROMPTS = ("nodes/judgements.py",)
 """Modules whose texts are prompts for a model."""
 
 
+HEADLESS = re.compile(r"(?:What|Where|Who|Whose|How|Which|Why|Nobody|Whether)\b")
+"""First words of a docstring without a subject; functions start with a verb, classes and modules with a noun."""
+REWRITTEN_APART = ("nodes/brains/", "prompts/", "nodes/judgements.py")
+"""Modules whose docstrings belong to the prompts or describe them."""
+
+
 def found(text: str) -> list[str]:
-    """The phrases of the list in a text; code spans are names, and names are not prose."""
+    """Return the phrases of the list in a text; code spans are ignored, because names are not prose."""
     without_code = re.sub(r"``[^`\n]+``|`[^`\n]+`", "", text)
     return [match.group() for match in DIALECT.finditer(" ".join(without_code.split()))]
 
 
 def prose(source: str) -> Iterator[tuple[int, str]]:
-    """Docstrings, those of attributes too, and comments of a module, with their line."""
+    """Yield docstrings, including those of attributes, and comments of a module, with their line."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
@@ -99,8 +127,19 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
+def documented(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings of a module, its classes and its functions, except properties, with their line."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        decorators = [] if isinstance(node, ast.Module) else [ast.unparse(each) for each in node.decorator_list]
+        text = ast.get_docstring(node)
+        if text and not any("property" in each for each in decorators):
+            yield node.body[0].lineno, text
+
+
 def literals(source: str) -> Iterator[tuple[int, str]]:
-    """String literals of a module that are not docstrings, with their line."""
+    """Yield string literals of a module that are not docstrings, with their line."""
     tree = ast.parse(source)
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -109,14 +148,14 @@ def literals(source: str) -> Iterator[tuple[int, str]]:
 
 
 def names(source: str) -> Iterator[tuple[int, str]]:
-    """Identifiers of a module, with their line."""
+    """Yield identifiers of a module, with their line."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string
 
 
 def modules(package: str) -> list[tuple[str, str]]:
-    """Paths and sources of a package's modules."""
+    """Return paths and sources of a package's modules."""
     paths = sorted((ROOT / package).rglob("*.py"))
     return [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
 
@@ -135,6 +174,18 @@ def test_docstrings_and_comments_are_in_plain_words(package: str) -> None:
         for phrase in found(text)
     ]
     assert not hits, f"{len(hits)} phrases of the word list:\n" + "\n".join(hits)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_begin_with_a_subject_or_a_verb(package: str) -> None:
+    hits = [
+        f"{path}:{line}: {text.partition(chr(10))[0]}"
+        for path, source in modules(package)
+        if not path.startswith(REWRITTEN_APART)
+        for line, text in documented(source)
+        if HEADLESS.match(text)
+    ]
+    assert not hits, "\n".join(hits)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -164,6 +215,19 @@ def test_names_are_terms_of_the_field(package: str) -> None:
         if NAMES.search(name) and name not in STORED
     ]
     hits += [path for path, _ in modules(package) if NAMES.search(Path(path).stem)]
+    assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
+
+
+def test_tests_are_named_by_terms_of_the_field() -> None:
+    hits = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path, source in modules("tests")
+        if "/samples/" not in path  # sources that parsers read
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        if NAMES.search(node.name)
+    ]
+    hits += [path for path, _ in modules("tests") if NAMES.search(Path(path).stem)]
     assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
 
 

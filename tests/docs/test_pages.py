@@ -1,4 +1,4 @@
-"""What the pages say of permissions, tables, commands and settings is what there is."""
+"""The pages on permissions, tables, commands and settings match the code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 
 
 def rows(page: str) -> list[list[str]]:
-    """The cells of every table's rows."""
+    """Return the cells of all rows of all tables."""
     lines = [line for line in (DOCS / page).read_text().splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -57,7 +57,7 @@ def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
 
 
 def folders() -> set[str]:
-    """Every folder of the code, its tests and benchmarks that holds a tracked kind of file."""
+    """Return every folder of the code, its tests and benchmarks that contains a tracked kind of file."""
     roots = ("bot", "nodes", "prompts", "tests", "benchmarks")
     files = (path for root in roots for path in (ROOT / root).rglob("*") if path.is_file())
     kept = (path.parent.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)

@@ -29,7 +29,7 @@ MISSING = "the emulator of GitHub is not installed: run .ci/emulate, which needs
 
 @pytest.fixture(scope="session")
 def port() -> int:
-    """The App's port, which the emulator is told before the App runs."""
+    """Return the App's port, which the emulator must know before the App starts."""
     return free_port()
 
 

@@ -1,6 +1,7 @@
-"""The emulator of GitHub in npm's ``emulate``: a second opinion about GitHub's behaviour that is not ours.
+"""The emulator of GitHub from npm's ``emulate``: an independent implementation of GitHub's behaviour.
 
-It checks the App's signed token and the permissions of each installation token, and it delivers signed webhooks itself.
+It verifies the App's signed token and the permissions of each installation token, and it delivers signed webhooks
+itself.
 """
 
 from __future__ import annotations
@@ -30,28 +31,28 @@ APP_ID, INSTALLATION = 4711, 7
 CLIENT_ID, CLIENT_SECRET = "Iv1.emulated", "the client's secret"
 SECRET = "a secret of the webhook"
 START = 60.0
-"""Seconds, before the machine's load is taken into account."""
+"""Seconds on an idle machine."""
 
 
 def installed() -> bool:
-    """Whether ``.ci/emulate`` has run."""
+    """Return whether ``.ci/emulate`` has run."""
     return (FOLDER / "emulate" / "dist" / "index.js").exists() and (FOLDER / "node" / "bin" / "node").exists()
 
 
 @dataclass
 class Emulator:
-    """A running emulator, and what people do on it."""
+    """A running emulator, and the actions of people on it."""
 
     front: Front
     http: httpx.Client
 
     @property
     def url(self) -> str:
-        """The address of both the API and the pages."""
+        """Return the address of both the API and the pages."""
         return self.front.url
 
     def ask(self, login: str, method: str, path: str, **body: Any) -> Any:
-        """Send a request of one person's; returns the decoded response."""
+        """Send a request as a person; return the decoded response."""
         answer = self.http.request(
             method, path, json=body or None, headers={"Authorization": f"Bearer {token_of(login)}"}
         )
@@ -59,29 +60,29 @@ class Emulator:
         return answer.json() if answer.content else None
 
     def open_issue(self, title: str, body: str) -> int:
-        """The reporter opens an issue."""
+        """Open an issue as the reporter."""
         number: int = self.ask(REPORTER, "POST", f"/repos/{NAME}/issues", title=title, body=body)["number"]
         return number
 
     def comment(self, number: int, body: str, login: str = REPORTER) -> dict[str, Any]:
-        """Somebody comments."""
+        """Write a comment as a person."""
         made: dict[str, Any] = self.ask(login, "POST", f"/repos/{NAME}/issues/{number}/comments", body=body)
         return made
 
     def ours(self, number: int) -> list[str]:
-        """The texts of the App's comments."""
+        """Return the texts of the App's comments."""
         found = self.ask(OWNER, "GET", f"/repos/{NAME}/issues/{number}/comments?per_page=100")
         return [comment["body"] for comment in found if comment["user"]["login"] == "tracehound[bot]"]
 
     def report(self, number: int) -> str:
-        """The one report; empty while there is none."""
+        """Return the only report; empty if none exists yet."""
         found = [body for body in self.ours(number) if body.startswith("<!-- triage:report")]
         assert len(found) <= 1, found
         return found[0] if found else ""
 
 
 def token_of(login: str) -> str:
-    """A person's token."""
+    """Return a person's token."""
     return f"token-of-{login}"
 
 
@@ -91,7 +92,7 @@ def emulating(folder: Path, repository: Path, *, private_key: str, app: str) -> 
 
     Args:
         folder: where its seed and its log are written.
-        repository: what git clients get.
+        repository: the repository for git clients.
         private_key: the App's.
         app: the address at which the App will listen.
     """
@@ -119,7 +120,7 @@ def emulating(folder: Path, repository: Path, *, private_key: str, app: str) -> 
 
 
 def _settle(emulator: Emulator) -> None:
-    """Do what a seed cannot: roles of collaborators, labels, and the App's configuration in the repository."""
+    """Set up what a seed cannot: collaborators' roles, labels, and the App's configuration in the repository."""
     for login, permission in ((REPORTER, "pull"), (TRIAGER, "triage"), (STRANGER, "pull")):
         emulator.ask(OWNER, "PUT", f"/repos/{NAME}/collaborators/{login}", permission=permission)
     for label in ("bug", "needs-info"):
@@ -166,7 +167,7 @@ def _seed(private_key: str, app: str) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    """A port that nothing listens on now."""
+    """Return an unused port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

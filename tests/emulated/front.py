@@ -18,14 +18,14 @@ from urllib.parse import urlsplit
 from tests.git_http import serve_git
 
 PATIENCE = 60.0
-"""Seconds that the emulator may take for one answer."""
+"""Timeout of one response of the emulator, in seconds."""
 _HOP_BY_HOP = frozenset({"connection", "date", "keep-alive", "server", "transfer-encoding"})
 _NUMBER = re.compile(r"(?<=/)\d+(?=/|$)")
 
 
 @dataclass
 class Front:
-    """What the front needs to know, and the requests of the App that the emulator answered, by status."""
+    """The front's configuration, and the App's requests that the emulator answered, by status."""
 
     repository: Path
     name: str
@@ -40,20 +40,20 @@ class Front:
     def ask(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Send a request to the emulator; returns the status, headers and body of its response."""
+        """Send a request to the emulator; return the status, headers and body of its response."""
         with closing(http.client.HTTPConnection(self.emulator, timeout=PATIENCE)) as connection:
             connection.request(method, path, body, headers)
             with connection.getresponse() as answer:
                 return answer.status, answer.getheaders(), answer.read()
 
     def refused(self) -> dict[str, int]:
-        """The App's requests that the emulator answered with an error, without their numbers and queries."""
+        """Return the App's requests that the emulator answered with an error, without their numbers and queries."""
         return {request: status for status, request in self.answered if status >= 400}
 
 
 @contextmanager
 def front_of(repository: Path, name: str) -> Iterator[Front]:
-    """Serve the front; set ``emulator`` once that listens."""
+    """Serve the front; set ``emulator`` once the emulator listens."""
     front = Front(repository, name)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(front))
     front.url = f"http://127.0.0.1:{server.server_port}"
@@ -82,7 +82,7 @@ def _handler(front: Front) -> type[BaseHTTPRequestHandler]:
         do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
         def _git(self, path: str) -> None:
-            """Serve the repository to those whose token the emulator lets read it, as GitHub does."""
+            """Serve the repository to clients whose token the emulator accepts for it, as GitHub does."""
             token = _password(self.headers.get("Authorization", ""))
             status, _, _ = front.ask("GET", f"/repos/{front.name}", b"", {"Authorization": f"Bearer {token}"})
             if not token or status != 200:
@@ -109,13 +109,13 @@ def _handler(front: Front) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content)
 
         def log_message(self, *args: Any) -> None:
-            """Print nothing."""
+            """Log nothing."""
 
     return Handler
 
 
 def _password(authorization: str) -> str:
-    """The password of a Basic header; empty where there is none."""
+    """Return the password of a Basic header; empty if there is none."""
     try:
         return base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")[2]
     except ValueError:

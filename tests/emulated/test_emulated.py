@@ -1,4 +1,4 @@
-"""The real server beside an emulator of GitHub that others wrote: issue, question, answer, commands and login."""
+"""The real server with an independent emulator of GitHub: issue, question, answer, commands and login."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LACKS = {
     "POST /repos/octo/feedbox/issues/comments/N/reactions": "reactions to comments",
     "GET /user/installations": "the repositories of the App that a person may see",
 }
-"""What the emulator answers with 404 though GitHub has it: the App must do without and say so in its log."""
+"""Requests that the emulator answers with 404 although GitHub supports them; the App must log it and continue."""
 ABSENT = {
     "GET /repos/octo/feedbox/contents/.github/triage.yml": "the repository has no configuration at first",
     "POST /app/installations/N/access_tokens": "the owner has no repository .github, so no token for it either",
@@ -31,7 +31,7 @@ WAIT = 40.0
 
 
 def posted(app: App, emulator: Emulator, number: int, text: str) -> str:
-    """Wait until the report of an issue has a text; returns the report."""
+    """Wait until the report of an issue contains a text; return the report."""
     wait_for(lambda: text in emulator.report(number), WAIT, lambda: (emulator.report(number), app.log[-8:]), pause=0.1)
     app.settled()
     return emulator.report(number)
@@ -39,7 +39,7 @@ def posted(app: App, emulator: Emulator, number: int, text: str) -> str:
 
 @pytest.fixture(scope="module")
 def reported(app: App, emulator: Emulator) -> int:
-    """An issue with a report."""
+    """Return an issue with a report."""
     number = emulator.open_issue(TITLE, BODY)
     posted(app, emulator, number, "dates.py")
     return number
@@ -89,7 +89,7 @@ def test_commands_are_obeyed_by_role(app: App, emulator: Emulator) -> None:
 
 @pytest.fixture
 def switched_off(emulator: Emulator) -> Iterator[None]:
-    """The repository's configuration switches the App off, for the length of a test."""
+    """Disable the App in the repository's configuration during a test."""
     path = f"/repos/{NAME}/contents/.github/triage.yml"
     content = base64.b64encode(b"enabled: false\n").decode()
     made = emulator.ask(OWNER, "PUT", path, message="Switch it off", content=content)
@@ -119,11 +119,11 @@ def test_a_person_logs_in_with_their_account(app: App, emulator: Emulator) -> No
         assert urlsplit(back).netloc == urlsplit(app.url).netloc
         assert browser.get(f"{app.url}/runs").status_code == 303  # not logged in yet
         answer = browser.get(back)
-        # The emulator knows who it is and cannot say what the person may see, so that no page is opened.
+        # The emulator knows the person but not what they may see, so no page is opened.
         assert answer.status_code == 503
         assert TITLE not in browser.get(f"{app.url}/runs").text
         again = browser.get(back).status_code
-        assert again in (400, 403), again  # a code opens the pages once
+        assert again in (400, 403), again  # a code is valid once
 
 
 def test_what_the_emulator_lacks_is_known(app: App, emulator: Emulator, reported: int) -> None:

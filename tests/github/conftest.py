@@ -1,4 +1,4 @@
-"""A stand-in for GitHub, and our client logged in to it."""
+"""A simulated GitHub, and the client logged in to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID
 
 TIMEOUT = 1.0
-"""Seconds; short, so that silence is soon over."""
+"""Seconds; short, so that tests of silence are fast."""
 
 
 @pytest.fixture

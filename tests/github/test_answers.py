@@ -1,4 +1,4 @@
-"""What is no answer of GitHub's tells nothing: it is asked again, and never taken for "deleted" or "not found"."""
+"""A response that is not GitHub's is retried and never interpreted as "deleted" or "not found"."""
 
 from __future__ import annotations
 

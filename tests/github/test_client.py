@@ -1,4 +1,4 @@
-"""The client against a stand-in that answers as GitHub does, and fails as it does."""
+"""The client with a simulated GitHub that responds and fails like the real one."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ async def test_a_limit_may_name_the_time_when_it_ends(server, repo, client, limi
     assert raised.value.after == pytest.approx(90, abs=30)
 
 
-async def test_after_a_limit_on_a_write_nothing_is_written_and_reading_goes_on(server, repo, client) -> None:
+async def test_after_a_limit_on_a_write_nothing_is_written_and_reading_continues(server, repo, client) -> None:
     server.world.open_issue(repo)
     server.fail("POST", "/comments", Fault(status=429, headers={"Retry-After": "40"}))
     for _ in range(2):
@@ -233,7 +233,7 @@ async def test_locked_and_archived_are_refused(server, repo, client) -> None:
     ],
     ids=["key", "id"],
 )
-async def test_an_app_that_github_does_not_know_is_the_operators_to_mend(server, repo, client, refused) -> None:
+async def test_an_app_that_github_does_not_know_is_the_operators_to_fix(server, repo, client, refused) -> None:
     server.world.open_issue(repo)
     server.fail("POST", "access_tokens", refused)
     with pytest.raises(RetryableError, match="check GITHUB_APP_ID") as raised:
@@ -242,7 +242,7 @@ async def test_an_app_that_github_does_not_know_is_the_operators_to_mend(server,
     assert await client.issue(1)
 
 
-async def test_a_suspended_installation_is_told_from_a_missing_permission(server, repo, github) -> None:
+async def test_a_suspended_installation_is_distinguished_from_a_missing_permission(server, repo, github) -> None:
     server.world.suspended = True
     with pytest.raises(SuspendedError):
         await github.for_repository(ref_to(repo)).issue(1)
@@ -374,7 +374,7 @@ async def test_an_organisations_file_is_read_with_a_token_for_nothing_else(serve
     assert last == {"repositories": [".github"], "permissions": {"contents": "read", "metadata": "read"}}
 
 
-async def test_the_newest_commit_is_told_where_there_is_one(server, repo, client) -> None:
+async def test_the_newest_commit_is_reported_where_there_is_one(server, repo, client) -> None:
     assert await client.tip() == "a" * 40
     repo.head = ""
     assert await client.tip() is None
@@ -412,7 +412,7 @@ async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
 
 
 async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, client) -> None:
-    """A server may name us otherwise than by our slug, and leave out the App."""
+    """A server's login for the App may differ from our slug, and responses may omit the App."""
     server.world.open_issue(repo)
     ours = await client.create_comment(1, "hello")
     server.world.comments[ours.id]["performed_via_github_app"] = None

@@ -1,4 +1,4 @@
-"""What has not changed is not counted: GitHub answers 304 to the ETag of what we know."""
+"""Unchanged data costs no rate limit: GitHub answers 304 to a known ETag."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_new_token_is_asked_with_and_answered_in_full(server, client) ->
 
 
 async def test_two_repositories_share_nothing(server, github, repo, client) -> None:
-    """The names are the same, one after the other; the ids are not."""
+    """The names are the same, one after the other; the ids differ."""
     assert await client.file(CONFIG) == "mode: label\n"
     repo.name = "older"
     other = server.world.repository("octo/parser", files={CONFIG: "mode: dry-run\n"})

@@ -1,4 +1,4 @@
-"""The stand-in notices a call that GitHub would not know."""
+"""The simulated GitHub rejects calls that GitHub's API does not have."""
 
 from __future__ import annotations
 

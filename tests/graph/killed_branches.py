@@ -1,4 +1,4 @@
-"""A run on disk of which one branch is done while another hangs until it is killed; run by test_beside."""
+"""A run on disk in which one branch is done and another hangs until it is killed; used by test_beside."""
 
 from __future__ import annotations
 

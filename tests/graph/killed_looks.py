@@ -1,4 +1,4 @@
-"""A run whose model looks into a real repository, in a process of its own, so that it can be killed."""
+"""A run with a model's lookups in a real repository, in a separate process that can be killed."""
 
 from __future__ import annotations
 

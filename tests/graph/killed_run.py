@@ -1,4 +1,4 @@
-"""A run in a process of its own, so that it can be killed; logs every question to the brain."""
+"""A run in a separate process that can be killed; it logs every question to the brain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
 
 
 class Stateful(ScriptedBrain):
-    """Decides by the round, so that a restarted process goes on as the first would have."""
+    """Decides by the round, so that a restarted process continues as the first would have."""
 
     async def decide(self, case):
         self.decisions = [decide(NEXT.get(case.state.iterations, "writer"))]

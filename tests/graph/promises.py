@@ -1,4 +1,4 @@
-"""What holds for every run, whatever the supervisor decides and whatever breaks (SPEC section 2)."""
+"""The invariants of every run, whatever the supervisor decides and whatever fails (SPEC section 2)."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ PAST = History(
 
 @dataclass(frozen=True)
 class Script:
-    """Everything that can happen to one run."""
+    """The events of one run."""
 
     decisions: Sequence[SupervisorDecision] = ()
     audits: Sequence[bool] = ()
     answers: Sequence[str | None] = ()
     failures: Sequence[str | None] = ()
-    """What happens to each question to the brain in turn: None, ``model`` or ``bug``."""
+    """The result of each question to the brain in turn: None, ``model`` or ``bug``."""
     redirects: int = 0
     web: bool = False
     tools: Sequence[str] = ()
     sources: Sequence[str] = ()
-    """What happens to each question to a source in turn: ``found``, ``dead``, ``slow`` or ``bug``."""
+    """The result of each question to a source in turn: ``found``, ``dead``, ``slow`` or ``bug``."""
     confidence: float = 0.9
     broken_search: bool = False
     max_retries: int = 2
@@ -61,7 +61,7 @@ class Script:
 
 @dataclass
 class Ran:
-    """A run as it can be seen from outside."""
+    """The externally visible behaviour of a run."""
 
     state: BugTriageState | None = None
     questions: int = 0
@@ -70,7 +70,7 @@ class Ran:
 
 
 async def run(script: Script) -> Ran:
-    """Drive the compiled graph through a script."""
+    """Run the compiled graph with a script."""
     failures = list(script.failures)
 
     def before(_role: str) -> None:
@@ -136,7 +136,7 @@ async def _drive(graph: Any, ctx: Any, start: BugTriageState, answers: list[str 
 
 
 def broken_promises(ran: Ran, script: Script) -> list[str]:
-    """What the run did that no run may do."""
+    """Return the invariants that a run violated."""
     if ran.questions > MAX_QUESTIONS:
         return ["more than two questions"]
     if ran.state is None:
@@ -172,7 +172,7 @@ def _ran_after_report(state: BugTriageState) -> bool:
 
 
 def _critic_faults(state: BugTriageState) -> list[str]:
-    """No writer on a live REJECTED below the limit; no critic where nothing came since the last one."""
+    """Return faults: a writer on a current REJECTED below the limit, or a critic without new information."""
     faults = []
     verdict: str | None = None
     new = True

@@ -1,9 +1,8 @@
-"""Specialists beside each other: at the same time, each with its own limit, joined once, partial results used."""
+"""Parallel specialists: separate time limits, one join, and use of partial results."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from nodes.sources import SourceError
 from nodes.state import AgentFinding, BugTriageState, TraceEntry
 from tests.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.patience import patience, wait_for
+from tests.preloaded import Forked
 
 PAGE = Evidence(kind="document", locator=Locator(url="https://example.org/1"), quote="known fault", reasons=("from d",))
 BESIDE = [decide("codebase_search", also=("web_search", "docs")), decide("critic"), decide("writer")]
@@ -59,7 +59,7 @@ def entry(state: BugTriageState, node: str) -> TraceEntry:
 
 
 async def test_two_specialists_work_at_the_same_time() -> None:
-    both = asyncio.Barrier(2)  # neither is over before the other has begun
+    both = asyncio.Barrier(2)  # neither ends before the other has begun
 
     async def together() -> None:
         await both.wait()
@@ -187,20 +187,16 @@ def test_a_tool_is_asked_twice_at_most_and_three_run_beside_at_most() -> None:
 
 
 def test_kill_9_between_branches_costs_only_those_that_were_not_done(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("killed_branches.py")
     log = tmp_path / "asked"
-    command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    hanging = subprocess.Popen([*command, "hang"], env=env)
+    command = [sys.executable, "-m", "tests.graph.killed_branches", str(tmp_path / "checkpoints.db"), str(log)]
+    hanging = Forked([*command, "hang"])
     expected = {"web_search done", "docs asked"}
     wait_for(lambda: log.exists() and expected <= set(log.read_text().splitlines()), 60.0, hanging.poll)
     time.sleep(0.5)
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
-    done = subprocess.run(
-        [*command, "go on"], env=env, capture_output=True, text=True, timeout=patience(60), check=True
-    )
-    assert done.stdout.strip() == "success"
+    with Forked([*command, "go on"], stdout=subprocess.PIPE, text=True) as resumed:
+        assert resumed.communicate(timeout=patience(60))[0].strip() == "success"
     asked = log.read_text().splitlines()
     assert asked.count("web_search done") == 1
     assert asked.count("docs asked") == 2

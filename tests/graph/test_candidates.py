@@ -1,4 +1,4 @@
-"""What a search found, in the order in which it is looked at."""
+"""The search results and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suspect changes and owners in a report: gathered once it stands, re-read, and never claimed without a bound."""
+"""Suspect changes and owners in a report: re-read, and never claimed without a range."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Whole runs with a model that looks into the code: what becomes of what it saw."""
+"""Whole runs with a model that looks up code, and the use of its results."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -35,6 +34,7 @@ from tests.fakes import SHA, FakeCode, FakeEvidence, context
 from tests.graph.test_model_faults import good
 from tests.model_server import ModelServer, Reply, error, says, serve
 from tests.patience import patience, wait_for
+from tests.preloaded import Forked
 from tests.repositories import make_repository
 
 DEFINITION = look("definition", "advance")
@@ -59,7 +59,7 @@ def server() -> Iterator[ModelServer]:
 
 
 def reads(*steps: Reply) -> Any:
-    """A model that works, and reads code by a script of its own."""
+    """Return a correct model that reads code by its own script."""
     left = list(steps)
 
     def script(request: dict[str, Any]) -> Reply:
@@ -88,7 +88,7 @@ def reading_of(state: BugTriageState) -> Any:
 
 
 def cites(number: str) -> Any:
-    """A writer who names that evidence alone."""
+    """Return a writer that cites only that evidence."""
 
     def script(request: dict[str, Any]) -> Reply:
         reply = good(request)
@@ -255,10 +255,9 @@ async def test_kill_9_between_two_looks_doubles_no_evidence(tmp_path: Path, serv
         return ranks("E3", "E1")
 
     server.script = script
-    child = Path(__file__).with_name("killed_looks.py")
-    command = [sys.executable, str(child), *(str(tmp_path / name) for name in ("c.db", "s.db", "r")), server.url]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    hanging = subprocess.Popen(command, env=env)
+    files = (str(tmp_path / name) for name in ("c.db", "s.db", "r"))
+    command = [sys.executable, "-m", "tests.graph.killed_looks", *files, server.url]
+    hanging = Forked(command)
     wait_for(
         lambda: any(is_reading(request) and len(request["messages"]) == 4 for request in server.requests),
         60.0,
@@ -267,8 +266,8 @@ async def test_kill_9_between_two_looks_doubles_no_evidence(tmp_path: Path, serv
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
     hang.clear()
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patience(90), check=True)
-    resumed = json.loads(done.stdout)
+    with Forked(command, stdout=subprocess.PIPE, text=True) as done:
+        resumed = json.loads(done.communicate(timeout=patience(90))[0])
     undisturbed, _ = await triage(server, code=EngineCode(Engine(tmp_path / "r"), sha))
     assert resumed["evidence"] == list(undisturbed.evidence)
     assert resumed["looks"] == list(reading_of(undisturbed).looks)

@@ -1,4 +1,4 @@
-"""Every simulated endpoint through a whole triage: the report is by the model wherever the model can answer at all."""
+"""Each simulated endpoint in a whole triage; the model writes the report if it can answer at all."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_the_report_is_by_the_model_where_it_can_answer(server: ModelServe
             assert form_of(last) == endpoint.method
             assert ("temperature" in last) == endpoint.temperature
         if endpoint.by_model and endpoint.extra:
-            # What was learnt is remembered: the next run repeats no refused request.
+            # Refused options are remembered: the next run repeats no refused request.
             again = await triage(server, models, endpoint)
             assert again.report is not None
             assert again.report.written_by == endpoint.model

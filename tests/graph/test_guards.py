@@ -1,4 +1,4 @@
-"""The guards one by one, in the PRD's own terms."""
+"""Each guard, in the terms of the PRD."""
 
 from __future__ import annotations
 

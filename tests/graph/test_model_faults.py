@@ -1,4 +1,4 @@
-"""Whole runs against a model server that fails in every way it can: none loses the report."""
+"""Whole runs with every failure of a model server; none loses the report."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def good(request: dict[str, Any]) -> Reply:
-    """A model that does what it is asked, told by the schema."""
+    """Return the reply of a correct model, by the schema."""
     properties = request["response_format"]["json_schema"]["schema"]["properties"]
     if "next_node" in properties:
         said = str(request["messages"])
@@ -166,7 +166,7 @@ async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: M
 
 @pytest.mark.tried("faults and lies of a model")
 async def test_what_goes_beyond_the_evidence_it_cites_is_not_published(server: ModelServer) -> None:
-    """Every sentence cites evidence that stands; what they say of it is invented, boasting or the reporter's own."""
+    """Every sentence cites valid evidence, but states something invented, exaggerated or repeated."""
 
     def boaster(request: dict[str, Any]) -> Reply:
         if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:

@@ -1,4 +1,4 @@
-"""A model that breaks off, skips the search or contradicts itself: the report says only what the program found."""
+"""If a model stops, skips the search or contradicts itself, the report has only the program's findings."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ SCRIPTS = st.lists(
 
 @dataclass
 class Liar:
-    """A chat model without HTTP that answers by a script, over and over."""
+    """A chat model without HTTP that repeats its script."""
 
     steps: list[Any]
     asked: int = 0
@@ -219,7 +219,7 @@ class Liar:
 
 
 def told(request: Request, step: Any) -> Reply:
-    """The answer that the request asks for, with this step's lies in it."""
+    """Return the requested answer with the false statements of this step."""
     if isinstance(step, Reply):
         return step
     lies, ids, places = step

@@ -1,4 +1,4 @@
-"""Earlier issues in a report: found by what is kept of them, and named only as they are now."""
+"""Earlier issues in a report: found by stored hashes, and shown in their current state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def past_issue(number: int, title: str = "scan hangs", body: str = TRACE, state:
 
 @dataclass
 class FakePast:
-    """Issues as they were when they were kept, and as they are now."""
+    """Issues as they were when they were stored, and as they are now."""
 
     issues: Sequence[PastIssue]
     changed: dict[int, PastIssue | None] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def test_earlier_issues_are_named_as_they_are_now(past: FakePast, expected: list
     assert all(one.checked and one.why for one in report.related)
 
 
-def test_what_was_compared_is_said() -> None:
+def test_what_was_compared_is_stated() -> None:
     assert "Compared with 5 earlier issues: 1 of them duplicates or similar." in ran(FakePast([past_issue(3)])).tried
     assert not any("earlier" in line for line in ran(None).tried)
 

@@ -1,8 +1,7 @@
-"""Start, wait, resume, retry, redirect: a run as the outside sees it."""
+"""Start, wait, resume, retry and redirect of a run."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from nodes.run import Finished, StaleAnswerError, Waiting, advance, initial_stat
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
 from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
 from tests.patience import patience, wait_for
+from tests.preloaded import Forked
 
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
@@ -190,18 +190,14 @@ async def test_specialists_run_beside_each_other_and_join_once() -> None:
 
 
 def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("killed_run.py")
     log = tmp_path / "asked"
-    command = [sys.executable, str(script), str(tmp_path / "checkpoints.db"), str(log)]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    hanging = subprocess.Popen([*command, "hang"], env=env)
+    command = [sys.executable, "-m", "tests.graph.killed_run", str(tmp_path / "checkpoints.db"), str(log)]
+    hanging = Forked([*command, "hang"])
     wait_for(lambda: log.exists() and "critic" in log.read_text(), 60.0, hanging.poll)
     hanging.send_signal(signal.SIGKILL)
     hanging.wait()
-    done = subprocess.run(
-        [*command, "go on"], env=env, capture_output=True, text=True, timeout=patience(60), check=True
-    )
-    assert done.stdout.strip() == "success"
+    with Forked([*command, "go on"], stdout=subprocess.PIPE, text=True) as resumed:
+        assert resumed.communicate(timeout=patience(60))[0].strip() == "success"
     asked = log.read_text().split()
     assert [asked.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]
 
@@ -217,7 +213,7 @@ def test_a_newer_checkpoint_is_refused() -> None:
         migrate({"schema_version": _CURRENT_SCHEMA_VERSION + 1})
 
 
-async def test_a_waiting_run_of_an_old_schema_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_waiting_run_of_an_old_schema_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
     old = START.model_copy(update={"schema_version": 0})
     async with SqliteCheckpoints.from_conn_string(str(tmp_path / "c.db")) as saver:

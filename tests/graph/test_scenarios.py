@@ -1,4 +1,4 @@
-"""Named scenarios of routing (seed 004): which tier, which nodes, which tools, and what happens when things fail."""
+"""Named routing scenarios (seed 004): tier, nodes, tools and failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEAD = SourceError("it is dead")
 
 @dataclass
 class Scene:
-    """An issue, what is configured, and what must come of it."""
+    """An issue, the configuration, and the expected result."""
 
     title: str
     body: str = ""
@@ -48,13 +48,13 @@ class Scene:
     """Keywords by name."""
     dead: tuple[str, ...] = ()
     decisions: tuple[Any, ...] = ()
-    """Of a model; none means rules."""
+    """Decisions of a model; empty means rules."""
     redirects: tuple[str, ...] = ()
     tier: str = "medium"
-    """By rules; what a scripted model makes of an issue is the script's."""
+    """The tier by rules; a scripted model's tier is part of its script."""
     route: str = "investigator codebase_search critic writer end"
     asked: str = ""
-    """The sources that were asked, in any order."""
+    """The queried sources, in any order."""
     failed: str = ""
     guard: str = ""
 
@@ -228,7 +228,7 @@ async def play(scene: Scene) -> tuple[BugTriageState, list[str]]:
 
 
 def _model(scene: Scene) -> ScriptedBrain:
-    """A model that reads an issue as the rules do, and decides by the script."""
+    """Return a model that reads an issue as the rules do and decides by the script."""
     brain, rules = ScriptedBrain(list(scene.decisions)), RulesBrain()
     brain.investigate = rules.investigate  # type: ignore[method-assign]
     return brain

@@ -1,4 +1,4 @@
-"""A security report names no place in public, whatever a model says of it."""
+"""A security report names no place in public, whatever a model writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.report.test_sticky import THREAD
 
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
 PLACES = ("lexer", "reader", "src/", "scan", "read(", "loop")
-"""What the scripted model and the search say of the code."""
+"""Statements of the scripted model and the search about the code."""
 
 
 async def triaged(brain: ScriptedBrain, title: str, body: str, **ports: object) -> BugTriageState:
@@ -81,7 +81,7 @@ async def test_a_writer_that_breaks_names_no_place_either() -> None:
 
 @pytest.mark.parametrize("ran", ["", "investigator"])
 def test_the_rules_of_today_judge_the_text_again_when_the_report_is_written(ran: str) -> None:
-    """A run may have been read by an older release, or not at all."""
+    """The run may have been classified by an older release, or not at all."""
     title, body = SECURITY[0]
     assert safe_kind("bug", case(title, body, ran=ran)) == "security"
     assert safe_kind("bug", case("The table is cut off", "It shows three of four rows.", ran=ran)) == "bug"

@@ -1,4 +1,4 @@
-"""What a run by rules makes of a report: kind, severity, versions, platforms, and what its repository's form lacks."""
+"""The result of a run by rules: kind, severity, versions, platforms and missing form fields."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind
     assert report.severity == "unknown"
 
 
-async def test_what_may_be_a_bug_is_searched_and_said_to_read_like_something_else() -> None:
+async def test_what_may_be_a_bug_is_searched_and_the_report_names_the_other_kind() -> None:
     report, nodes = await report_on(
         "The rest of `scan`", "I do not understand why `scan` returns nothing. Is this expected?"
     )
@@ -89,7 +89,7 @@ async def test_what_may_be_a_bug_is_searched_and_said_to_read_like_something_els
     assert any(note.startswith("This is probably a question") for note in report.notes)
 
 
-async def test_what_is_plainly_a_bug_is_said_to_be_one() -> None:
+async def test_what_is_plainly_a_bug_is_called_one() -> None:
     report, _ = await report_on("scan hangs on an open quote", BODY)
     assert "bug" in report.labels
     assert report.notes == ()

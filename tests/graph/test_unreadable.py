@@ -1,4 +1,4 @@
-"""Where the code cannot be read, the report says so: it claims no search, names no place and asks nobody."""
+"""If the code cannot be read, the report says so, names no place and asks no question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each delivery asks for: a table of events, and who is not listened to."""
+"""The work that each delivery leads to: a table of events, and ignored senders."""
 
 from __future__ import annotations
 

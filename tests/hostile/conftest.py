@@ -1,4 +1,4 @@
-"""Prints the pass-rate that the README tells of."""
+"""Prints the pass rate that the README states."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One line: how many of the hostile texts achieved nothing."""
+    """Print one line with the number of malicious texts that had no effect."""
 
     def count(outcome: str) -> int:
         reports = terminalreporter.stats.get(outcome, [])

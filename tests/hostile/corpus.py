@@ -1,4 +1,4 @@
-"""Issues and comments that mean harm, each with what it must not achieve in its name."""
+"""Malicious issues and comments; each name states what the text must not achieve."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Hostile:
     title: str = "parse_date fails"
     is_comment: bool = False
     commands: tuple[str, ...] = ()
-    """What may be taken for commands in it: mostly nothing."""
+    """The valid commands in it; usually none."""
     answers: bool = True
-    """May it count as an answer?"""
+    """Whether it may count as an answer."""
 
 
 def issue(name: str, body: str, title: str = "parse_date fails") -> Hostile:
-    """An issue."""
+    """Return an issue."""
     return Hostile(name, body, title)
 
 
 def comment(name: str, body: str, *commands: str, answers: bool = True) -> Hostile:
-    """A comment."""
+    """Return a comment."""
     return Hostile(name, body, is_comment=True, commands=commands, answers=answers)
 
 

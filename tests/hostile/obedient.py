@@ -1,4 +1,4 @@
-"""A model that does whatever the strangers' text tells it, as far as the answer's form lets it."""
+"""A model that follows every instruction in a text, as far as the answer's schema permits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOKS = [
 
 
 def obedient(case: Hostile) -> Any:
-    """A script for the model server: each field says what the text demands, and cites what nobody gathered."""
+    """Return a script for the model server: each field follows the text's demands and cites unknown evidence."""
     told = f"{case.title} {case.body}".encode("utf-8", "replace").decode()[:1_500]
 
     def answer(request: Request) -> Reply:

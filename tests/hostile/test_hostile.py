@@ -1,4 +1,4 @@
-"""Every hostile text through the whole triage, by rules and by a model that obeys it: nothing of it may act."""
+"""Every malicious text in a whole triage, by rules and by an obedient model; none may have an effect."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ OURS = re.compile(
     r"|<!-- triage:report v1 issue=1 run=1 -->"
 )
 SECONDS = 10.0
-"""Of processor time, for one triage."""
-"""CPU time for one text, with a wide margin; what is not linear takes minutes on these."""
+"""Processor seconds of one triage."""
+"""Processor seconds for one text, with a wide margin; quadratic code takes minutes on these."""
 THIN = ("It fails", "It does not work.")
 BENIGN = "parse_date fails with ValueError: no zone"
 
 
 @dataclass
 class Ran:
-    """What left the program."""
+    """Everything that left the program."""
 
     texts: list[str]
     paths: set[str]
@@ -212,7 +212,7 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     start = initial_state(
         context.title, context.body, repository="octo/feedbox", sha=context.code.sha, outside=context.outside
     )
-    start = start.model_copy(update={"max_retries": 0})  # a retry sends the same texts the same way once more
+    start = start.model_copy(update={"max_retries": 0})  # a retry sends the same texts again
     texts: list[str] = []
     asked: list[AskedQuestion] = []
     outcome = await advance(graph, context, thread, start)
@@ -255,7 +255,7 @@ def _answer(case: Hostile) -> str | None:
 
 
 def _wire(text: str) -> str:
-    """As the client hands it on: no half of a surrogate pair, and no longer than GitHub's longest."""
+    """Return the text as the client forwards it: without lone surrogates, at GitHub's maximum length."""
     return text.encode("utf-8", "replace").decode()[:131_072]
 
 
@@ -264,7 +264,7 @@ def _thread(*questions: AskedQuestion) -> Thread:
 
 
 _OUR_LINE = re.compile(r"^https://github\.example/octo/feedbox/blob/[0-9a-f]{40}/[\w%./-]+#L\d+-L\d+$", re.MULTILINE)
-"""A bare permalink on a line of its own, the one kind that a comment holds."""
+"""A bare permalink on a line of its own, the only such line in a comment."""
 
 
 def _assert_dead(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Each grammar on the tokens that it is slowest with; ``make parsers`` runs all of them on a megabyte."""
+"""Each grammar with its slowest tokens; ``make parsers`` runs all of them on a megabyte."""
 
 from __future__ import annotations
 

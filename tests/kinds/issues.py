@@ -1,4 +1,4 @@
-"""Small made-up issues of three repositories, enough to learn something from."""
+"""Small invented issues of three repositories for training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _THINGS = {
 
 
 def made_up() -> list[Example]:
-    """Every sentence about every thing."""
+    """Return an example for each combination of a sentence and a subject."""
     kinds = {"bug": _BUGS, "feature": _FEATURES, "question": _QUESTIONS}
     return [
         example(repository, kind, title.format(thing=thing), body.format(thing=thing))

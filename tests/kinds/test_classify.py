@@ -1,4 +1,4 @@
-"""What kind of issue a text is: named cases, and what holds for every text."""
+"""Classification of issues: named cases, and properties of every text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of kinds is learnt the same way every time, and learns what holds in repositories it has not seen."""
+"""Training is deterministic and learns what holds in other repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security reports are told in whatever words; what they cost is a few ordinary ones withheld."""
+"""Security reports are recognised in any words, at the cost of a few ordinary issues withheld."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes.facts import read_facts
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
 MOST_WITHHELD = 2
-"""Ordinary issues of the list that may be taken for security reports."""
+"""Maximum number of ordinary issues in the list that may be classified as security reports."""
 
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")

@@ -1,4 +1,4 @@
-"""Security reports in the words people use, and ordinary issues that merely mention such words."""
+"""Security reports in various words, and ordinary issues that mention such words."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ SECURITY = (
     ("Faille de sécurité dans le formulaire", "Le champ n'est pas filtré."),
     ("ログイン画面の脆弱性", "認証なしで入れます。"),
     ("Уязвимость в загрузке файлов", "Можно перезаписать любой файл."),
-    # Without the terms of the trade.
+    # Without technical terms.
     ("Any logged-in user can delete other users' projects", "DELETE /projects/1 is not restricted to the owner."),
     ("Private repository names visible to guests", "The autocomplete lists them."),
     ("Reset password link never expires", "A link from last year still works."),

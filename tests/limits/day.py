@@ -1,4 +1,4 @@
-"""A day that passes whenever nobody has anything to do, and what it is lived with: a worker, a GitHub, a model."""
+"""A simulated day whose clock skips idle time, with a worker, a GitHub and a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minute
 
 @dataclass
 class Day:
-    """Its clock goes as ours does, and jumps to the next thing to do where there is none now."""
+    """A clock that runs in real time and jumps to the next due job when idle."""
 
     ahead: float = field(default_factory=lambda: BEGINNING - time.time())
 
@@ -34,16 +34,16 @@ class Day:
 
     @property
     def jumped(self) -> float:
-        """Seconds that passed because nothing was to be done: the same on a busy machine."""
+        """Return the skipped seconds, which do not depend on the machine's load."""
         return self.ahead - self._first
 
     @property
     def passed(self) -> float:
-        """Seconds since it began."""
+        """Return the seconds since the beginning."""
         return self.now() - BEGINNING
 
     async def live(self, worker: Worker, attempts: Counter[int], done: asyncio.Event) -> None:
-        """Work on everything there is, until it is done."""
+        """Process all jobs until the condition is true."""
 
         async def counted(job: Job) -> None:
             attempts[job.id] += 1
@@ -58,7 +58,7 @@ class Day:
             if counts.get("doing") or await self._is_due(worker):
                 continue
             if due is None:
-                # A job that was claimed between the two queries above is seen by neither.
+                # Neither of the two queries above sees a job that was claimed between them.
                 if not {"todo", "doing"} & set(await worker.jobs.counts()):
                     done.set()
             else:
@@ -75,7 +75,7 @@ class Day:
 
 @dataclass
 class StrictGitHub:
-    """Lets so many writes an hour through, and refuses the others as GitHub does, without a time."""
+    """Accepts a number of writes per hour and refuses the others as GitHub does, without a time."""
 
     day: Day
     an_hour: int
@@ -97,7 +97,7 @@ class StrictGitHub:
 
 @dataclass
 class BusyModel:
-    """Answers every other call with 429: mostly for a moment, each tenth time for five minutes."""
+    """Answers every other call with 429: usually for a moment, every tenth time for five minutes."""
 
     asked: int = 0
     refused: int = 0
@@ -111,7 +111,7 @@ class BusyModel:
 
 
 def sound(request: Request) -> Reply:
-    """A model that does what it is asked, told by the schema."""
+    """Return the reply of a correct model, by the schema."""
     fields = request["response_format"]["json_schema"]["schema"]["properties"]
     said = str(request["messages"])
     if "next_node" in fields:

@@ -1,4 +1,4 @@
-"""Who is looked at and who is not: floods of one author, a day's issues and questions, through the whole worker."""
+"""Which issues are triaged under limits per author and per day, with the whole worker."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Stage:
     worker: Worker
 
     async def opened(self, author: str = "rita", title: str = TITLE, body: str = BODY) -> int:
-        """Somebody opens an issue, and all is done that can be done now."""
+        """Open an issue and process all due jobs."""
         number: int = self.github.world.open_issue(self.repo, title, body, author)["number"]
         await self.triage(number, "opened")
         return number

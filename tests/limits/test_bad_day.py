@@ -1,4 +1,4 @@
-"""A day of a model that is busy every other call, and of a GitHub at its secondary limit."""
+"""A day with a model that refuses every other call, and a GitHub at its secondary limit."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ async def test_nothing_is_lost_the_budget_holds_and_nobody_waits_busily(
     assert not left
     assert model.asked == spent.calls == CALLS
     assert sum("limits met here today" in "".join(found) for found in reports) == 1
-    # No busy waiting: a quarter of an hour between two tries of the same, once GitHub has refused a few times.
+    # No busy waiting: after a few refusals of GitHub, a quarter of an hour between two attempts.
     assert 2 < hours < 23
     assert strict.refused <= 10 * hours
     assert max(attempts.values()) <= 12 * hours
-    # A first report is one more publication within its attempt: it reads the issue, its thread and the configuration.
+    # A first report is one more publication in its attempt: it reads the issue, its thread and the configuration.
     first = sum(str(getattr(record, "action", "")).startswith("first_report") for record in caplog.records)
     assert calls["GET"] <= 8 * attempts.total() + 3 * first
 

@@ -1,4 +1,4 @@
-"""A report by rules comes first where the model's takes more than a minute; the model's report replaces it."""
+"""A report by rules comes first if the model's takes over a minute; the model's then replaces it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAST = {"triage_model_calls_per_minute": 6_000}
 
 @dataclass
 class Written:
-    """When an issue's comments were posted and edited, by the simulated clock."""
+    """The times by the simulated clock at which an issue's comments were posted and edited."""
 
     day: Day
     posted: dict[str, float] = field(default_factory=dict)
@@ -63,7 +63,7 @@ async def opened(stage: Stage, number: int = 1) -> IssueRef:
 
 
 async def close_the_model(stage: Stage, seconds: float) -> None:
-    """As if others had used the model's pace up."""
+    """Use up the model's rate limit, as other runs would."""
     await stage.worker._tools.pace.close(seconds)
 
 
@@ -93,7 +93,7 @@ async def test_a_crash_between_the_two_leads_to_the_edit(tmp_path: Path, monkeyp
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(job)
         assert FOLLOWS in report(stage)
-        await stage.worker.jobs.recover(blame=True)  # the process ended before the job was put off
+        await stage.worker.jobs.recover(blame=True)  # the process ended before the job was postponed
         again = await stage.worker.jobs.claim("run", "others")
         assert again is not None
         with pytest.raises(first.ModelBusyError):

@@ -1,4 +1,4 @@
-"""A stranger floods an issue with commands; another reporter is answered promptly. By a simulated clock."""
+"""One person floods an issue with commands; another reporter is answered promptly. Simulated clock."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FLOOD = "\n".join(
     f"/triage {command}"
     for command in (*("status", "help", "why", "answer x", "bogus", "stop", "resume"), *(f"no-{n}" for n in range(5)))
 )
-"""Twelve commands; every comment has a number of its own, so that no two are equal."""
+"""Twelve commands; every comment contains a different number, so that no two are equal."""
 
 
 @dataclass
 class Seen:
-    """When GitHub was written to, by the simulated clock."""
+    """The times by the simulated clock at which GitHub was written to."""
 
     day: Day
     posted: dict[str, list[float]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Labels that must wait hold up neither their report's run nor a redirect. By a simulated clock."""
+"""Postponed labels delay neither their report's run nor a redirect. Simulated clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USED = int(PER_HOUR * LABELS.hour)
 
 @asynccontextmanager
 async def busy_hour(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Stage, Day]]:
-    """As many writes were made in the last minutes as leave no room for a label."""
+    """Fill the write limit of the last minutes, so that no label can be written."""
     day = Day()
     monkeypatch.setattr(SqliteDatabase, "clock", lambda _self: day.now())
     with serve_github() as github:
@@ -93,7 +93,7 @@ async def test_a_redirect_does_not_wait_for_a_label(tmp_path: Path, monkeypatch:
         assert labels(stage) == {"bug"}
 
 
-async def test_labels_are_dropped_where_a_person_said_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_labels_are_dropped_where_a_person_asked_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with busy_hour(tmp_path, monkeypatch) as (stage, day):
         ref = await opened(stage)
         await stage.triage(ref.number, "backfill")

@@ -1,4 +1,4 @@
-"""One line a record: ids, no secrets, whoever logs; and readable where a person reads."""
+"""Logs have one line per record with ids and without secrets, and are readable on a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 
 class Terminal(io.StringIO):
-    """Somebody looks at it."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Who may read /metrics, and what Prometheus finds there."""
+"""Access to /metrics, and its content for Prometheus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A git server that means harm costs a bounded time, memory and disk, and is left alone for a while."""
+"""A malicious git server costs limited time, memory and disk, and is not retried for a while."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def refused(mirrors: Mirrors, url: str) -> str:
 
 
 def processes_in(root: Path) -> list[str]:
-    """Command lines of processes that work below a folder."""
+    """Return the command lines of processes whose working directory is below a folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

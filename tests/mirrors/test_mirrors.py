@@ -66,7 +66,7 @@ async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, r
     tip = git(tmp_path / "theirs", "rev-parse", "HEAD").decode().strip()
     async with mirrors.ready(ref_to(repo), source) as mirror:
         assert mirror.sha == tip
-        assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone says nothing
+        assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone proves nothing
         assert not await mirror.contains(old)
 
 
@@ -109,7 +109,7 @@ async def test_what_a_killed_git_left_is_no_obstacle(tmp_path, repo, source, lef
         assert mirror.sha == tip
 
 
-async def test_a_broken_mirror_is_made_anew(tmp_path, repo, source) -> None:
+async def test_a_broken_mirror_is_made_again(tmp_path, repo, source) -> None:
     mirrors = Mirrors(tmp_path / "repos")
     async with mirrors.ready(ref_to(repo), source) as mirror:
         pass
@@ -198,7 +198,7 @@ async def test_the_least_recently_used_mirror_goes_first_and_none_in_use(tmp_pat
         assert {folder.name for folder in root.iterdir()} == {"5", str(repo.id)}
 
 
-async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, repo, source) -> None:
+async def test_an_empty_repository_is_distinguished_from_a_missing_one(tmp_path, server, repo, source) -> None:
     (tmp_path / "empty").mkdir()
     git(tmp_path / "empty", "init", "--quiet", "--bare")
     repo.git = tmp_path / "empty"
@@ -221,7 +221,9 @@ async def test_an_empty_repository_is_told_from_a_missing_one(tmp_path, server, 
         pytest.param(Fault(status=404), ForbiddenError, id="it-is-not-there-or-not-ours"),
     ],
 )
-async def test_a_fetch_that_fails_is_told_from_one_that_is_refused(tmp_path, server, repo, fault, kind) -> None:
+async def test_a_fetch_that_fails_is_distinguished_from_one_that_is_refused(
+    tmp_path, server, repo, fault, kind
+) -> None:
     server.fault = lambda _call: fault
     with pytest.raises(BotError) as raised:
         async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At(f"{server.url}/octo/not-found-403-401.git")):

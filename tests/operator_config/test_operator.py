@@ -1,4 +1,4 @@
-"""TRIAGE_CONFIG: what is read, what is refused with its line, and that no repository can bring one."""
+"""TRIAGE_CONFIG: valid and invalid content with line numbers; a repository's file is refused."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
     assert "Value error" not in fault.message
 
 
-def test_all_faults_are_said_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     text = "tool: {}\ntools:\n  a: {}\n  critic: {command: [x]}\nspecialists: {timeout: -1}\n"
     with pytest.raises(ConfigError) as raised:
         read_operator_config(text)

@@ -1,4 +1,4 @@
-"""A stand-in for GitHub with a repository, a store, and our client."""
+"""A simulated GitHub with a repository, a store, and the client."""
 
 from __future__ import annotations
 

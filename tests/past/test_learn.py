@@ -1,4 +1,4 @@
-"""Old issues are learnt a page at a time, newest first, each page once."""
+"""Old issues are read page by page, newest first, each page once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMITED = Fault(status=403, headers={"Retry-After": "40"}, message="You have exc
 
 @pytest.fixture(autouse=True)
 def five_issues(server: GitHubServer, repo: Repo) -> None:
-    """One of them closed, one a pull request, two on a page."""
+    """Create five issues: one closed, one a pull request, two per page."""
     for number in range(1, 6):
         server.world.open_issue(repo, f"Failure number {number}", "It fails.")
     repo.issues[2]["state"] = "closed"
@@ -47,7 +47,7 @@ async def test_every_page_is_read_once_and_pull_requests_are_left_out(
     assert pages(server) == ["1", "2", "3"]
 
 
-async def test_a_walk_that_was_cut_off_goes_on_with_its_page(
+async def test_a_walk_that_was_cut_off_continues_with_its_page(
     server: GitHubServer, client: RepositoryClient, past: PastIssues
 ) -> None:
     await learn_page(past, client)
@@ -80,7 +80,7 @@ def test_it_ends(walk: ReadingProgress, expected: bool) -> None:
     assert is_enough(walk) == expected
 
 
-async def test_the_command_shows_progress_stops_at_its_limit_and_goes_on(
+async def test_the_command_shows_progress_stops_at_its_limit_and_continues(
     server: GitHubServer, client: RepositoryClient, past: PastIssues, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await learn(past, client, 3)

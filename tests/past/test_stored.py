@@ -1,4 +1,4 @@
-"""The port over store and GitHub: which issues are near, and what they are now."""
+"""The port over the store and GitHub: similar issues, in their current state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stored(past: PastIssues, client: RepositoryClient, ref: RepositoryRef, numbe
 
 
 async def filled(server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues, closed: int) -> None:
-    """The same failure over and over, the oldest reports closed; and others."""
+    """Store many reports of one failure, the oldest closed, and other issues."""
     for number in range(1, 13):
         server.world.open_issue(repo, TITLE, BODY)
         repo.issues[number]["state"] = "closed" if number <= closed else "open"
@@ -68,7 +68,7 @@ async def test_what_is_gone_moved_or_a_pull_request_is_no_issue_and_is_forgotten
     assert [one.number for one in await past.before(5)] == [4]
 
 
-async def test_what_github_does_not_answer_is_said_in_one_line(server, repo, ref, client, past) -> None:
+async def test_what_github_does_not_answer_is_reported_in_one_line(server, repo, ref, client, past) -> None:
     server.fail("GET", "/issues/1", *[Fault(status=403, message="Forbidden")] * 9)
     with pytest.raises(PastUnreadableError, match="403"):
         await stored(past, client, ref).read(1)

@@ -1,4 +1,4 @@
-"""A clock that tests move."""
+"""A clock that tests set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ START = datetime(2026, 1, 1, 10, 2, tzinfo=UTC)
 
 
 class Clock:
-    """Says the same time until it is moved."""
+    """A clock that stands still until a test sets it."""
 
     def __init__(self) -> None:
         self.time = START

@@ -1,4 +1,4 @@
-"""What reaches the thread, how often, and what happens when GitHub fails in between."""
+"""What is posted, how often, and the handling of GitHub's failures in between."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Stage:
         return Publisher(self.github.for_repository, self.effects, self.owner_check, self.clock)
 
     def forget(self) -> None:
-        """A store that knows nothing."""
+        """Replace the store by an empty one."""
         self.databases.append(SqliteDatabase(self.directory / f"{len(self.databases)}.db"))
         self.effects = Effects(self.databases[-1], Tenant(self.ref.repository.key), self.clock.seconds)
 
@@ -389,7 +389,7 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
-async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_written(stage, text, told) -> None:
+async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else_written(stage, text, told) -> None:
     class Files:
         async def file(self, _path: str) -> str | None:
             return text
@@ -408,7 +408,7 @@ async def test_a_first_configuration_that_is_faulty_is_told_of_and_nothing_else_
     assert not stage.world.reactions
 
 
-async def test_faults_of_the_configuration_are_told_once(stage) -> None:
+async def test_faults_of_the_configuration_are_reported_once(stage) -> None:
     broken = found(faults=(ConfigFault(4, "unknown key `mod`"),))
     await stage.publish(found=broken)
     assert "line 4: unknown key `mod`" in stage.said[0]

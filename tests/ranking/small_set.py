@@ -1,4 +1,4 @@
-"""The project's own small set: issues about six little repositories in as many languages, and the sample's."""
+"""The project's small data set: issues about six small repositories in six languages, and the sample's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_issues() -> list[dict[str, Any]]:
 
 
 def build_repositories(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Commit every little repository below a folder; return (path, commit) by name."""
+    """Commit all small repositories below a folder; return (path, commit) by name."""
     built = {}
     for name, files in _repositories():
         path = folder / name
@@ -36,6 +36,6 @@ def _repositories() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _files(listing: str) -> dict[str, str]:
-    """Take a listing apart: ``=== path``, then the file."""
+    """Split a listing into files: ``=== path``, then the content."""
     parts = ("\n" + listing).split("\n=== ")[1:]
     return {path: text.strip("\n") + "\n" for path, _, text in (part.partition("\n") for part in parts)}

@@ -1,4 +1,4 @@
-"""What the engine answers for the small set, kept: a change to the ranking is a change to read in ``golden.json``.
+"""The engine's results for the small set as golden data, so that ranking changes are reviewable.
 
 pytest tests/ranking/test_golden.py --rewrite-ranking
 """
@@ -17,7 +17,7 @@ from tests.ranking.small_set import build_repositories, read_issues
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SHOWN = 3
-"""Files, and places, of each issue that are kept."""
+"""Number of files and of places per issue in the golden data."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Which words say little, because issues say them wherever they are written."""
+"""Words that are common in issues have a low weight."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from benchmarks.ranking.issue_stop_words import issue_stop_words
 from nodes.search.query import term_weight
 
 
-def test_a_word_that_issues_of_many_repositories_say_is_parlance_one_projects_own_is_not():
+def test_a_word_in_issues_of_many_repositories_is_a_stop_word_one_projects_own_is_not():
     issues = [(repository, f"please help with {repository}") for repository in ("cars", "boats", "planes")]
     assert issue_stop_words(issues) == {"help": 100}
 

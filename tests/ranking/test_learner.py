@@ -1,4 +1,4 @@
-"""The learner finds what is there, keeps its signs, and gives the same weights every time."""
+"""The learner finds known weights, preserves signs and is deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What GitHub is asked for is what app.yml says, at addresses that it can use."""
+"""The manifest matches app.yml, with addresses that GitHub can reach."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_each_github_has_its_own_addresses(server: str, api: str, apps: str) -> 
     ],
     ids=str,
 )
-def test_what_github_could_not_be_asked_for_is_said(other: dict[str, str]) -> None:
+def test_what_github_could_not_be_asked_for_is_reported(other: dict[str, str]) -> None:
     with pytest.raises(UserError):
         requested(**other).check()
     WISH.check()
@@ -94,7 +94,7 @@ def test_what_github_could_not_be_asked_for_is_said(other: dict[str, str]) -> No
         ("140.82.112.3", False),
     ],
 )
-def test_addresses_that_github_cannot_reach_are_told(host: str, *, local: bool) -> None:
+def test_addresses_that_github_cannot_reach_are_reported(host: str, *, local: bool) -> None:
     assert is_local(f"http://{host}/webhooks/github") is local
     assert requested(webhook_url=f"http://{host}/").unreachable is local
     assert not requested(webhook_url=f"http://{host}/", server_url="http://ghe.local").unreachable

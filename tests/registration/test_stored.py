@@ -1,4 +1,4 @@
-"""What was kept counts where the environment says nothing, and nobody else reads it."""
+"""The stored App applies if the environment sets none, and only its owner can read it."""
 
 from __future__ import annotations
 

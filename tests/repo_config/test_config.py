@@ -1,4 +1,4 @@
-"""`.github/triage.yml`: what is read, what is refused with its line, which one holds."""
+"""`.github/triage.yml`: valid and invalid content with line numbers, and the effective file."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written
         pytest.param("enabled: false\n" + "#" * 70_000, False, id="too-long-and-switched-off"),
     ],
 )
-async def test_a_syntax_error_is_told_unless_the_file_switches_comments_off(text: str, may_tell: bool) -> None:
+async def test_a_syntax_error_is_reported_unless_the_file_switches_comments_off(text: str, may_tell: bool) -> None:
     found = await find_config(Files(text))
     assert found.faults
     assert found.config.mode == "dry-run"
@@ -161,7 +161,7 @@ def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (0, f"{file}: sound; mode label\n")
 
 
-def test_a_missing_file_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_one_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["config", "check", str(tmp_path / "none.yml")])
     assert done.exit_code == 2
     assert "cannot be read" in done.output

@@ -36,7 +36,7 @@ _OURS = frozenset(
         "a",
     ]
 )
-"""The tags that our own Markdown renders to; any other one was made from foreign text."""
+"""The tags that our own Markdown renders to; any other tag comes from untrusted text."""
 _VOID = frozenset({"input", "br", "hr", "img"})
 _LIVE = {
     "mention": re.compile(r"@[A-Za-z0-9]"),
@@ -54,7 +54,7 @@ _MARKER = re.compile(r" triage:(?:report|question|reply|config) [\w.= -]* ")
 
 @dataclass
 class _Reader(HTMLParser):
-    """Collects what acts in one rendered comment."""
+    """Collects the active parts of a rendered comment."""
 
     own: tuple[str, ...]
     mentions: tuple[str, ...]
@@ -102,18 +102,18 @@ class _Reader(HTMLParser):
 
 
 def render(markdown: str) -> str:
-    """The HTML that GitHub's parser makes of a comment."""
+    """Return the HTML that GitHub's parser renders from a comment."""
     html: str = markdown_to_html_with_extensions(markdown, options=_OPTIONS, extensions=_EXTENSIONS)
     return html
 
 
 def acting(markdown: str, *, own: tuple[str, ...] = (), mentions: tuple[str, ...] = ()) -> list[str]:
-    """Everything in a comment that acts: links, mentions, references, images, HTML, maths, emoji.
+    """Return all active parts of a comment: links, mentions, references, images, HTML, maths, emoji.
 
     Args:
         markdown: the comment as it is posted.
-        own: beginnings of addresses that may be linked.
-        mentions: whole texts of the mentions that are meant, such as ``@rita``.
+        own: prefixes of addresses that may be linked.
+        mentions: complete texts of the intended mentions, such as ``@rita``.
     """
     reader = _Reader(own, mentions)
     reader.feed(render(markdown))

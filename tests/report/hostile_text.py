@@ -1,4 +1,4 @@
-"""Texts that strangers would write to act through a comment of ours, and values filled with them."""
+"""Texts that would act through a comment of ours, and values filled with them."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ _LONGEST = 300
 
 
 def filled(value: Any, texts: Iterator[str], *, keep: frozenset[str] = frozenset()) -> Any:
-    """A copy of a value in which each free text is replaced by the next hostile one.
+    """Return a copy of a value in which each free text is replaced by the next hostile one.
 
     Args:
-        value: a pydantic model or a dataclass, with whatever stands in it.
+        value: a pydantic model or a dataclass.
         texts: an endless supply.
-        keep: names of fields that hold no foreign text.
+        keep: names of fields without untrusted text.
     """
     if isinstance(value, str):
         return next(texts)[:_LONGEST]
@@ -125,5 +125,5 @@ def filled(value: Any, texts: Iterator[str], *, keep: frozenset[str] = frozenset
 
 
 def _is_free(annotation: Any) -> bool:
-    """Is a field anything but one of a fixed set of words?"""
+    """Return whether a field is free text and not one of a fixed set of words."""
     return "Literal" not in str(annotation) and get_origin(annotation) is not type

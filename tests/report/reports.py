@@ -1,4 +1,4 @@
-"""Reports of every kind, for the texts that are made of them."""
+"""Reports of every kind, for tests of their texts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GUARDED = Fact(
 )
 DEFINED = Fact(
     "defined_once",
-    "`read` is defined in one place, `parser/reader.py`.",
+    "The only definition of `read` is in `parser/reader.py`.",
     words="read",
     path="parser/reader.py",
     line=10,

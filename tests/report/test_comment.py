@@ -1,4 +1,4 @@
-"""The comment in its variants; golden files show each of them whole. UPDATE_GOLDEN=1 writes them anew."""
+"""All variants of the comment, with golden files; UPDATE_GOLDEN=1 rewrites them."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_a_ticket_has_fields_and_whole_parts() -> None:
     ticket = MarkdownRenderer().ticket(TriageReport(**FOUND))
     assert ticket.fields == {
         "type": "bug",
-        "priority": "medium",
+        "severity": "medium",
         "component": "src/order parser.py",
         "labels": "bug, area: orders",
     }

@@ -1,4 +1,4 @@
-"""A report after facts of it were found not to hold any more."""
+"""A report without facts that no longer hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a report came about: nothing of it is left out, however long, and nothing foreign in it acts."""
+"""The explanation of a report: complete, limited in length, and without active foreign text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDS = (
 
 
 def account(text: str = "x", times: int = 1, **report: object) -> Account:
-    """A run in which everything happened, some of it often."""
+    """Return a run with every kind of event, some of them many times."""
     trace = TraceEntry(
         node="supervisor",
         decision="writer",
@@ -83,17 +83,17 @@ def test_every_part_of_the_way_is_there() -> None:
         "`something_new`: A third code search or another call of the critic needs new",
         "cites evidence that was not gathered: `E99`",
         "no longer matches its quote: `E2`",
-        "| overall, after clamping |  | 0.61 |",
-        "| 3 | `quality_issue_detected` | 40% | yes | yes |",
+        "| Overall, after clamping |  | 0.61 |",
+        "| 3 | quality too low, a citation failed, fabricated evidence | 40% |",
         "Looked up: x",
         "Rules judged instead: x",
-        "tokens in: 1200, out: 34",
+        "Tokens in: 1 200 tokens",
         "| E1 | code | `x:1-2` |",
     ):
         assert part in said, part
 
 
-def test_what_did_not_happen_is_said_too() -> None:
+def test_what_did_not_happen_is_stated_too() -> None:
     said = folded(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
     assert "None: no rule overruled a decision." in said
     assert "None: the first draft was taken as it was." in said

@@ -1,4 +1,4 @@
-"""Nothing that is posted acts on GitHub, read by GitHub's own Markdown parser; FUZZ=10 tries ten times as much."""
+"""No posted text acts on GitHub, by GitHub's own Markdown parser; FUZZ=10 runs ten times as many."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.report.test_sticky import ANSWERED, BASE, OPEN, SECOND, THREAD
 OWN = (f"{BASE}/",)
 RITA = ("@rita",)
 OURS = frozenset({"repository", "commit", "evidence"})
-"""Fields of a report that the program fills itself."""
+"""Fields of a report that only the program fills."""
 THREAD_IS_OURS = frozenset({"server_url", "repository", "reporter", "news", "config_note", "limited", "asked_at"})
 THOROUGH = settings(
     max_examples=40 * int(os.environ.get("FUZZ", "1")),

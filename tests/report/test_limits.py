@@ -1,4 +1,4 @@
-"""What holds for every comment: its length, its links, and that nothing foreign acts wherever it stands."""
+"""Properties of every comment: its length, its links, and inactive foreign text in every field."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def visible(comment: str) -> str:
 @pytest.mark.parametrize("text", HOSTILE, ids=["one-line", "many-lines"])
 @pytest.mark.parametrize("name", ["found", "question_open", "without_address"])
 def test_nothing_foreign_acts_wherever_it_stands(text, name):
-    """Every field that an issue, a model or a repository can fill holds the same hostile text."""
+    """Every field that an issue, a model or a repository can fill contains the same hostile text."""
     place = suspect(path=text, symbol=text, why=text, quote=text, evidence="E1")
     given = dict.fromkeys(("verdict", "severity_reason", "how_to_confirm", "review_message", "owner"), text)
     given |= dict.fromkeys(("owner_reason", "no_suspect_change"), text)
@@ -110,5 +110,5 @@ def test_what_would_outgrow_githubs_limit_loses_the_fold_and_not_its_end():
 def test_a_ticket_has_fields_and_fits():
     ticket = MarkdownRenderer().ticket(longest())
     assert len(ticket.body) <= 6_000
-    named = {"type": "bug", "priority": "high", "component": "parser/lexer.py", "labels": "bug, area: parser"}
+    named = {"type": "bug", "severity": "high", "component": "parser/lexer.py", "labels": "bug, area: parser"}
     assert ticket.fields == named

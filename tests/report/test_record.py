@@ -1,4 +1,4 @@
-"""What a repository's fixes say of a confidence: bounded, monotone, and slow to leave the shipped calibration."""
+"""The adjustment of confidences by a repository's fixes: bounded, monotone and gradual."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_record_as_shipped_shifts_nothing() -> None:
     ],
 )
 def test_a_bad_record_lowers_it_the_more_the_longer_it_is(outcomes: int, least: float, most: float) -> None:
-    """Said 0.8, right half of the time."""
+    """A confidence of 0.8, right half of the time."""
     record = read_record([(0.8, n % 2 == 0) for n in range(outcomes)])
     assert record is not None
     assert least <= record.confidence(0.8) <= most

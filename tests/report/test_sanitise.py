@@ -1,4 +1,4 @@
-"""Nothing that an issue, a model or a repository says may act in a comment."""
+"""Text of an issue, a model or a repository has no effect in a comment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOSTILE = st.one_of(
 
 
 def rendered(markdown: str) -> str:
-    """As HTML; behind a word, since every piece of foreign text is."""
+    """Return the HTML of a text after a word, because untrusted text always follows one."""
     return MARKDOWN.render(f"said {markdown}")
 
 

@@ -1,4 +1,4 @@
-"""The sticky comment in its variants; golden files show each of them whole. UPDATE_GOLDEN=1 writes them anew."""
+"""All variants of the sticky comment, with golden files; UPDATE_GOLDEN=1 rewrites them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def test_suspects_come_with_numbered_lines():
     assert "    12 │     while True:" in shown
 
 
-def test_the_history_is_told_in_words():
+def test_the_history_is_described_in_words():
     shown = render_terminal(FOUND, width=200, colour=False)
     change = "bbbbbbbbbb “Speed up the lexer” (in the range given, 2.3.2 → 2.4.1) — touches L12 of `Lexer.scan`"
     assert f"Suspect change, not bisected: {change}" in shown

@@ -1,4 +1,4 @@
-"""An index as plain values, to hold one against another."""
+"""An index as plain values, for comparisons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.search.index import Index
 
 
 def state(index: Index) -> tuple[Any, ...]:
-    """All that a query can see."""
+    """Return everything that a query can read."""
     columns = (
         "chunk_file",
         "chunk_start",

@@ -1,4 +1,4 @@
-"""What of a body is the reporter's own: not what a form asked, nor the machine."""
+"""The reporter's own part of a body, without form texts and machine output."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ from nodes.search.mentions.asides import without_asides
         pytest.param("    ratio = 1.5", "    ratio = 1.5", id="indented-code"),
     ],
 )
-def test_what_is_left_was_told(body, left):
+def test_what_is_left_was_announced(body, left):
     assert without_asides(body) == left

@@ -1,4 +1,4 @@
-"""A repository of a few kilobytes that unfolds without end costs a bounded time and memory, and is searched in part."""
+"""A small repository that expands without limit costs limited time and memory, and is partly searched."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALL = ReadLimits(entries=5_000, listing=3_000_000, output=3_000_000, seconds=6
         pytest.param(ReadLimits(seconds=0.2), 200_000, id="seconds"),
     ],
 )
-def test_a_tree_bomb_is_listed_up_to_a_limit_and_told_once(
+def test_a_tree_bomb_is_listed_up_to_a_limit_and_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, limits: ReadLimits, most: int
 ) -> None:
     sha = tree_bomb(tmp_path)
@@ -122,7 +122,7 @@ def test_an_object_that_needs_too_much_memory_costs_itself_alone(tmp_path: Path)
     assert dict(repository.read([sha])) == {}
 
 
-def test_a_command_that_goes_on_for_ever_is_ended(tmp_path: Path) -> None:
+def test_an_endless_command_is_ended(tmp_path: Path) -> None:
     with Running(["yes"], stdin=0, env={"PATH": "/usr/bin:/bin"}, limits=SMALL, most=100_000) as running:
         assert len(running.out.read()) == 100_000
         assert running.cut == "bytes"

@@ -1,4 +1,4 @@
-"""The cache may forget, keeps to its bound, and never breaks an answer."""
+"""The cache may lose entries, respects its size limit, and never changes a result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_only_the_last_trees_are_kept(path):
     cache = Cache(path)
     for number in range(5):
         cache.put_tree(f"c{number}:v1", b"%d" % number)
-        cache.tree("c0:v1")  # used again and again
+        cache.tree("c0:v1")  # used repeatedly
     assert [cache.tree(f"c{number}:v1") for number in range(5)] == [b"0", None, None, b"3", b"4"]
     assert cache.latest_tree("v1") == b"4"
     assert cache.latest_tree("v2") is None
@@ -101,7 +101,7 @@ def test_a_value_that_was_put_by_another_key_is_not_taken(path):
         pytest.param(b"SQLite format 3\0" + b"\xff" * 5_000, id="head-only"),
     ],
 )
-def test_a_damaged_file_is_set_aside_and_begun_anew(path, caplog, content):
+def test_a_damaged_file_is_set_aside_and_started_again(path, caplog, content):
     path.write_bytes(content)
     cache = Cache(path)
     assert cache.get(["a"]) == {}
@@ -124,7 +124,7 @@ def test_damage_in_the_middle_costs_time_only(path):
     assert cache.get(["a"]) == {"a": b"1"}
 
 
-def test_a_file_of_an_older_format_is_begun_anew(path):
+def test_a_file_of_an_older_format_is_started_again(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
             "create table record (key text primary key, value blob not null, size integer, used integer)"
@@ -179,7 +179,7 @@ def test_a_file_of_a_newer_format_is_left_alone(path, caplog):
         pytest.param(lambda path: path.parent.joinpath("c.sqlite-wal").mkdir(), id="no-journal"),
     ],
 )
-def test_a_file_that_cannot_be_written_is_said_once(path, caplog, hinder):
+def test_a_file_that_cannot_be_written_is_reported_once(path, caplog, hinder):
     hinder(path)
     cache = Cache(path)
     cache.put({"a": b"1"})

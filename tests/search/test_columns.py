@@ -1,4 +1,4 @@
-"""Columns of files can be packed, cut and put together anew without a row going astray."""
+"""Columns can be packed, split and joined without loss of rows."""
 
 from __future__ import annotations
 

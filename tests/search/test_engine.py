@@ -1,4 +1,4 @@
-"""An issue in, ranked places out, from small real repositories."""
+"""Ranked places for issues in small real repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crash keeps its fingerprint wherever and whenever it happens; another one has another."""
+"""Equal crashes have equal fingerprints in any version and on any machine; others differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository's issue forms: read from its commit, whatever stands in them."""
+"""Issue forms are read from the commit, whatever their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Git objects are read as they are, whatever their names and bytes."""
+"""Git objects are read correctly, whatever their names and bytes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_huge_blob_is_listed_but_never_loaded(tmp_path):
     assert repository.read_file(sha, "big.py") is None
 
 
-def test_what_cannot_be_searched_is_said_clearly(tmp_path):
+def test_what_cannot_be_searched_is_reported_clearly(tmp_path):
     with pytest.raises(NotARepository, match="no such directory"):
         Repository.open(tmp_path / "nowhere")
     (tmp_path / "plain").mkdir()

@@ -1,4 +1,4 @@
-"""Patterns for paths fit exactly what git's own ``.gitignore`` fits, and cost no more than the path is long."""
+"""Path patterns match what git's ``.gitignore`` matches, in time linear in the path."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_git(folder: Path, pattern: str, paths: Sequence[str]) -> set[str]:
-    """The paths that git ignores by one pattern; none of them exists, so that each counts as a file."""
+    """Return the paths that git ignores by one pattern; none of them exists, so each counts as a file."""
     (folder / ".gitignore").write_text(f"{pattern}\n", encoding="utf-8")
     asked = "\0".join(paths)
     done = subprocess.run(
@@ -82,7 +82,7 @@ NAME = st.text("abA.-", min_size=1, max_size=3).filter(lambda name: name not in 
 PATHS = st.lists(NAME, min_size=1, max_size=4).map("/".join)
 PIECES = ("a", "b", "A", ".", "-", "*", "?", "[ab]", "[!a]", "[a-]", "[^.-a]", r"\*", "a*b", "*.")
 SEGMENTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join).filter(lambda s: "**" not in s)
-# Stars next to another sign and empty segments follow no rule of git's manual.
+# Stars next to another character and empty segments follow no rule of git's manual.
 PATTERNS = st.builds(
     "".join,
     st.tuples(

@@ -1,4 +1,4 @@
-"""A parser that hangs costs its deadline once, and one file its outline; the process that triages waits for nothing."""
+"""A parser that hangs costs its deadline once and one file's outline, and never blocks the triage process."""
 
 from __future__ import annotations
 

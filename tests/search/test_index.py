@@ -1,4 +1,4 @@
-"""A commit's files are found by their words, definitions and lines."""
+"""Files of a commit are found by words, definitions and lines."""
 
 from __future__ import annotations
 

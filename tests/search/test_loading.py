@@ -1,4 +1,4 @@
-"""An index is the same, to the byte, however much of it was known before."""
+"""An index is the same to the byte, however much of it was cached."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES: dict[str, bytes | str] = {
 
 
 def ignored(_phase, _done, _total):
-    """Nobody watches."""
+    """Ignore progress."""
 
 
 @pytest.fixture
@@ -166,5 +166,5 @@ def test_a_tree_that_is_larger_than_the_cache_is_kept_in_part(repository, tmp_pa
     small = Cache(tmp_path / "small.sqlite", largest=2_000)
     parsed = [load(repository, small).parsed for _ in range(4)]
     assert 0 < parsed[1] < parsed[0]
-    assert parsed[1:] == [parsed[1]] * 3  # what is kept stays: it does not push itself out
+    assert parsed[1:] == [parsed[1]] * 3  # stored records do not evict each other
     assert state(load(repository, small).index) == expected

@@ -1,4 +1,4 @@
-"""What an issue names outside its traces."""
+"""What an issue names outside its stack traces."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever state a repository is in, it is read as its commits say, or refused in one line; nothing of it is run."""
+"""A repository in any state is read by its commits or refused in one line; its code never runs."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_what_is_no_commit_is_refused(tmp_path: Path, revision: str) -> None:
 
 @pytest.fixture
 def partial(tmp_path: Path) -> Path:
-    """A clone without blobs, whose remote leaves a mark when it is asked for them."""
+    """Return a clone without blobs, whose remote records requests for them."""
     make_repository(tmp_path / "whole", FILES)
     git(tmp_path / "whole", "config", "uploadpack.allowFilter", "true")
     source = f"file://{tmp_path / 'whole'}"
@@ -317,7 +317,7 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, monkeypatch
     for name in ("ls-tree", "cat-file", "log", "blame", "rev-parse"):
         git(tmp_path / "r", "config", f"alias.{name}", f"!touch {tmp_path}/ran-alias")
     git(tmp_path / "r", "config", "log.showSignature", "true")
-    for leftover in tmp_path.glob("ran-*"):  # by the very commands that set them
+    for leftover in tmp_path.glob("ran-*"):  # by the commands that set them
         leftover.unlink()
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", f"touch {tmp_path}/ran-variable")
     engine = Engine(tmp_path / "r")

@@ -1,4 +1,4 @@
-"""Counting the terms of many chunks at once gives what splitting them word by word gives."""
+"""Batch counting of terms equals splitting word by word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git said is remembered where it cannot change, and only there."""
+"""Only git's immutable answers are cached."""
 
 from __future__ import annotations
 

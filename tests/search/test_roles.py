@@ -1,4 +1,4 @@
-"""What part a file plays."""
+"""Roles of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identifiers and prose meet in the same terms."""
+"""Identifiers and prose share terms."""
 
 from __future__ import annotations
 

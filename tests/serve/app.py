@@ -1,4 +1,4 @@
-"""``triage serve`` as a process of its own, beside a stand-in for GitHub that sends it deliveries."""
+"""``triage serve`` in a separate process, with a simulated GitHub that sends deliveries."""
 
 from __future__ import annotations
 
@@ -27,28 +27,30 @@ from tests.deliveries import SECRET, comment_event, headers, issue_event
 from tests.github_server import GitHubServer, private_key
 from tests.github_world import APP_ID, Repo
 from tests.patience import patience, wait_for
-from tests.preloaded import Forked
+from tests.preloaded import FORKER, Forked
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")
-"""Jobs that leave reactions when an hour's writes allow it, or end a question when two weeks are over."""
+"""Jobs that wait by design: for the hour's write limit, or for the end of a question's two weeks."""
 HTTP = httpx.Client(verify=False, limits=httpx.Limits(max_keepalive_connections=0))
-"""One client for all servers under test, none of which uses TLS: each further one would read the certificates."""
+"""One client for all servers under test, none of which uses TLS: every further client would load the certificates."""
 START = 60.0
 """Seconds for a start on an idle machine."""
 
 
 @dataclass
 class App:
-    """The server under test: started, killed and started again on the same data."""
+    """The server under test: started, killed and restarted on the same data."""
 
     github: GitHubServer
     data: Path
     settings: dict[str, str] = field(default_factory=dict)
     words: Sequence[str] = SERVE
-    """What it is started with; a worker listens nowhere."""
+    """Its command line; a worker does not listen."""
     descriptors: int = 0
-    """File descriptors that it may have; 0 for as many as anybody."""
+    """Maximum number of file descriptors; 0 for the default."""
+    fresh: bool = False
+    """Whether it and its worker are new interpreters, as in production, and not forked."""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -57,7 +59,7 @@ class App:
     _listener: threading.Thread | None = None
 
     def start(self, *, ready: bool = True) -> None:
-        """Start it, and wait until it takes jobs, or only until it listens."""
+        """Start it, and wait until it processes jobs, or only until it listens."""
         given = {
             "GITHUB_APP_ID": str(APP_ID),
             "GITHUB_PRIVATE_KEY": private_key(),
@@ -70,7 +72,7 @@ class App:
             **self.settings,
         }
         self.url = ""
-        start = subprocess.Popen if self.descriptors else Forked
+        start = subprocess.Popen if self.fresh or self.descriptors else Forked
         self.process = start(
             [*self._within(), sys.executable, "-m", "bot", *self.words],
             env=environment(**given),
@@ -104,20 +106,20 @@ class App:
         up.set()
 
     def setup_address(self) -> str:
-        """Where the log says that an App is made."""
+        """Return the address in the log at which an App is created."""
         said = [line["message"] for line in self.log if line.get("action") == "setup"]
         found = re.search(r"http://\S+/setup\?token=\S+", said[0])
         assert found is not None, said
         return found[0]
 
     def kill(self) -> None:
-        """As a power cut does."""
+        """Kill the processes, as a power failure would."""
         assert self.process is not None
         self.process.kill()
         self._ended()
 
     def stop(self) -> int:
-        """As an operator does; returns its exit code."""
+        """Stop the server as an operator does; return its exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self._ended()
@@ -130,54 +132,54 @@ class App:
         return code
 
     def deliver(self, event: str, body: bytes, guid: str | None = None) -> int:
-        """Send a delivery; GitHub does not send it again."""
+        """Send a delivery; GitHub does not repeat it."""
         sent = headers(event, body, guid=guid or str(uuid.uuid4()))
         return HTTP.post(f"{self.url}/webhooks/github", content=body, headers=sent, timeout=patience(10)).status_code
 
     def open_issue(self, repo: Repo, title: str, body: str, **given: Any) -> int:
-        """Somebody opens an issue, and GitHub says so."""
+        """Open an issue and send its delivery."""
         number: int = self.github.world.open_issue(repo, title, body, **given)["number"]
         assert self.deliver("issues", issue_event(self.github.world, repo, number, "opened")) == 202
         return number
 
     def comment(self, repo: Repo, number: int, body: str, author: str = "rita") -> dict[str, Any]:
-        """Somebody comments, and GitHub says so."""
+        """Write a comment and send its delivery."""
         comment = self.github.world.comment(repo, number, body, author)
         assert self.deliver("issue_comment", comment_event(self.github.world, repo, number, comment)) == 202
         return comment
 
     def counts(self) -> dict[str, int]:
-        """The jobs that are not done, by state."""
+        """Return the number of unfinished jobs by state."""
         return dict(self.ask("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"))
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
-        """What its store says to a statement, whichever database that is."""
+        """Return the store's answer to a statement, on either database."""
         return ask(self.settings.get("DATABASE_URL") or self.data / "store.db", statement)
 
     def unfinished(self) -> Counter[str]:
-        """The jobs that are not done, by kind, but for those that wait by nature."""
+        """Return the number of unfinished jobs by kind, except those that wait by design."""
         waiting = self.ask("SELECT work FROM jobs WHERE state <> 'done'")
         return Counter(kind for (work,) in waiting if (kind := json.loads(work)["kind"]) not in WAIT_BY_NATURE)
 
     def key(self, repo: Repo, number: int) -> str:
-        """An issue's key in the store and in the log."""
+        """Return an issue's key in the store and in the log."""
         return f"{self.github.url.partition('//')[2]}/{repo.id}#{number}"
 
     def logged(self, kind: str, key: str) -> bool:
-        """Whether a job of this kind is done."""
+        """Return whether a job of this kind is done."""
         return any(line.get("issue") == key and line["message"] == f"{kind} is done" for line in list(self.log))
 
     def size(self) -> int:
-        """Bytes of the data directory."""
+        """Return the bytes of the data directory."""
         return sum(file.stat().st_size for file in self.data.rglob("*") if file.is_file())
 
     def pass_time(self, seconds: float) -> None:
-        """Let what is due by then be due now."""
+        """Make everything due that will be due by then."""
         until = time.time() + 5 + seconds
         self.ask(f"UPDATE jobs SET due = due - {seconds} WHERE state = 'todo' AND due <= {until}")
 
     def settled(self, seconds: float = 40.0) -> None:
-        """Wait until nothing is left to do now."""
+        """Wait until no job is due."""
         wait_for(lambda: not self._in_hand(), seconds, lambda: f"{self.counts()} {self.log[-5:]}")
 
     def _in_hand(self) -> bool:
@@ -204,9 +206,12 @@ def _read(line: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
-    """A server that is stopped in the end, whatever happened to it."""
-    app = App(github, data, settings)
+def running(github: GitHubServer, data: Path, *, fresh: Any = False, **settings: str) -> Iterator[App]:
+    """Run a server, and stop it at the end in any case; measurements need a fresh one.
+
+    ``fresh`` is Any because callers also pass their settings as a dictionary.
+    """
+    app = App(github, data, settings, fresh=fresh)
     try:
         app.start()
         yield app
@@ -215,8 +220,10 @@ def running(github: GitHubServer, data: Path, **settings: str) -> Iterator[App]:
 
 
 def processes_of(process: int) -> Iterator[int]:
-    """A process and its children, by id."""
-    yield process
+    """Yield the ids of a process and its children, without the one that forks for the tests."""
+    with suppress(OSError):
+        if Path(f"/proc/{process}/comm").read_text().strip() != FORKER:
+            yield process
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:
@@ -226,7 +233,7 @@ def processes_of(process: int) -> Iterator[int]:
 
 
 def memory_of(process: int) -> int:
-    """Resident bytes of a process and its children."""
+    """Return the resident bytes of a process and its children."""
     total = 0
     for pid in processes_of(process):
         with suppress(OSError, IndexError):

@@ -1,4 +1,4 @@
-"""A repository with a bug in it, a stand-in for GitHub that serves it, and the server beside it."""
+"""A repository with a bug, a simulated GitHub that serves it, and the server."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def github() -> Iterator[GitHubServer]:
 
 @pytest.fixture(scope="session")
 def feedbox(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> Repo:
-    """The repository that a module's fixtures may use."""
+    """Return the repository for the fixtures of a module."""
     origin = tmp_path_factory.mktemp("origin")
     sha = make_repository(origin, FILES)
     return github.world.repository("octo/feedbox", git=origin, head=sha)
@@ -59,7 +59,7 @@ def feedbox(github: GitHubServer, tmp_path_factory: pytest.TempPathFactory) -> R
 
 @pytest.fixture
 def repo(github: GitHubServer, feedbox: Repo) -> Repo:
-    """A test's own copy of it, in an installation of its own: another test's writes would use up its limits."""
+    """Return the test's own copy in a separate installation, because other tests' writes would use up its limits."""
     number = len(github.world.repos)
     name = f"octo/feedbox{number}"
     return github.world.repository(name, installation=1_000 + number, git=feedbox.git, head=feedbox.head)
@@ -69,9 +69,9 @@ def repo(github: GitHubServer, feedbox: Repo) -> Repo:
 def app(
     request: pytest.FixtureRequest, github: GitHubServer, feedbox: Repo, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[App]:
-    """One server for the tests of a module, for its start takes seconds; each test has an issue of its own.
+    """Yield one server for the tests of a module, because its start takes seconds; each test has its own issue.
 
-    A module that is marked ``on_both_databases`` has its tests run on each.
+    The tests of a module marked ``on_both_databases`` run on each.
     """
     shared = getattr(request, "param", "sqlite") == "postgres"
     settings = {"DATABASE_URL": request.getfixturevalue("postgres").migrated()} if shared else {}

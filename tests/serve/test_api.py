@@ -1,4 +1,4 @@
-"""A run asked for over HTTP, done by the worker; GitHub is only read."""
+"""A run requested over HTTP and done by the worker; GitHub is only read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_issue_and_a_text_are_triaged_and_nothing_is_written(
 ) -> None:
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
     with running(github, tmp_path / "data", TRIAGE_API_TOKEN=TOKEN) as app:
-        app.open_issue(repo, TITLE, BODY)  # so that the App has heard of the repository
+        app.open_issue(repo, TITLE, BODY)  # so that the App knows the repository
         app.settled()
         issue = ended(app, {"repository": repo.full_name, "issue": number})
         text = ended(app, {"repository": repo.full_name, "title": TITLE, "body": BODY, "max_retries": 0})

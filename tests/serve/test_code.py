@@ -1,4 +1,4 @@
-"""Code that cannot be read, that was pushed away by force, or that is too large: the report says what it is made of."""
+"""Code that is unreadable, force-pushed away or too large: the report states what it is based on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most 
 
 
 def report_of(app: App, github: GitHubServer, repo: Repo, title: str = TITLE, body: str = BODY) -> str:
-    """The report on a new issue."""
+    """Return the report on a new issue."""
     number = app.open_issue(repo, title, body)
     wait_for(
         lambda: bool(sticky(github, repo, number)), 35.0, lambda: app.ask("SELECT id, issue_key, state, said FROM jobs")
@@ -55,7 +55,7 @@ def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: Git
     wait_for(lambda: app.ask(stored)[0][0] >= 1, 20.0, lambda: app.log[-5:])
 
 
-def test_a_force_push_while_a_question_waits_is_searched_again_and_said(
+def test_a_force_push_while_a_question_waits_is_searched_again_and_reported(
     app: App, github: GitHubServer, tmp_path: Path
 ) -> None:
     old = make_repository(tmp_path, FILES)
@@ -89,7 +89,7 @@ def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubS
 
 
 @pytest.mark.timeout(300)
-def test_a_bomb_is_reported_on_and_said_once_beside_a_healthy_repository(
+def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
     app: App, github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     sha = tree_bomb(tmp_path)
@@ -97,7 +97,7 @@ def test_a_bomb_is_reported_on_and_said_once_beside_a_healthy_repository(
     first = app.open_issue(bomb, TITLE, BODY)
     healthy = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: bool(sticky(github, repo, healthy)), 60.0, lambda: app.log[-5:])
-    # Nothing was found, so a report is posted only to a person who asks for one; the sentence waits for it.
+    # Nothing was found, so a report is only posted for a command; the assertion waits for it.
     app.settled()
     assert sticky(github, bomb, first) == ""
     second = app.open_issue(bomb, TITLE, BODY)

@@ -1,4 +1,4 @@
-"""What an operator does beside the server: old issues, saved deliveries, jobs that were given up."""
+"""An operator's commands beside the server: old issues, saved deliveries and dead jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 @pytest.fixture
 def settings(app: App) -> dict[str, str]:
-    """The server's own settings, for a command beside it."""
+    """Return the server's own settings, for a command beside it."""
     return {
         "GITHUB_APP_ID": str(APP_ID),
         "GITHUB_PRIVATE_KEY": private_key(),
@@ -41,7 +41,7 @@ def test_old_issues_are_listed_first_and_triaged_on_request(
     app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:
     old = [github.world.open_issue(repo, f"{TITLE} {n}", BODY)["number"] for n in range(3)]
-    new = app.open_issue(repo, TITLE, BODY)  # names the repository to the server
+    new = app.open_issue(repo, TITLE, BODY)  # tells the server the repository's name
     wait_for(lambda: len(github.world.reports(repo, new)) == 1, 15.0, lambda: app.log[-5:])
     dry = triage(tmp_path, "backfill", f"OCTO/{repo.name}", "--limit", "3", **settings)
     assert [line.split()[0] for line in dry.stdout.splitlines()] == [f"#{n}" for n in (old[2], old[1])]
@@ -86,7 +86,7 @@ def test_replay_refuses_what_is_no_delivery(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (0, "nothing to do")
 
 
-def test_a_dead_job_is_listed_and_begun_again(tmp_path: Path) -> None:
+def test_a_dead_job_is_listed_and_restarted(tmp_path: Path) -> None:
     async def mark_dead() -> None:
         store = SqliteStore(tmp_path / "data" / "store.db")
         work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", 4), why="opened")

@@ -1,4 +1,4 @@
-"""What people do while a run waits, or is in flight, through the whole server."""
+"""People's actions while a run waits or is in progress, with the whole server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it 
 
 
 def asked(app: App, github: GitHubServer, repo: Repo) -> int:
-    """An issue that says next to nothing, and the question it leads to."""
+    """Open an issue with almost no information; return it and the question that follows."""
     number = app.open_issue(repo, "It breaks", "")
     wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 40.0, lambda: app.log[-5:])
     app.settled()
@@ -69,7 +69,7 @@ def test_a_report_that_a_person_deleted_is_not_written_again(app: App, github: G
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "delivery-lost"])
 @pytest.mark.parametrize("command", ["/triage", "/triage redirect look at feedbox/store.py"])
-def test_a_persons_command_posts_a_deleted_report_anew(
+def test_a_persons_command_posts_a_deleted_report_again(
     app: App, github: GitHubServer, repo: Repo, told: bool, command: str
 ) -> None:
     repo.permissions["mona"] = "triage"
@@ -86,7 +86,7 @@ def test_a_persons_command_posts_a_deleted_report_anew(
         command = "/triage resume" if command != "/triage" else command
     asked = app.comment(repo, number, command, "mona")
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
-    # Reactions wait while GitHub's limit of writes leaves room for reports alone.
+    # Reactions wait while GitHub's write limit only has room for reports.
     wait_for(lambda: ("comment", asked["id"], "rocket") in github.world.reactions, 100.0, lambda: app.log[-5:])
     assert len(github.world.ours(repo, number)) == 1
 
@@ -175,12 +175,12 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     app.settled()
     assert "- [x] **Q1**" in report(github, there, new)
     assert len(world.ours(there, new)) == 1
-    # The question moved with the issue; it was not asked anew.
+    # The question moved with the issue and was not asked again.
     places = f"issue_key LIKE '%/{here.id}#{number}' OR issue_key LIKE '%/{there.id}#{new}'"
     assert app.ask(f"SELECT count(*) FROM questions WHERE {places}") == [(1,)]
 
 
-def test_the_configurations_fault_is_told_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
+def test_the_configurations_fault_is_reported_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
     world = github.world
     known = world.repos[1000]
     broken = world.repository(f"octo/broken{len(world.repos)}", git=known.git, head=known.head)
@@ -234,7 +234,7 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
     reads: list[Call] = []
 
     def fault(call: Call) -> Fault | None:
-        """Hold the run at its second reading, just before it posts, until it was told to stop."""
+        """Hold the run at its second read, just before it posts, until it is stopped."""
         if call.method == "GET" and call.path.endswith(f"/issues/{number}"):
             reads.append(call)
         if len(reads) == 2 and not stopped.is_set():
@@ -255,13 +255,13 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
         github.fault = lambda _call: None
 
 
-def test_a_redirect_reaches_a_run_that_has_begun(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mona"] = "triage"
     said = Event()
 
     def fault(call: Call) -> Fault | None:
-        """Hold the run before it fetches the code, until it was redirected."""
-        # A reaction is left to a later job while the limit of writes is short; then the fetch itself is held.
+        """Hold the run before it fetches the code, until it is redirected."""
+        # A reaction is left to a later job while the write limit is low; then the fetch itself is held.
         starts = (call.method == "POST" and call.path.endswith("/reactions")) or f"{repo.full_name}.git" in call.path
         if starts and not said.is_set():
             said.set()
@@ -293,7 +293,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
     assert "because the issue was edited" in report(github, repo, number)
 
 
-def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_after_two_weeks_it_continues_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
     number = asked(app, github, repo)
     app.pass_time(14 * 86_400.0)
     wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 40.0, lambda: app.log[-5:])
@@ -304,7 +304,7 @@ def test_after_two_weeks_it_goes_on_without_an_answer(app: App, github: GitHubSe
 
 
 def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
-    name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, GitHub is one
+    name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, but there is one GitHub
     repo = github.world.repository(name, git=repo.git)
     installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
     app.open_issue(repo, "It fails", "It does not work.")  # so that the repository is known
@@ -323,7 +323,7 @@ def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, 
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
 
 
-def test_a_bot_that_the_repository_names_is_heard_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_bot_that_the_repository_names_is_answered_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.files[".github/triage.yml"] = "bots: ['Sentry-io[bot]']\n"
     try:
         named, other = (

@@ -1,4 +1,4 @@
-"""The same failure reported twice, through the whole server: named as it is now, and never against a person."""
+"""Duplicate reports with the whole server: current state, and people's decisions take precedence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = on_both_databases
 
 @pytest.fixture
 def twins(github: GitHubServer, repo: Repo) -> Repo:
-    """A repository of its own with the same code, so that no other test's issues are compared with."""
+    """Return a separate repository with the same code, so that no other test's issues are compared."""
     return github.world.repository(f"octo/twins-{os.urandom(3).hex()}", git=repo.git, head=repo.head)
 
 
@@ -82,9 +82,9 @@ def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
     second = opened(app, github, twins, ELSEWHERE, AGAIN)
     twins.issues[first]["state"] = "closed"
     assert app.deliver("issues", issue_event(github.world, twins, first, "closed")) == 202
-    del twins.issues[second]  # and nobody says so
+    del twins.issues[second]  # without a delivery
     third = 3
-    twins.issues[second] = {}  # keep the stand-in from giving its number again
+    twins.issues[second] = {}  # prevents the simulated GitHub from reusing its number
     github.world.open_issue(twins, "Once more", AGAIN)
     del twins.issues[second]
     assert app.deliver("issues", issue_event(github.world, twins, third, "opened")) == 202
@@ -137,12 +137,12 @@ def test_maintainers_can_have_it_off(app: App, github: GitHubServer, twins: Repo
 
 
 def kept(app: App, repo: Repo) -> set[int]:
-    """The issues that new ones of a repository are compared with."""
+    """Return the issues with which new ones of a repository are compared."""
     found = app.ask(f"SELECT number FROM past_issues WHERE repository_key = '{app.key(repo, 0)[:-2]}'")
     return {number for (number,) in found}
 
 
-def test_issues_from_before_the_app_are_learnt_and_an_edit_is_heard(
+def test_issues_from_before_the_app_are_learnt_and_an_edit_is_noticed(
     app: App, github: GitHubServer, twins: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:
     old = github.world.open_issue(twins, TITLE, crash())["number"]

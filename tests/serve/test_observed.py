@@ -1,4 +1,4 @@
-"""What an operator sees of a triage: log lines with ids, measures, spans; and nothing that anybody wrote."""
+"""Log lines, metrics and spans of a triage, without any text that people wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.serve.conftest import BODY, TITLE
 
 METRICS_TOKEN = "prometheus-reads-with-this"
 WRITTEN = ("parse_date", "feedbox", "RFC 822", "octo", "rita", "no zone in")
-"""Of the issue, the code, the repository's name and its people."""
+"""Texts from the issue, the code, the repository's name and its people."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(github: GitHubServer, feedbox: Repo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
-    """One triage by a model, and all that is known of it when its measures are stored."""
+    """Yield one triage by a model with all its records, after its metrics are stored."""
     with collecting() as collector, serve_model() as model:
         model.script = obedient(Hostile("observed", TITLE, BODY))
         settings = {

@@ -1,4 +1,4 @@
-"""The same server with everything it must not lose in Postgres."""
+"""The same server with its durable data in Postgres."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_database_holds_all_a_server_must_not_lose(
     with running(github, tmp_path / "one", **settings) as app:
         number = app.open_issue(repo, TITLE, BODY)
         app.kill()
-    with running(github, tmp_path / "another", **settings) as app:  # as on a machine that never saw the first
+    with running(github, tmp_path / "another", **settings) as app:  # as on another machine
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 30.0, lambda: app.log[-5:])
         wait_for(lambda: not app.counts().get("todo") and not app.counts().get("doing"), 30.0, app.counts)
     assert len(github.world.ours(repo, number)) == 1

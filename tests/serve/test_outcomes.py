@@ -1,4 +1,4 @@
-"""When the fix of a triaged issue lands, the report is held against it, and said so."""
+"""When the fix of a triaged issue lands, the report is compared with it and the result is shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.serve.conftest import BODY, FILES, TITLE
 
 @pytest.fixture
 def own(github: GitHubServer, tmp_path: Path) -> Repo:
-    """A repository that the test may change."""
+    """Return a repository that the test may change."""
     sha = make_repository(tmp_path / "origin", FILES)
     return github.world.repository(f"octo/clockwork-{os.urandom(3).hex()}", git=tmp_path / "origin", head=sha)
 
@@ -40,25 +40,25 @@ def app(request: pytest.FixtureRequest, github: GitHubServer, tmp_path: Path) ->
 
 
 def store_of(app: App) -> Store:
-    """What the server under test keeps."""
+    """Return the store of the server under test."""
     return open_store(Settings(triage_data_dir=app.data, database_url=app.settings.get("DATABASE_URL")))
 
 
 def close(app: App, github: GitHubServer, repo: Repo, number: int) -> None:
-    """Somebody closes an issue, and GitHub says so."""
+    """Close an issue and send the delivery."""
     repo.issues[number]["state"] = "closed"
     assert app.deliver("issues", issue_event(github.world, repo, number, "closed")) == 202
 
 
 def land(repo: Repo, message: str) -> None:
-    """A commit that mends the dates reaches the default branch."""
+    """Push a commit that fixes the dates to the default branch."""
     assert repo.git is not None
     mended = {**FILES, "feedbox/dates.py": FILES["feedbox/dates.py"].replace("hours * 60", "sign * hours * 60")}
     repo.head = make_repository(repo.git, mended, message=message)
 
 
 def outcome(app: App, repo: Repo, number: int) -> Outcome | None:
-    """What the store knows."""
+    """Return the stored outcome."""
 
     async def ask() -> Outcome | None:
         store = store_of(app)
@@ -72,7 +72,7 @@ def outcome(app: App, repo: Repo, number: int) -> Outcome | None:
 
 
 def upkeep(app: App) -> int:
-    """A round of it, a month later."""
+    """Run a maintenance round as of a month later."""
 
     async def look() -> int:
         store = store_of(app)

@@ -1,4 +1,4 @@
-"""Pages of a server that works: they follow a run as it happens, and let the server end."""
+"""Pages of a running server: they follow a run live and do not delay a shutdown."""
 
 from __future__ import annotations
 

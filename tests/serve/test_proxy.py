@@ -1,4 +1,4 @@
-"""A proxy that answers in GitHub's place for a while costs time and nothing else, through the whole server."""
+"""A proxy that temporarily responds instead of GitHub only costs time, with the whole server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAULTS = {
 def test_an_issue_is_triaged_once_github_itself_answers_again(
     app: App, github: GitHubServer, repo: Repo, fault: Fault
 ) -> None:
-    """The API's answers are a proxy's for five attempts, which had been one more than a job survived; then git's."""
+    """For five attempts, one more than a job once survived, the API's responses are a proxy's; then git's."""
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
     key = app.key(repo, number)
 
@@ -45,7 +45,7 @@ def test_an_issue_is_triaged_once_github_itself_answers_again(
             return fault if ".git/" in call.path or call.path.endswith("/commits") else None
 
         github.fault = git_alone
-        if fault.status == 200:  # git's own 404 is believed by now, and reported without the code
+        if fault.status == 200:  # git's own 404 counts by now, and the report is written without the code
             waited(1)
     finally:
         github.fault = lambda _call: None

@@ -1,4 +1,4 @@
-"""How many requests a warm issue costs of GitHub's rate limit."""
+"""The number of requests that a warm issue costs of GitHub's rate limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER = ("save fails on a path that is a string", "`save(article, 'a.txt')` in f
 def test_a_warm_issue_costs_at_most_seven_requests(
     app: App, github: GitHubServer, repo: Repo, config: str | None
 ) -> None:
-    name = f"octo/counted{len(github.world.repos)}"  # nothing here resembles an earlier issue
+    name = f"octo/counted{len(github.world.repos)}"  # no earlier issue is similar
     repo = github.world.repository(name, git=repo.git, head=repo.head, labels={"bug"})
     if config is not None:
         repo.files[".github/triage.yml"] = config
@@ -34,9 +34,9 @@ def test_a_warm_issue_costs_at_most_seven_requests(
             lambda: app.log[-5:],
         )
         app.settled()
-        # The repository's old issues are read once, some seconds after its first delivery; that is no issue's cost.
+        # The repository's old issues are read once, some seconds after its first delivery; no issue is charged for it.
         wait_for(lambda: app.ask(LEARNING)[0][0] == 0, 30.0, lambda: app.log[-5:])
-    # On GitHub a second reading of an issue shows our reaction to it, so that one counts.
+    # On GitHub, a second read of an issue includes our reaction, so it counts.
     every = [f"{call.method} {call.path}" for call in github.calls[before:]]
     counted = Counter(every) - Counter(f"{call.method} {call.path}" for call in github.free[free:])
     print(f"{len(every)} requests, {counted.total()} of which count: {sorted(counted)}")

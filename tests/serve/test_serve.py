@@ -16,7 +16,7 @@ from tests.serve.conftest import BODY, TITLE, on_both_databases
 
 
 def test_an_opened_issue_gets_one_report(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
-    with running(github, tmp_path / "data") as app:
+    with running(github, tmp_path / "data", fresh=True) as app:
         number = app.open_issue(repo, TITLE, BODY)
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
         (report,) = github.world.reports(repo, number)
@@ -52,7 +52,7 @@ def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
 
 
 @on_both_databases
-def test_what_was_under_way_goes_on_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_what_was_under_way_continues_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     app.kill()
     app.start()
@@ -84,3 +84,8 @@ def test_an_issue_in_an_empty_repository_gets_an_answer_too(app: App, github: Gi
     repo = github.world.repository("octo/empty", git=empty)
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
+    (comment,) = github.world.reports(repo, number)
+    assert "**The code could not be read, so the report names no place.**" in comment
+    assert "The code could not be read: the repository has no commit yet." in comment
+    app.settled()
+    assert app.ask(f"SELECT run_no, status FROM runs WHERE issue_key = '{app.key(repo, number)}'") == [(1, "finished")]

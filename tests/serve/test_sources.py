@@ -1,4 +1,4 @@
-"""A server whose operator named sources: the issues of the dependency in the trace, and a tool that is dead."""
+"""A server with configured sources: a dependency's issues, and an unavailable tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that cannot do its work says why in one line, and does not start."""
+"""A server that cannot work names the reason in one line and does not start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("settings", "says"), FAULTS)
-def test_what_keeps_it_from_working_is_said_at_the_start(tmp_path: Path, settings: dict[str, str], says: str) -> None:
+def test_what_keeps_it_from_working_is_reported_at_the_start(
+    tmp_path: Path, settings: dict[str, str], says: str
+) -> None:
     (tmp_path / "a file").touch()
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "store.db").write_text("not a database")
@@ -87,7 +89,7 @@ def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kep
         app.kill()
 
 
-@pytest.mark.timeout(400)  # the worker may be silent for twenty seconds before it counts as hung
+@pytest.mark.timeout(400)  # a worker may be silent for twenty seconds before it counts as hung
 @pytest.mark.parametrize("shared", [False, True], ids=["sqlite", "postgres-without-a-worker-of-its-own"])
 def test_a_frozen_worker_makes_the_server_not_ready(
     request: pytest.FixtureRequest, github: GitHubServer, tmp_path: Path, *, shared: bool

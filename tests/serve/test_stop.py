@@ -1,4 +1,4 @@
-"""A fresh data folder, and a stop in the middle of work, with real processes: nothing unforeseen is logged."""
+"""A new data folder and a stop during work, with real processes: no unexpected log record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ISSUES = 5
 
 
 def unforeseen(app: App) -> list[object]:
-    """What no log of a healthy server holds."""
+    """Return the records that must not be in the log of a healthy server."""
     signs = ("Traceback", "cannot schedule", "no such table", "job_failed", "never retrieved")
     return [line for line in app.log if any(sign in str(line) for sign in signs)]
 
@@ -41,7 +41,7 @@ def test_a_stop_under_load_cuts_nothing_off_with_a_fault(github: GitHubServer, r
         numbers = [app.open_issue(repo, f"{TITLE} {n}", BODY) for n in range(ISSUES)]
         for pause in (0.0, 0.4):
             wait_for(lambda: bool(app.ask("SELECT 1 FROM jobs WHERE state = 'doing'")), 40.0, lambda: app.log[-5:])
-            time.sleep(pause)  # so that each stop meets other steps
+            time.sleep(pause)  # so that each stop interrupts other steps
             assert app.stop() == 0
             assert unforeseen(app) == []
             app.start()

@@ -1,4 +1,4 @@
-"""A thread with a real server: a question, an answer, commands, and what is none of it."""
+"""A thread with a real server: a question, an answer, commands, and other comments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _claims_the_dates(body: str) -> bool:
 
 
 def sticky(github: GitHubServer, repo: Repo, number: int) -> str:
-    """The one report, or nothing while there is none."""
+    """Return the only report, or an empty string if none exists."""
     reports = github.world.reports(repo, number)
     assert len(reports) <= 1
     return reports[0] if reports else ""
 
 
 def ask(app: App, github: GitHubServer, repo: Repo) -> int:
-    """An issue that says too little, and the question that it gets."""
+    """Open an issue with too little information, and return it with the question."""
     number = app.open_issue(repo, "It fails", "It does not work.")
     wait_for(
         lambda: "**Q1**" in sticky(github, repo, number), 40.0, lambda: (sticky(github, repo, number), app.log[-5:])
@@ -34,7 +34,7 @@ def ask(app: App, github: GitHubServer, repo: Repo) -> int:
     return number
 
 
-def test_an_answer_lets_the_run_go_on(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_answer_lets_the_run_continue(app: App, github: GitHubServer, repo: Repo) -> None:
     number = ask(app, github, repo)
     assert "- [ ] **Q1**" in sticky(github, repo, number)
     assert "dates.py" not in sticky(github, repo, number)
@@ -114,7 +114,7 @@ def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo:
     app.comment(repo, number, "/triage redirect look at feedbox/store.py and save", "mia")
     app.settled()
     assert sticky(github, repo, number) == before
-    resumed = app.comment(repo, number, "/triage resume", "mia")  # a report that says the same is not edited
+    resumed = app.comment(repo, number, "/triage resume", "mia")  # a report with the same text is not edited
     wait_for(lambda: ("comment", resumed["id"], "rocket") in github.world.reactions, 40.0, lambda: app.log[-5:])
 
 

@@ -1,4 +1,4 @@
-"""Servers that speak no MCP: over standard streams as a script, over HTTP as a thread."""
+"""Servers that violate MCP: over standard streams as a script, over HTTP as a thread."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def misbehave(how: str) -> None:
-    """Over standard streams."""
+    """Misbehave over standard streams."""
     if how == "silent":
         time.sleep(600)
     if how == "stubborn":
         import signal
 
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        while True:  # it stays even when its input is closed
+        while True:  # it does not exit even when its input is closed
             time.sleep(600)
     while how == "garbage":
         os.write(1, b"not json " * 1000 + b"\n")
@@ -29,7 +29,7 @@ def misbehave(how: str) -> None:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers as the path says."""
+    """Responds according to the path."""
 
     asked: list[str]
 
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"event: message\ndata: " + b"x" * 10_000 + b"\n\n")
 
     def _drips(self) -> None:
-        """One byte every now and then: no single read is slow."""
+        """Send one byte at intervals: no single read is slow."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -96,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def bad_http() -> Iterator[tuple[str, list[str]]]:
-    """Its address, and what it was asked for."""
+    """Yield the server's address and the received requests."""
     asked: list[str] = []
     handler = type("Bad", (Handler,), {"asked": asked})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

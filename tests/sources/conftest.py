@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def mcp_url() -> Iterator[str]:
-    """Its address."""
+    """Yield the server's address."""
     with subprocess.Popen(
         [sys.executable, str(HERE / "mcp_server.py"), "http"], stdout=subprocess.PIPE, text=True
     ) as server:

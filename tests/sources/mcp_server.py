@@ -73,7 +73,7 @@ def empty(query: str) -> dict[str, Any]:
 
 
 def build(*, everything: bool) -> Any:
-    """The server."""
+    """Build the server."""
     from mcp.server.mcpserver import MCPServer
 
     server = MCPServer("tests")

@@ -1,4 +1,4 @@
-"""Stand-ins for SearXNG and Tavily: real HTTP on a free port of 127.0.0.1, answers given by the test."""
+"""Simulated SearXNG and Tavily: real HTTP on a free port of 127.0.0.1, with the test's responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass
 class SearchServer:
-    """Its address, what it answers, and what it was asked."""
+    """The server's address, its responses and the received requests."""
 
     url: str = ""
     results: list[Any] = field(default_factory=list)
@@ -23,7 +23,7 @@ class SearchServer:
 
 @contextmanager
 def serve_search(*results: dict[str, str]) -> Iterator[SearchServer]:
-    """Serve both until the end."""
+    """Serve both until the end of the block."""
     given = SearchServer(results=list(results))
 
     class Handler(BaseHTTPRequestHandler):

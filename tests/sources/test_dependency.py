@@ -1,4 +1,4 @@
-"""Which dependency a stack trace leads into, by the manifests of the repository."""
+"""The dependency that a stack trace leads into, by the repository's manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which source a request is for (seed 003), and which requests reach none."""
+"""The source of a request (seed 003), and requests that reach none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web search: each provider against a server of its own, joined results, and what a bad one costs."""
+"""Web search: each provider with a server of its own, joined results, and faulty providers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_tavily_is_asked_with_its_key() -> None:
 
 
 class Issues:
-    """GitHub's search with answers of its own."""
+    """GitHub's search with scripted results."""
 
     def __init__(self, *found: dict[str, Any]) -> None:
         self.found, self.asked = found, list[str]()
@@ -130,6 +130,6 @@ async def test_a_bad_provider_costs_its_answer_and_leads_nowhere(path: str, seco
     assert path == "secret" or not [line for line in asked if " /secret" in line]
 
 
-async def test_nobody_there_is_said() -> None:
+async def test_an_absent_server_is_reported() -> None:
     with pytest.raises(SourceError, match="ConnectError"):
         await WebSearch([SearxNG("http://127.0.0.1:1", turn())]).ask(ASKED, 5)

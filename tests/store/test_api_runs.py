@@ -1,4 +1,4 @@
-"""Runs asked for over HTTP, on both databases."""
+"""Runs requested over HTTP, on both databases."""
 
 from __future__ import annotations
 

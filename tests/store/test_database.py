@@ -1,4 +1,4 @@
-"""The file itself: older ones are brought up to date, newer ones refused."""
+"""Database files: older ones are migrated, newer ones refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that were given up: begun again a few times, at growing distances, unless a later job made up for them."""
+"""Dead jobs are retried a few times at growing intervals, unless a later job replaces them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def stage(database: Database) -> Stage:
     return Stage(database)
 
 
-async def test_what_was_given_up_while_something_was_away_is_begun_again_a_few_times(stage) -> None:
+async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_times(stage) -> None:
     job = await stage.stored(OPENED)
     for chance in range(CHANCES["transient"]):
         await stage.jobs.mark_dead(job, "no answer", death="transient")

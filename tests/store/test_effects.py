@@ -1,4 +1,4 @@
-"""What GitHub is to have: said once by the first of several, and forgotten when a person deleted it."""
+"""Wanted effects on GitHub: set once by the first caller, and deleted when a person deletes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def test_of_several_at_once_exactly_one_is_the_first(store: Store) -> None
     assert (await effects.claim(KEY, "config", "another", "issue 99")).payload == "issue 99"
 
 
-async def test_what_is_forgotten_is_wanted_anew(store: Store) -> None:
+async def test_what_is_forgotten_is_wanted_again(store: Store) -> None:
     effects = store.for_repository(REF).effects
     await effects.set_wanted(KEY, "sticky", "", "a", "a")
     await effects.record_done(KEY, "sticky", "", "a", 5)

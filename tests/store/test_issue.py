@@ -1,4 +1,4 @@
-"""What is kept of an issue: effects, questions, signals, runs; and the wall around its repository."""
+"""An issue's stored data: effects, questions, signals and runs, separated by repository."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store
     assert last.status == "running"
 
 
-async def test_a_moved_issue_takes_along_what_was_said(store: Store, issue: IssueStore) -> None:
+async def test_a_moved_issue_takes_along_its_conversation(store: Store, issue: IssueStore) -> None:
     await issue.runs.open()
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
     await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))

@@ -1,4 +1,4 @@
-"""The jobs table: order, attempts, retries, and what survives a kill."""
+"""The jobs table: order, attempts, retries, and durability after a kill."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Qu
     assert await queue.idle()
 
 
-async def test_a_job_that_is_put_off_keeps_its_place(queue: Queue) -> None:
+async def test_a_job_that_is_postponed_keeps_its_place(queue: Queue) -> None:
     await queue.store(triage(), Continue(ref=ref()))
     await queue.jobs.postpone(await queue.claim(), 30.0, "GitHub is down")
     assert await queue.idle()
@@ -112,7 +112,7 @@ async def test_edits_in_one_minute_are_one_change(queue: Queue) -> None:
     await queue.claim()
 
 
-async def test_whoever_edits_for_ever_is_not_waited_for(queue: Queue) -> None:
+async def test_endless_edits_are_not_waited_for(queue: Queue) -> None:
     await queue.store(Edited(ref=ref()))
     for _ in range(int(PATIENCE // 50)):
         queue.clock.now += 50
@@ -147,7 +147,7 @@ async def test_a_job_that_ends_its_process_is_given_up_and_the_next_one_runs(que
     assert (dead.kind, dead.issue_key, "crashed its worker process" in dead.message) == ("triage", ref().key, True)
 
 
-async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_goes_on_for_ever(queue: Queue) -> None:
+async def test_twenty_kills_of_the_server_lose_nothing_and_no_job_is_endless(queue: Queue) -> None:
     await queue.store(triage())
     for attempt in range(1, MAX_ATTEMPTS + 1):
         assert (await queue.claim()).attempt == attempt

@@ -1,4 +1,4 @@
-"""What one process does for all: a lease is had by one at a time, and ends by itself."""
+"""A lease is held by one process at a time and expires by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers measured adds up, on both databases."""
+"""Workers' metrics are summed, on both databases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.store.tables import Store
 
 
 class Process:
-    """A worker's own measures, which are gone when it ends."""
+    """A worker's own metrics, which end with it."""
 
     def __init__(self, store: Store) -> None:
         registry = CollectorRegistry()

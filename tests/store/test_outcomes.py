@@ -1,4 +1,4 @@
-"""Reports and what became of them."""
+"""Reports and their outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ref(number: int, repository: RepositoryRef = PARSER) -> IssueRef:
 
 
 async def report(store: Store, issue: IssueRef, reported: Reported = NAMED, sha: str = "c" * 40) -> None:
-    """A run that ends with a report."""
+    """Store a run that ends with a report."""
     mine = store.for_issue(issue)
     await store.inbox.accept(Arrival(f"{issue.key}:{time.time()}", "issues", b"", (Triage(ref=issue, why="command"),)))
     job = await store.jobs.claim("run", "me")

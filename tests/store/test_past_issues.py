@@ -1,4 +1,4 @@
-"""What is kept of a repository's issues to compare others with."""
+"""The stored hashes of a repository's issues, for comparisons."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_what_is_gone_is_forgotten(store: Store, past: PastIssues) -> None
     assert await past.progress() is None
 
 
-async def test_a_walk_goes_on_where_it_stopped(past: PastIssues) -> None:
+async def test_a_walk_continues_where_it_stopped(past: PastIssues) -> None:
     assert await past.progress() is None
     await past.store_page([kept(8)], ReadingProgress(2, 1))
     assert await past.progress() == ReadingProgress(2, 1)
@@ -59,7 +59,7 @@ async def test_a_walk_goes_on_where_it_stopped(past: PastIssues) -> None:
     assert await past.progress() == ReadingProgress(3, 1, finished=True)
 
 
-async def test_a_denial_holds_whichever_of_the_two_it_was_said_on(store: Store, past: PastIssues) -> None:
+async def test_a_denial_holds_whichever_of_the_two_it_was_posted_on(store: Store, past: PastIssues) -> None:
     def comment(number: int) -> Comment:
         return Comment(number, 1, "mona", author_is_bot=False, body="", url="", created_at=EARLY, updated_at=EARLY)
 

@@ -1,4 +1,4 @@
-"""What only a database of many processes has to promise: alone in a transaction, there again after a restart."""
+"""Guarantees of a database with many processes: isolation of transactions, and recovery after a restart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY = Scope("repository", "github.com/9", "2026-01-31", Ceiling(tokens=100))
 
 @pytest.fixture
 async def stores(url: str) -> AsyncIterator[list[PostgresStore]]:
-    """One for each of three processes."""
+    """Yield a store for each of three processes."""
     stores = [PostgresStore(url) for _ in range(3)]
     yield stores
     for store in stores:
@@ -70,7 +70,7 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
         pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
-def test_a_database_that_is_not_there_is_said_without_its_password(url: str, said: str) -> None:
+def test_a_database_that_is_not_there_is_reported_without_its_password(url: str, said: str) -> None:
     with pytest.raises(UserError, match=said) as raised:
         PostgresStore(url)
     assert "secret" not in str(raised.value)

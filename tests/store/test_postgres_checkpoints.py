@@ -1,4 +1,4 @@
-"""Runs that stand in Postgres: another process goes on with them, whichever release it is."""
+"""Runs in Postgres are resumed by other processes and other releases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OLD = START.model_copy(update={"schema_version": 0})
         pytest.param(OLD, id="an-older-one"),
     ],
 )
-async def test_a_run_that_waits_goes_on_in_another_process(url: str, start: BugTriageState) -> None:
+async def test_a_run_that_waits_continues_in_another_process(url: str, start: BugTriageState) -> None:
     brain = ScriptedBrain([decide("human_input", question="Which version?"), *PLAIN])
     async with open_postgres_checkpoints(url) as saver:
         waiting = await advance(build_graph(saver), context(brain), "t", start)

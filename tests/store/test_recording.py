@@ -1,4 +1,4 @@
-"""Steps of a run are there to be read while it goes on."""
+"""Steps of a run are readable while it is in progress."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def graph() -> Any:
 
 
 class Held(ScriptedBrain):
-    """Reads the issue when it is let."""
+    """Reads the issue when the test allows it."""
 
     def __init__(self, decisions: list[Any]) -> None:
         super().__init__(decisions)

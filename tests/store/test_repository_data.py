@@ -1,4 +1,4 @@
-"""Everything of one repository: read out, forgotten, and no row of another."""
+"""Export and deletion of all data of one repository, and of no other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAY = "2026-01-31"
 OTHERS = (IssueRef("github.com", 7, 90, "octo", "lexer", 5), IssueRef("github.com", 7, 8, "octo", "printer", 5))
 
 
-def test_every_table_is_a_repository_s_or_said_to_be_none() -> None:
+def test_every_table_is_a_repository_s_or_listed_as_none() -> None:
     made = {
         line.split("(")[0].replace("IF NOT EXISTS ", "").split()[2]
         for step in STEPS
@@ -31,7 +31,7 @@ def test_every_table_is_a_repository_s_or_said_to_be_none() -> None:
 
 
 async def fill(store: Store, ref: IssueRef) -> None:
-    """A row in many tables, and in those where a repository's rows are hardest to tell from another's."""
+    """Store a row in many tables, including those in which repositories are hardest to separate."""
     body = json.dumps({"issue": ref.number}).encode()
     await store.installations.add([ref.repository])
     await store.inbox.accept(Arrival(f"guid-{ref.key}", "issues", body, (Triage(ref=ref, why="opened"),)))

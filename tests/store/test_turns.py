@@ -1,4 +1,4 @@
-"""Installations take turns at the queue, on both databases."""
+"""Installations take turns in the queue, on both databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOUD, QUIET, THIRD = 7, 8, 9
 
 
 class Queue:
-    """Jobs of several installations, by a clock that stands still unless a test moves it."""
+    """Jobs of several installations, with a clock that stands still unless a test sets it."""
 
     def __init__(self, database: Database) -> None:
         self.clock = Clock()
@@ -33,7 +33,7 @@ class Queue:
         return job
 
     async def served(self, most: int, lane: Lane = "run") -> list[str]:
-        """The installations of the next jobs, each done before the next is claimed."""
+        """Return the installations of the next jobs; each is done before the next is claimed."""
         order = []
         for _ in range(most):
             job = await self.claim(lane)

@@ -1,4 +1,4 @@
-"""What may be spent: counted in every scope or in none, whoever asks."""
+"""Usage is counted in every scope or in none, whoever counts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_a_ceiling_holds_to_the_call_however_many_ask_at_once(store: Store
     assert await store.usage.spent(scopes[0]) == Amount(calls=2, tokens=80, cost=14)
 
 
-async def test_a_new_run_counts_as_an_issue_and_one_that_goes_on_does_not(store: Store) -> None:
+async def test_a_new_run_counts_as_an_issue_and_one_that_continues_does_not(store: Store) -> None:
     runs, scope = store.for_issue(REF).runs, day(issues=1)
     first = await runs.begin((scope,))
     assert isinstance(first, Run)
@@ -75,7 +75,7 @@ async def test_what_a_model_asks_for_is_kept_by_all(store: Store) -> None:
     assert turn.wait == pytest.approx(300, abs=5)
 
 
-async def test_a_limit_is_told_once_a_day_in_a_repository(store: Store) -> None:
+async def test_a_limit_is_reported_once_a_day_in_a_repository(store: Store) -> None:
     limited = store.for_repository(REF.repository).limited
     assert await limited.unreported(REF.key) == ()
     await limited.note("repository.tokens")

@@ -1,4 +1,4 @@
-"""Whatever makes a job wait to be done stores word of it, for its time and in the same transaction."""
+"""Every statement that makes a job wait also stores a wake-up, in the same transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is written under an installation, whoever writes it."""
+"""The write limits of an installation, shared by all processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REACTION = WriteBudget(minute=0.7, hour=0.4, retries_on_time=False)
 
 
 class Clock:
-    """A time that passes when it is told to."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -37,12 +37,12 @@ def clock() -> Clock:
 
 @pytest.fixture
 def processes(database: Database, clock: Clock) -> list[StoredWrites]:
-    """As two processes have it: they share nothing but the database."""
+    """Return the limiters of two processes that share only the database."""
     return [StoredWrites(database, clock), StoredWrites(database, clock)]
 
 
 async def refused(writes: StoredWrites, budget: WriteBudget = WHOLE) -> float:
-    """Seconds to wait; 0 where a write was allowed."""
+    """Return the seconds to wait; 0 if a write was allowed."""
     try:
         await writes.take(OURS, budget)
     except RateLimitedError as error:
@@ -108,7 +108,7 @@ async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_read
     one, other = processes
     waits: list[float] = []
     for _ in range(3):
-        for _ in range(2):  # the second was under way
+        for _ in range(2):  # the second was in flight
             await one.limited(OURS, None, whole=False, write=True)
         await one.check_paused(OURS)
         await one.answered(OURS, write=False)
@@ -135,7 +135,7 @@ async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, c
     quiet: list[float] = []
     await processes[0].limited(OURS, None, whole=False, write=False)
     for _ in range(7):
-        for _ in range(3):  # calls that are under way say nothing new
+        for _ in range(3):  # calls in flight add no information
             await processes[0].limited(OURS, None, whole=False, write=False)
         with pytest.raises(RateLimitedError) as raised:
             await processes[1].check_paused(OURS)
@@ -154,7 +154,7 @@ async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> No
 
 
 async def written(writes: StoredWrites, repository: str, budget: WriteBudget = WHOLE) -> int:
-    """Writes that are allowed one after the other."""
+    """Return the number of writes that are allowed one after the other."""
     for count in range(2_000):
         try:
             await writes.take(OURS, budget, repository)

@@ -1,4 +1,4 @@
-"""LangSmith learns how a run went, and what was said only where the operator allows it."""
+"""LangSmith receives a run's structure, and texts only if the operator allows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a span says of where a run went: names and numbers, and no word of an issue."""
+"""The routing attributes of spans: names and numbers, without text of an issue."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_routing(outputs: Any, said: dict[str, Any]) -> None:
     assert set(said) <= ALLOWED
 
 
-async def test_every_node_of_a_run_can_be_told_without_its_words() -> None:
+async def test_every_node_of_a_run_can_be_recorded_without_its_words() -> None:
     decisions = [decide("codebase_search", also=("docs",)), decide("critic"), decide("writer")]
     exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -1,4 +1,4 @@
-"""What a span may hold."""
+"""The allowed attributes of spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the citation engine keeps, drops and costs."""
+"""The citation engine: kept and dropped claims, and penalties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script that holds reports against repositories would notice if one did not hold."""
+"""The benchmark that compares reports with repositories detects a false report."""
 
 from __future__ import annotations
 

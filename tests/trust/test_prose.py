@@ -1,4 +1,4 @@
-"""What a model writes beside its citations names nothing that the commit does not have."""
+"""A model's free prose names nothing that the commit does not contain."""
 
 from __future__ import annotations
 

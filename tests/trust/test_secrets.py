@@ -1,4 +1,4 @@
-"""Secrets are masked, ordinary text is not, and hostile text costs no time."""
+"""Secrets are masked, ordinary text is not, and hostile text costs linear time."""
 
 from __future__ import annotations
 
@@ -101,5 +101,5 @@ def test_hostile_text_costs_linear_time(piece):
         pytest.param("it crashes in parse()", False, id="nothing"),
     ],
 )
-def test_a_leak_is_told_from_what_is_for_show(text: str, real: bool) -> None:
+def test_a_leak_is_distinguished_from_what_is_for_show(text: str, real: bool) -> None:
     assert holds_token(text) is real

@@ -1,4 +1,4 @@
-"""No sentence says more than its evidence, and none repeats the reporter."""
+"""No sentence states more than its evidence, and none repeats the reporter."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def test_a_span_that_nothing_cited_holds_is_never_let_through(text: str, name: s
         pytest.param("", False, id="nothing"),
     ],
 )
-def test_what_the_reporter_said_is_an_echo(sentence: str, echo: bool) -> None:
+def test_words_of_the_reporter_are_an_echo(sentence: str, echo: bool) -> None:
     assert IssueEcho(ISSUE).holds(sentence) is echo
 
 
-def test_another_issue_is_more_than_was_told() -> None:
+def test_another_issue_is_more_than_was_announced() -> None:
     told = Evidence(kind="issue", quote="It ignores the sign")
     other = Evidence(kind="issue", locator=Locator(url="https://github.com/o/r/issues/7"), quote="Sign lost")
     assert only_reported([told])

@@ -1,8 +1,8 @@
-"""Keep a run that waits for an answer, as the code at hand saves it: the rows of its checkpoints, unread.
+"""Save a run that waits for an answer with the current code: the raw rows of its checkpoints.
 
 python tests/upgrade/keep.py FILE sqlite|postgres [--before-versions]
 
-Run it in a checkout of the release whose checkpoints are to be kept; it needs nothing that only newer code has.
+Run it in a checkout of the release whose checkpoints are to be saved; it uses only code that this release has.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SQLITE, POSTGRES = ("checkpoints", "writes"), ("checkpoints", "checkpoint_blobs"
 
 
 async def wait_in(saver: Any, *, before_versions: bool) -> tuple[str, dict[str, str]]:
-    """Run until a question is put: its id, and the evidence that was gathered."""
+    """Run until a question is asked; return its id and the gathered evidence."""
     start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
     if before_versions:
         start = start.model_copy(update={"schema_version": 0})
@@ -43,7 +43,7 @@ async def wait_in(saver: Any, *, before_versions: bool) -> tuple[str, dict[str, 
 
 
 async def in_sqlite(*, before_versions: bool) -> dict[str, Any]:
-    """The rows of a file."""
+    """Return the rows of a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "checkpoints.db"
         async with aiosqlite.connect(path) as connection:
@@ -56,7 +56,7 @@ async def in_sqlite(*, before_versions: bool) -> dict[str, Any]:
 
 
 async def in_postgres(*, before_versions: bool) -> dict[str, Any]:
-    """The rows of a database."""
+    """Return the rows of a database."""
     import psycopg
 
     from bot.store.postgres import connect

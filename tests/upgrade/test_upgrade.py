@@ -1,4 +1,4 @@
-"""Runs that waited for an answer while the program was replaced: this release goes on with every one of them."""
+"""Runs that waited for an answer during an upgrade are resumed by this release."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_version_of_the_state_was_kept_on_both_databases() -> None:
 
 
 @pytest.mark.parametrize("name", KEPT)
-async def test_a_run_that_waited_goes_on(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+async def test_a_run_that_waited_continues(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     kept = json.loads(gzip.decompress(KEPT[name].read_bytes()))
     on_postgres = name.split("-")[1] == "postgres"
     url = request.getfixturevalue("url") if on_postgres else None
@@ -59,7 +59,7 @@ async def _put_back(
     saver: BaseCheckpointSaver[Any], settings: Settings, tables: Mapping[str, list[dict[str, Any]]]
 ) -> None:
     if settings.database_url is None:
-        await saver.aget_tuple({"configurable": {"thread_id": THREAD}})  # makes the tables
+        await saver.aget_tuple({"configurable": {"thread_id": THREAD}})  # creates the tables
         db = sqlite3.connect(settings.triage_data_dir / "checkpoints.db")
         for table, rows in tables.items():
             for row in rows:

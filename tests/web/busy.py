@@ -1,4 +1,4 @@
-"""A server that was busy for some months: what the pictures in docs and the browser tests look at."""
+"""A server's data after some months, for the screenshots in docs and the browser tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS = ("bug", "bug", "feature", "bug", "question", "bug", "docs", "bug")
 
 @dataclass
 class Clock:
-    """Goes on by itself, a little with each look, so that pictures are the same each time."""
+    """A clock that advances a little with each read, so that pictures are the same each time."""
 
     at: float = NOW
 
@@ -43,7 +43,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Busy:
-    """Where things are."""
+    """References to the stored items."""
 
     paths: dict[str, str]
     running: IssueRef
@@ -108,7 +108,7 @@ def _report(kind: str, confidence: float) -> TriageReport:
 
 
 async def _main(store: Store, clock: Clock) -> IssueRef:
-    """A run with everything: a question, a draft that was sent back, specialists side by side."""
+    """Store a run with everything: a question, a rejected draft, parallel specialists."""
     trace = (
         *TRACE[:2],
         entry("supervisor", "codebase_search", 1, confidence=0.4, reason="The trace has to be read where it happened."),
@@ -154,12 +154,12 @@ async def _main(store: Store, clock: Clock) -> IssueRef:
 
 
 def later(one: TraceEntry) -> TraceEntry:
-    """The same step, three rounds on."""
+    """Return the same step, three rounds later."""
     return one.model_copy(update={"iteration": one.iteration + 3})
 
 
 def replace_duration(one: TraceEntry, milliseconds: int) -> TraceEntry:
-    """The same step, longer."""
+    """Return the same step with a longer duration."""
     return one.model_copy(update={"duration_ms": milliseconds})
 
 
@@ -189,7 +189,7 @@ async def _used(store: Store) -> None:
 
 
 async def _closed(store: Store, clock: Clock) -> None:
-    """Issues whose fixes were found, or not, from April to October."""
+    """Store issues from April to October whose fixes were found or not."""
     for month in range(4, 11):
         for number in range(9):
             clock.at = datetime(2026, month, 2 + 3 * number, 10, tzinfo=UTC).timestamp()

@@ -1,4 +1,4 @@
-"""The pages on a real port over a real store."""
+"""The pages on a real port with a real store."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
 
 @dataclass
 class Pages:
-    """A browser's place in front of the pages."""
+    """An HTTP client of the pages."""
 
     http: httpx.AsyncClient
     store: SqliteStore
     url: str
 
     async def log_in(self, token: str = TOKEN, **fields: str) -> httpx.Response:
-        """As the operator does."""
+        """Log in as the operator."""
         return await self.http.post("/login", data={"token": token, **fields}, headers=FROM_HERE)
 
 
 def logins_at(github: GitHubServer) -> dict[str, str]:
-    """The settings by which people log in with an account of the stand-in."""
+    """Return the settings for the login with an account of the simulated GitHub."""
     return {
         "github_client_id": CLIENT_ID,
         "github_client_secret": CLIENT_SECRET,
@@ -48,7 +48,7 @@ def logins_at(github: GitHubServer) -> dict[str, str]:
 
 @pytest.fixture
 def given() -> dict[str, str]:
-    """Settings that a test module has otherwise."""
+    """Return settings that a test module overrides."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""The pages as different people see them, over either database."""
+"""The pages for different viewers, on either database."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
 
 @dataclass
 class Site:
-    """The pages over a store with runs."""
+    """The pages with a store that contains runs."""
 
     app: ASGIApp
     store: Store
     http: httpx.AsyncClient
 
     async def get(self, path: str, who: str | None = "operator") -> httpx.Response:
-        """Ask for a page as one of ``PEOPLE``, or as somebody without a login."""
+        """Request a page as one of ``PEOPLE``, or without a login."""
         return await self.http.get(path, headers={"X-Who": who} if who else {})
 
     async def page(self, path: str, who: str = "operator") -> str:
-        """The text of a page that is there."""
+        """Return the text of an existing page."""
         answer = await self.get(path, who)
         assert answer.status_code == 200, (path, answer.status_code, answer.text[:300])
         assert len(answer.content) < 150_000, (path, len(answer.content))
@@ -51,7 +51,7 @@ class Site:
 
 @asynccontextmanager
 async def opened(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
-    """Serve pages to whoever a header says they are."""
+    """Serve pages to the person that a header names."""
 
     async def viewer(_self: Authenticator, request: Request) -> Viewer | None:
         return PEOPLE.get(request.headers.get("x-who", ""))
@@ -61,6 +61,6 @@ async def opened(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     await known(store)
     app = build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())
     accept = {"Accept": "text/html"}
-    here = httpx.ASGITransport(app)  # a port of its own for each test would take longer than the test
+    here = httpx.ASGITransport(app)  # a separate port for each test would take longer than the test
     async with httpx.AsyncClient(transport=here, base_url="http://pages", headers=accept) as http:
         yield Site(app, store, http)

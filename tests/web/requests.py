@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 
 def request(path: str = "/", method: str = "GET", **headers: str) -> Request:
-    """A request as a server hands it on."""
+    """Return a request as a server passes it on."""
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     return Request(
         {

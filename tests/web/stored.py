@@ -1,4 +1,4 @@
-"""What a server that ran for a while has in its store, written through the store's own doors."""
+"""The store of a server that ran for a while, written through the store's own interface."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _numbers = itertools.count(1)
 
 
 def entry(node: str, decision: str, number: int, **given: Any) -> TraceEntry:
-    """A step of a run."""
+    """Return a step of a run."""
     return TraceEntry(node=node, decision=decision, iteration=number, **{"duration_ms": 3, **given})
 
 
@@ -59,7 +59,7 @@ TRACE = (
 
 
 def evidence(count: int = 6) -> list[Evidence]:
-    """Code, a commit, the issue: the first few as a report cites them."""
+    """Return evidence of code, a commit and the issue: the first few as a report cites them."""
     found = [
         Evidence(
             kind="code",
@@ -79,7 +79,7 @@ def evidence(count: int = 6) -> list[Evidence]:
 
 
 def visits(trace: Sequence[TraceEntry] = TRACE, began: float = 1_763_700_000.0) -> list[Visit]:
-    """The steps as they were stored while the run went on."""
+    """Return the steps as they were stored during the run."""
     found = []
     for one in trace:
         lasted = one.duration_ms / 1000
@@ -90,7 +90,7 @@ def visits(trace: Sequence[TraceEntry] = TRACE, began: float = 1_763_700_000.0) 
 
 @dataclass
 class Ran:
-    """A run as a test wants it."""
+    """The properties of a run that a test needs."""
 
     title: str = "scan hangs on an open quote"
     repository: RepositoryRef = PARSER
@@ -103,7 +103,7 @@ class Ran:
     visits: Sequence[Visit] | None = None
     comment: str = ""
     number: int = 0
-    """Of the issue; 0 takes the next."""
+    """The run's number; 0 takes the next one."""
 
 
 METRICS = Metrics(
@@ -128,7 +128,7 @@ COMMENT = (
 
 
 async def ran(store: Store, run: Ran) -> IssueRef:
-    """Store a run, as the worker does."""
+    """Store a run as the worker does."""
     number = run.number or next(_numbers)
     ref = IssueRef(run.repository.host, 7, run.repository.id, run.repository.owner, run.repository.name, number)
     mine, job = store.for_issue(ref), await job_for(store, ref)
@@ -145,7 +145,7 @@ async def ran(store: Store, run: Ran) -> IssueRef:
 
 
 async def job_for(store: Store, ref: IssueRef) -> Job:
-    """A job that a worker has taken."""
+    """Return a job that a worker has claimed."""
     await store.inbox.accept(Arrival(f"d{next(_numbers)}", "issues", b"", (Triage(ref=ref, why="command"),)))
     job = await store.jobs.claim("run", "me")
     assert job is not None
@@ -172,7 +172,7 @@ async def _settle(mine: IssueStore, number: int, job: Job, run: Ran) -> None:
 
 
 async def ask(store: Store, ref: IssueRef, *, answer: str | None = None) -> None:
-    """A question on an issue, and what became of it."""
+    """Store a question on an issue, and its outcome."""
     questions = store.for_repository(ref.repository).questions
     exchange = HumanExchange(
         question="Which version does it happen with?",
@@ -186,7 +186,7 @@ async def ask(store: Store, ref: IssueRef, *, answer: str | None = None) -> None
 
 
 async def known(store: Store) -> None:
-    """Two repositories that the App is installed on."""
+    """Store two repositories with the App installed."""
     await store.installations.note("github.com", 7, "octo", "active")
     await store.installations.add([PARSER, SECRET])
 
@@ -206,7 +206,7 @@ SECURITY = FOUND.model_copy(update={"kind": "security", "verdict": "A crafted fi
 
 
 async def scored(store: Store, months: int = 7, each: int = 6) -> None:
-    """Issues that were closed, and whose fixes were found or not, over some months."""
+    """Store issues that were closed over some months, and whose fixes were found or not."""
     from datetime import UTC, datetime
 
     for month in range(months):

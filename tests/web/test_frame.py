@@ -1,4 +1,4 @@
-"""What every answer says to a browser, and what it does not say to a stranger."""
+"""Headers of every response, and what a response hides from an unauthenticated client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People log in with their GitHub account, and are somebody who may see what GitHub says and nothing else."""
+"""People log in with a GitHub account and see only what GitHub lets them see."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def given(github: GitHubServer) -> dict[str, str]:
 
 
 async def go(pages: Pages, wanted: str = "/") -> str:
-    """Begin a login and meet GitHub; returns where it sends the browser."""
+    """Begin a login on GitHub; return the address to which it redirects the browser."""
     begun = await pages.http.get("/login/github", params={"next": wanted})
     async with httpx.AsyncClient() as browser:
         return str((await browser.get(begun.headers["location"])).headers["location"])

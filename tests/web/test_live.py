@@ -1,4 +1,4 @@
-"""Pages follow what happens, whichever process did it, and for nobody longer than they may."""
+"""Pages follow changes of any process, as long as the viewer has permission."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.web.people import PEOPLE, Site, opened
 from tests.web.stored import PARSER, SECRET, TRACE, Ran, ran, visits
 
 PATIENCE = 30.0
-"""Seconds for a machine that does other things too."""
+"""Seconds, for a machine under load."""
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def served(site: Site) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def elsewhere(request: pytest.FixtureRequest, database: Any, tmp_path: Path) -> AsyncIterator[Store]:
-    """The same database in the hands of another process."""
+    """Yield the same database, opened by another process."""
     other: Any = SqliteDatabase(tmp_path / "store.db")
     if isinstance(database, PostgresDatabase):
         await other.aclose()
@@ -55,13 +55,13 @@ async def elsewhere(request: pytest.FixtureRequest, database: Any, tmp_path: Pat
 
 
 class Stream:
-    """What a browser hears."""
+    """The events that a browser receives."""
 
     def __init__(self, lines: AsyncIterator[str]) -> None:
         self._lines = lines
 
     async def event(self) -> dict[str, str]:
-        """The next event; comments aside."""
+        """Return the next event, without comments."""
         said: dict[str, str] = {}
         async with asyncio.timeout(patience(PATIENCE)):
             async for line in self._lines:
@@ -72,7 +72,7 @@ class Stream:
         raise StopAsyncIteration
 
     async def watching(self) -> None:
-        """Wait until changes are told from now on."""
+        """Wait until changes are published."""
         async with asyncio.timeout(patience(PATIENCE)):
             async for line in self._lines:
                 if line == ": watching":
@@ -122,7 +122,7 @@ async def test_a_run_is_followed_from_another_process_to_its_end(site: Site, ser
         assert (await stream.event())["event"] == "over"
 
 
-async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
+async def test_a_row_is_announced_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
     for path, who, expected in (
         ("/runs/live", "rita", ["Mine, first", "Mine, second"]),
         ("/runs/live?q=second", "operator", ["Theirs, second", "Mine, second"]),
@@ -135,7 +135,7 @@ async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: S
             await asyncio.sleep(0.2)
             for title, where in (("Mine, first", PARSER), ("Theirs, second", SECRET), ("Mine, second", PARSER)):
                 await ran(site.store, Ran(title=title, repository=where, status="failed", trace=(), visits=()))
-            told: list[str] = []  # a run that changed twice may be told of twice
+            told: list[str] = []  # a run that changed twice may be published twice
             while not told or expected[-1] not in told[-1]:
                 told.append((await stream.event())["data"])
         assert all(row.startswith("<tr") for row in told)
@@ -145,7 +145,7 @@ async def test_a_row_is_told_of_to_those_who_may_see_it_and_asked_for_it(site: S
         assert who == "operator" or not any("secret-plans" in row for row in told)
 
 
-async def test_what_was_missed_is_told_to_a_browser_that_comes_again(site: Site, served: str) -> None:
+async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, served: str) -> None:
     await ran(site.store, Ran(title="seen", status="failed", trace=(), visits=()))
     (seen,) = (await site.store.pages.runs.changes()).values()
     await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Nothing is shown before a login, and nothing but the operator's token is one."""
+"""Nothing is shown before a login, and only the operator's token is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue: what waits, runs, was laid aside or given up, and who may begin it again."""
+"""The queue: waiting, running, parked and dead jobs, and who may replay them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def dead(store: Store, ref: IssueRef = PARSED) -> int:
-    """A job that was given up."""
+    """Store a dead job; return its id."""
     job = await job_for(store, ref)
     await store.jobs.mark_dead(job, "GitHub says <b>502</b>")
     return job.id

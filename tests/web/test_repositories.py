@@ -1,4 +1,4 @@
-"""What a repository's reports were worth, as its page says it."""
+"""The accuracy of a repository's reports on its page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_a_repository_without_a_fix_says_what_it_waits_for(site: Site) -> 
     ref = await ran(site.store, Ran())
     page = words(await site.page("/repositories/octo/parser"))
     assert "1 report waits for its fix." in page
-    assert "No label was added yet" in page
+    assert "No label has been added yet" in page
     assert "shipped calibration" not in page
     await site.store.for_issue(ref).outcome.keep(Verdict("unknown", why="no commit says so"))
     assert "1 of them closed without a fix that was found" in words(await site.page("/repositories/octo/parser"))
@@ -53,8 +53,11 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     assert month is not None
     found, first, three = map(int, month.groups())
     assert (found, first <= three <= found) == (4, True)
-    assert f"2026-02: {first} of 4 first files right, {three} among three" in text
-    assert "Words such as “likely” are based on the shipped calibration until 30 fixes are known here." in text
+    assert f"2026-02: {first} of 4 first files correct, {three} among three" in text
+    assert (
+        "Words such as “likely” are based on the shipped calibration until 30 fixes of this repository are known."
+        in text
+    )
     assert re.search(r"bug 2 0 1 ", text)
     assert re.search(r"area: parser 2 0 0 ", text)
     assert "model tokens for this repository today × 2" in text

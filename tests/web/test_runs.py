@@ -1,4 +1,4 @@
-"""The list of runs and a run's page: what they show, to whom, and whatever an issue says."""
+"""The list of runs and a run's page: their content, their viewers, and hostile issues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def site(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Acts(HTMLParser):
-    """What on a page could do something that we did not put there."""
+    """Collects the active parts of a page that are not ours."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Acts(HTMLParser):
 
 
 def titles(page: str) -> list[str]:
-    """Of the runs in a list, in its order."""
+    """Return the titles of the runs in a list, in order."""
     return [
         unescape(title) for title in re.findall(r'scope="row" class="what"><a href="/runs/[^"]*"><bdi>(.*?)<', page)
     ]
@@ -138,11 +138,11 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
         "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
-        "quality too low; a citation failed",  # a retry
-        "draft 1: 52%, sent back because quality too low; draft 2: 78%",
+        "quality too low, a citation failed",  # a retry
+        "draft 1: 52%, sent back because quality too low, a citation failed; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
-        "18\N{NARROW NO-BREAK SPACE}420 tokens",
+        "18 420 tokens",
         "$0.0413",
         "It was checked that the quote stands at these lines.",  # the comment
         "Code search 420 ms",  # when each node was at work
@@ -276,7 +276,7 @@ async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -
 @pytest.mark.parametrize(
     "path", ["/runs/octo/parser/1/1", "/runs/octo/parser/99999999999999999999/1", "/runs/octo/parser/1/x", "/runs/a"]
 )
-async def test_a_run_that_is_not_there_is_said_to_be_so(site: Site, path: str) -> None:
+async def test_a_missing_run_is_reported_as_missing(site: Site, path: str) -> None:
     answer = await site.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text

@@ -1,4 +1,4 @@
-"""The page that has GitHub make the App: for the token of the log alone, once, and then closed."""
+"""The page that registers the App: only with the token in the log, once, and closed afterwards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FirstStart:
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
 
     async def on_github(self, **asked: str) -> str:
-        """Go as far as GitHub's answer; returns the address it sends the browser to."""
+        """Complete the steps up to GitHub's redirect; return its target."""
         return await on_github(self.http, **asked)
 
 
@@ -58,7 +58,7 @@ async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStar
         yield FirstStart(http, setup, github, tmp_path)
 
 
-async def test_github_is_told_no(first: FirstStart) -> None:
+async def test_a_refusal_reaches_github(first: FirstStart) -> None:
     assert (await first.http.get("/healthz")).status_code == 200
     assert (await first.http.get("/readyz")).status_code == 503
     answer = await first.http.post("/webhooks/github", headers={"Authorization": "x"})

@@ -1,4 +1,4 @@
-"""Who may not see a repository learns nothing of it, whatever they ask for, not even that it is there."""
+"""A viewer without access learns nothing about a repository, not even that it exists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ THERE_IS_NONE = {"owner": "nobody", "name": "nothing", "issue": "999999", "run":
 
 @dataclass
 class StoredRepository:
-    """What the store knows of two repositories."""
+    """Stored data of two repositories."""
 
     secret: IssueRef
     theirs: IssueRef
@@ -54,7 +54,7 @@ def given(github: GitHubServer) -> dict[str, str]:
 
 @pytest.fixture
 async def kept(pages: Pages, github: GitHubServer) -> StoredRepository:
-    """A run in a repository nobody may see, and one in rita's."""
+    """Store a run in a repository that nobody may see, and one in rita's."""
     host = urlsplit(github.url).netloc
     secret, theirs = RepositoryRef(host, 7, 91, "zebra", "secret-plans"), RepositoryRef(host, 7, 9, "octo", "parser")
     await pages.store.installations.note(host, 7, "zebra", "active")
@@ -65,7 +65,7 @@ async def kept(pages: Pages, github: GitHubServer) -> StoredRepository:
 
 
 def templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
-    """The path of every page and call there is."""
+    """Yield the path of every page and endpoint."""
     for route in routes:
         if isinstance(route, Mount):
             yield from templates(route.routes, prefix + route.path)
@@ -74,18 +74,18 @@ def templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
 
 
 def every_path(pages: Pages, given: dict[str, str]) -> list[str]:
-    """All of them, that of no page included."""
+    """Return all paths, including one that does not exist."""
     app = build_pages(Settings(**given), pages.store, NobodyWorks())  # type: ignore[arg-type]
     return sorted({*templates(app.routes), "/no/such/page", "/runs/{owner}", "/repositories/{owner}/{name}/no-such"})
 
 
 def filled(template: str, values: dict[str, str]) -> str:
-    """A path with its blanks filled in."""
+    """Return a path with its parameters filled in."""
     return re.sub(r"\{(\w+)(?::\w+)?\}", lambda blank: values.get(blank[1], "x"), template)
 
 
 async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -> tuple[int, str]:
-    """Status, and headers and body as far as they come within a second, without what was asked itself."""
+    """Return status, headers and the body of the first second, without the requested values."""
     headers = {"Accept": accept} | (FROM_HERE if method not in ("GET", "HEAD") else {})
     said = ""
     async with http.stream(method, path, headers=headers) as response:
@@ -95,7 +95,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
                 async for text in response.aiter_text():
                     said += text
         except TimeoutError:
-            pass  # a stream goes on
+            pass  # a stream does not end
         said += str([value for name, value in response.headers.items() if name not in ("date", "content-length")])
     for asked in (path, quote(path, safe="")):
         said = said.replace(asked, "")
@@ -103,7 +103,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_a_stranger_is_told_the_same_of_what_is_there_and_what_is_not(
+async def test_a_stranger_gets_the_same_answer_for_what_exists_and_what_does_not(
     pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     for template in every_path(pages, given):

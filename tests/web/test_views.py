@@ -1,4 +1,4 @@
-"""What pages are made of: drawings in words, quotes in pieces, comments in which nothing acts."""
+"""Parts of pages: described drawings, highlighted quotes, and comments without active content."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.report.words import count, span
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from bot.web.views import path, timing
-from bot.web.views.words import CUT, as_html, count, line, moment, prose, span, verbatim
+from bot.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from nodes.search.languages import LANGUAGES, lexemes
 from tests.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry
@@ -98,7 +99,7 @@ def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:
     assert line("a\u202eb \x07\n c ghp_" + "a1" * 20) == "ab c [masked]"
 
 
-def test_numbers_are_said_in_the_unit_that_fits() -> None:
+def test_numbers_are_stated_in_the_unit_that_fits() -> None:
     said = [span(one) for one in (0.0004, 0.0421, 1.24, 99.4, 99.6, 6_000, 172_800, 9e6)]
     assert said == ["0 ms", "42 ms", "1.2 s", "99.4 s", "2 min", "2 h", "2 days", "104 days"]
     assert (count(1, "run"), count(12_040, "run")) == ("1 run", "12\N{NARROW NO-BREAK SPACE}040 runs")

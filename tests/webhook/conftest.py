@@ -1,4 +1,4 @@
-"""A receiver on a real port with a real store; nobody works on what it stores."""
+"""A webhook endpoint on a real port with a real store and without a worker."""
 
 from __future__ import annotations
 

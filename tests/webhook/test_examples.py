@@ -1,4 +1,4 @@
-"""GitHub's own sample payloads, every one of them: acknowledged, and starting only what they should."""
+"""GitHub's own sample payloads: all are acknowledged and lead only to the intended jobs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_every_sample_is_acknowledged(
 
 
 HARMLESS = {("public", None), ("watch", "started"), ("page_build", None), ("repository_import", None)}
-"""Events that look like `repository` with actions that it does not have."""
+"""Events that resemble `repository` but have actions that it lacks."""
 
 
 @pytest.mark.tried("payloads of one event sent as another")

@@ -1,4 +1,4 @@
-"""The receiver over real HTTP: what is taken in, what is refused, and that it stays well."""
+"""The webhook over real HTTP: accepted and refused requests, and availability."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ async def test_many_large_bodies_leave_room_for_usual_ones(
     async with AsyncExitStack() as stack:
         url = str(receiver.http.base_url)
         callers = [await stack.enter_async_context(calling(url)) for _ in range(8)]
-        for piece in (head, *[b"x" * 1_000_000] * 20):  # one object, so that what is held is the server's
+        for piece in (head, *[b"x" * 1_000_000] * 20):  # one object, so that the memory in use is the server's
             await asyncio.gather(*(caller.send(piece) for caller in callers))
         answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
         assert answer.status_code == 202
@@ -159,7 +159,7 @@ async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, mon
 async def test_bodies_that_do_not_fit_together_are_dropped_until_the_others_fit(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "PATIENCE", 600.0)  # none is refused because it is slow
+    monkeypatch.setattr(webhook, "PATIENCE", 600.0)  # none is refused for being slow
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
     url, begun = str(receiver.http.base_url), b"x" * (MOST // 60)
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A job whose attempts took too long because of the code is done without the code."""
+"""A job whose attempts timed out because of the code is done without the code."""
 
 from __future__ import annotations
 

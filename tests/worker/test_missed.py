@@ -1,4 +1,4 @@
-"""Issues of which no delivery ever came: found by looking, once, and none from before the App."""
+"""Issues without a delivery are found once, and only those opened after the App's installation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Stage:
         return IssueRef("127.0.0.1", INSTALLATION, self.repo.id, self.repo.owner, self.repo.name, number)
 
     def opened(self, ago: float = 0.0) -> int:
-        """Somebody opens an issue, and nobody says so."""
+        """Open an issue without a delivery."""
         number: int = self.server.world.open_issue(self.repo)["number"]
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago))
         self.repo.issues[number] |= {"created_at": at, "updated_at": at}
@@ -80,7 +80,7 @@ async def test_installing_starts_nothing_and_what_is_missed_from_then_on_is_foun
     assert await stage.look() == 0
 
 
-async def test_what_is_known_is_not_begun_again(stage: Stage) -> None:
+async def test_what_is_known_is_not_restarted(stage: Stage) -> None:
     await stage.look()
     waits, had, new = (stage.opened() for _ in range(3))
     await stage.store.inbox.accept(Arrival("a", "issues", b"{}", (Triage(ref=stage.issue(waits), why="opened"),)))
@@ -99,7 +99,7 @@ async def test_what_github_does_not_say_now_is_asked_again(stage: Stage, server:
     assert await stage.queued() == [number]
 
 
-async def test_a_round_is_bounded_and_the_next_one_goes_on(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_round_is_bounded_and_the_next_one_continues(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missed, "MOST_ISSUES", 2)
     await stage.look()
     numbers = [stage.opened() for _ in range(3)]

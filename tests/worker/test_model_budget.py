@@ -1,4 +1,4 @@
-"""Runs that pay from one store: budgets to the call, and nobody who waits long holds a worker."""
+"""Runs that share a stored budget: exact to the call, and no worker blocked by a long wait."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_a_long_wait_is_left_to_the_job_and_kept_by_everybody(stage: Stage
     assert stage.met == ["model.busy", "model.pace"]
 
 
-async def test_who_is_put_off_too_often_is_judged_by_rules(stage: Stage, server: ModelServer) -> None:
+async def test_who_is_postponed_too_often_is_judged_by_rules(stage: Stage, server: ModelServer) -> None:
     await stage.store.pace("models", 6_000).close(600.0)
     for _ in range(MOST_POSTPONED):
         with pytest.raises(PostponedError):
@@ -125,7 +125,7 @@ async def test_who_is_put_off_too_often_is_judged_by_rules(stage: Stage, server:
     assert await stage.spent() == Amount()
 
 
-async def test_a_run_that_was_put_off_goes_on_where_it_stood(stage: Stage, server: ModelServer) -> None:
+async def test_a_run_that_was_postponed_continues_where_it_stood(stage: Stage, server: ModelServer) -> None:
     asked: list[str] = []
 
     def busy_once(request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""A report against the fix that landed, in a real clone."""
+"""A report compared with the fix that landed, in a real clone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parked jobs come back without the event that says so, on both databases."""
+"""Parked jobs are queued again without the event that reports it, on both databases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stage:
     store: Store
 
     async def parked(self, repo: Repo, installation: int = INSTALLATION) -> None:
-        """A job that was parked because its installation was suspended."""
+        """Store a job that was parked because its installation was suspended."""
         ref = IssueRef("127.0.0.1", installation, repo.id, repo.owner, repo.name, 1)
         await self.store.installations.note("127.0.0.1", installation, "octo", "suspended")
         await self.store.installations.add([ref.repository])

@@ -1,4 +1,4 @@
-"""An installation without a permission that is needed: logged, counted, shown, and told once to maintainers."""
+"""A missing permission is logged, counted, shown, and reported once to maintainers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def counted(name: str) -> float:
     return LIMITS.labels(f"permission.{name}")._value.get()
 
 
-async def test_labels_that_are_not_allowed_are_told_of_in_one_report(
+async def test_labels_that_are_not_allowed_are_reported_in_one_report(
     github: GitHubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = counted("issues")
@@ -51,7 +51,7 @@ async def test_labels_that_are_not_allowed_are_told_of_in_one_report(
 
 
 @pytest.mark.parametrize("missing", ["issues", "contents"])
-async def test_where_nothing_can_be_written_the_operator_is_told(
+async def test_where_nothing_can_be_written_the_operator_is_informed(
     github: GitHubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, missing: str
 ) -> None:
     github.world.granted = {"issues": "write", "contents": "read", "metadata": "read"}
@@ -68,7 +68,7 @@ async def test_where_nothing_can_be_written_the_operator_is_told(
     assert [(record.levelno, missing in record.getMessage()) for record in said] == [(logging.WARNING, True)]
 
 
-async def test_a_missing_permission_is_told_once_and_a_limit_once_a_day(
+async def test_a_missing_permission_is_reported_once_and_a_limit_once_a_day(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited = RepositoryLimited(store._database, "github.com/9")

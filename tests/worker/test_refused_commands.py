@@ -1,4 +1,4 @@
-"""A command that was accepted and whose run then does nothing is answered with the reason."""
+"""A command whose run does nothing is answered with the reason."""
 
 from __future__ import annotations
 

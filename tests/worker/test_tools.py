@@ -1,4 +1,4 @@
-"""What jobs share, and what each has for itself."""
+"""The resources that jobs share, and those of each job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done now and then: once for everybody, and on each one's own disk."""
+"""Periodic maintenance: once for all processes, and on each machine's disk."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, ca
         given.store.pruning._database.clock = lambda: old  # type: ignore[method-assign]
         await upkeep.run_upkeep_round(given)
         assert await issue.evidence(1).get([Evidence(kind="code", quote="x = 1").key]) == {}
-    assert [record.part for record in caplog.records if hasattr(record, "part")] == ["catch_up"]  # GitHub is away
+    assert [record.part for record in caplog.records if hasattr(record, "part")] == [
+        "catch_up"
+    ]  # GitHub is unavailable
 
 
 async def test_checkpoints_of_a_run_that_is_over_go_and_those_of_one_that_waits_stay(tmp_path: Path) -> None:

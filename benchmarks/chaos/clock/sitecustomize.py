@@ -1,4 +1,4 @@
-"""A clock that jumps: Python reads this at its start where it is on the path, and adds what a file says to the time."""
+"""A clock that jumps: Python imports this module at its start and adds the offset in a file to the time."""
 
 import os
 import time

@@ -17,7 +17,7 @@ FROM questions WHERE issue_key = ? ORDER BY slot
 
 
 class NoSlotError(RuntimeError):
-    """Both questions were asked already; the guards should have prevented a third."""
+    """An issue has two questions already; the guards should have prevented a third."""
 
 
 def _now() -> datetime:

@@ -9,10 +9,11 @@ from bot.jobs import load
 from bot.store.database import Connection, Database
 
 Death = Literal["transient", "fault", "lost"]
-"""Why a job is dead: an outage (``transient``), a bug (``fault``), or it ended its worker process (``lost``)."""
+"""The cause of a job's death: an outage (``transient``), a bug (``fault``), or the end of its worker process
+(``lost``)."""
 
 CHANCES: Final[dict[Death, int]] = {"transient": 6, "fault": 2, "lost": 0}
-"""How often a dead job is revived; after that it waits for an operator."""
+"""Number of revivals of a dead job; after that it waits for an operator."""
 FIRST_REST = 3_600.0
 """Seconds before the first revival, doubled each time. Each revival has all attempts of a job, which last for hours."""
 MOST = 200
@@ -54,7 +55,7 @@ def _revive(db: Connection, now: float) -> list[int]:
 
 
 def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) -> bool:
-    """Whether a later job of the issue replaces this one.
+    """Return whether a later job of the issue replaces this one.
 
     A job of the same kind does. In the lane ``control`` any later job does, because an old command must not run after
     newer ones.

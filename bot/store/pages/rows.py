@@ -136,7 +136,7 @@ class Listing:
 def listed(
     db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None, after: Place | None
 ) -> list[RunRow]:
-    """Read one run more than a page holds, which shows whether there is another page."""
+    """Read one run more than a page shows, which shows whether there is another page."""
     where, parameters = _where(run_filter, keys)
     order, place = "DESC", before
     if after is not None:

@@ -129,6 +129,6 @@ def _apply(connection: Connection, name: str, statements: str) -> None:
 
 
 def _upgrades() -> dict[str, str]:
-    """Procrastinate's migrations between its releases, in order; its current ``schema.sql`` includes them."""
+    """Return procrastinate's migrations between its releases, in order; its current ``schema.sql`` includes them."""
     files = (resources.files("procrastinate.sql") / "migrations").iterdir()
     return {file.name: file.read_text() for file in sorted(files, key=lambda file: file.name) if "sql" in file.name}

@@ -40,7 +40,7 @@ class StoredRun:
     result: str | None
     """JSON of the result (``triage schema`` describes it)."""
     fault: str | None
-    """Why there is no result."""
+    """The reason why there is no result."""
 
 
 class TooManyRunsError(Exception):

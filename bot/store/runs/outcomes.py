@@ -58,7 +58,7 @@ class Verdict:
     fix: str = ""
     """The full SHA of the commit that closed the issue."""
     why: str = ""
-    """Why the outcome is unknown."""
+    """The reason why the outcome is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

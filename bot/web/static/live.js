@@ -1,4 +1,4 @@
-// Keeps a page as the server has it. Without it the page stays as it was when it was loaded.
+// Updates a page live. Without this script, the page does not change after it was loaded.
 "use strict";
 
 (() => {
@@ -13,14 +13,14 @@
     line.querySelector("[data-says]").textContent = text;
   };
 
-  // The server escapes whatever it sends; a template's content is inert until it is put into the page.
+  // The server escapes everything that it sends; a template's content is inert until it is inserted into the page.
   const read = (html) => {
     const template = document.createElement("template");
     template.innerHTML = html.trim();
     return template.content.firstElementChild;
   };
 
-  // Whoever stands on a link with the keyboard stays on it.
+  // Restore the keyboard focus on the same link.
   const replace = (old, fresh) => {
     const stops = (within) => [...within.querySelectorAll("a, button, summary, [tabindex]")];
     const at = stops(old).indexOf(document.activeElement);

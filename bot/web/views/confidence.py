@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.drawing import picture, text
-from bot.web.views.words import percent
+from bot.report.account import retry_reason
+from bot.report.words import percent
 from nodes.state import Metrics, RetryReason
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 440, 210, 48, 28, 172
-_WHY = {
-    "quality_issue_detected": "quality too low",
-    "conflicting_evidence_attempting_resolution": "conflicting evidence",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +21,11 @@ class Retry:
     round: int
     confidence: str
     why: str
-    citation_issue: bool
-    fabrication: bool
 
 
 def retries(metrics: Metrics) -> tuple[Retry, ...]:
     """Return each draft that was sent back."""
-    return tuple(
-        Retry(one.iteration, percent(one.confidence), _WHY[one.reason], one.citation_issue, one.hallucination)
-        for one in metrics.retry_reasons
-    )
+    return tuple(Retry(one.iteration, percent(one.confidence), retry_reason(one)) for one in metrics.retry_reasons)
 
 
 def draw(metrics: Metrics) -> str | None:
@@ -77,5 +69,5 @@ def _axes() -> list[str]:
 def _alternative(history: Sequence[float], reasons: Sequence[RetryReason]) -> str:
     drafts = [f"draft {number}: {value:.0%}" for number, value in enumerate(history, 1)]
     for at, reason in enumerate(reasons[: len(drafts)]):
-        drafts[at] += f", sent back because {_WHY[reason.reason]}"
+        drafts[at] += f", sent back because {retry_reason(reason)}"
     return "; ".join(drafts)

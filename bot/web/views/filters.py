@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, get_args
 from urllib.parse import quote, urlencode
 
+from bot.report.words import percent, span
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import Place, RunFilter, RunRow
 from bot.store.runs import RunStatus
-from bot.web.views.words import Moment, line, moment, percent, span
+from bot.web.views.words import Moment, line, moment
 from nodes.report import Kind
 
 _TONES: dict[RunStatus, Literal["good", "warn", "bad", "soft"]] = {

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bot.drawing import picture, text
+from bot.report import account
+from bot.report.words import span
 from bot.store.runs.run_events import Visit
-from bot.web.views.words import label, line, percent, prose, span
-from nodes.guards import meaning
+from bot.web.views.words import label, line, prose
 from nodes.state import TraceEntry
 
 _NODES = ("investigator", "codebase_search", "web_search", "critic", "human_input", "writer")
@@ -54,22 +55,21 @@ def steps(trace: Iterable[TraceEntry], *, reasons: bool) -> tuple[Step, ...]:
 
 
 def _step(entry: TraceEntry, *, reasons: bool) -> Step:
-    decision = label(entry.decision) if entry.node == "supervisor" else line(entry.decision)
+    plain = account.step(entry, reasons=reasons)
     return Step(
-        round=entry.iteration,
-        node=entry.node,
-        name=label(entry.node),
-        decision=decision,
-        # If only one node was legal, no brain judged, so the supervisor has no confidence.
-        confidence=percent(entry.confidence if entry.confidence or entry.node != "supervisor" else None),
-        reason=prose(entry.reason) if reasons else Markup(""),
-        guard=line(entry.guard or ""),
-        guard_means=meaning(entry.guard) if entry.guard else "",
-        judged_by=line(entry.judged_by),
-        error=line(entry.error or "") if reasons else ("It failed." if entry.error else ""),
+        round=plain.round,
+        node=plain.node,
+        name=label(plain.node),
+        decision=label(plain.decision) if plain.node == "supervisor" else line(plain.decision),
+        confidence=plain.confidence,
+        reason=prose(plain.reason),
+        guard=line(plain.guard),
+        guard_means=plain.guard_means,
+        judged_by=line(plain.judged_by),
+        error=line(plain.error),
         took=span(entry.duration_ms / 1000),
         counts=tuple(f"{line(name).replace('_', ' ')} {number}" for name, number in entry.counts.items()),
-        looks=tuple(line(look) for look in entry.looks) if reasons else (),
+        looks=tuple(map(line, plain.looks)),
     )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bot.report.words import count
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from bot.web.views import path
 from bot.web.views.filters import Row
-from bot.web.views.words import count, label
+from bot.web.views.words import label
 from nodes.state import TraceEntry
 
 
@@ -66,5 +67,5 @@ def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
 
 
 def is_harmless(full: FullRun) -> bool:
-    """Whether the run is known not to concern a security issue."""
+    """Return whether the run is known not to concern a security issue."""
     return full.result is not None and full.result.report.kind != "security"

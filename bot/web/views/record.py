@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from bot.backtest.score import Threshold, recommend
 from bot.drawing import picture, text
+from bot.report.words import percent
 from bot.store.pages.repositories import OutcomeRow
-from bot.web.views.words import percent
 
 TARGET = 0.9
 """Fraction of correct first files that the recommended threshold aims at."""
@@ -128,8 +128,10 @@ def draw(periods: Sequence[Period]) -> str | None:
     for at, period in enumerate(shown):
         x = _LEFT + step * (at + 0.5)
         parts += _column(period, x, min(step * 0.6, 56))
-    percentage = "; ".join(f"{p.name}: {p.first} of {p.scored} first files right, {p.three} among three" for p in shown)
-    return picture((_WIDTH, _HEIGHT), "Right first files by month", percentage, parts, name="record")
+    percentage = "; ".join(
+        f"{p.name}: {p.first} of {p.scored} first files correct, {p.three} among three" for p in shown
+    )
+    return picture((_WIDTH, _HEIGHT), "Correct first files by month", percentage, parts, name="record")
 
 
 def _y(share: float) -> float:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bot.ports import AskedQuestion
+from bot.report import account
 from bot.report.links import Links
+from bot.report.words import span
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from bot.web.views import confidence, path, timing, words
 from bot.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.web.views.progress import is_harmless
-from bot.web.views.words import count, line, prose, span
+from bot.web.views.words import line, prose
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
 
@@ -43,7 +45,7 @@ class RunPage:
     """Whether the findings may be shown to this viewer."""
     report: TriageReport | None
     verdict: Markup
-    score: tuple[tuple[str, str], ...]
+    score: tuple[tuple[str, str, str], ...]
     pieces: tuple[Piece, ...]
     gathered: int
     dropped: tuple[Markup, ...]
@@ -93,15 +95,15 @@ def page(
         open_to_all=shown,
         report=report,
         verdict=prose(report.verdict) if report and shown else Markup(""),
-        score=_score(report),
+        score=account.scores(report.evaluation) if report else (),
         pieces=_cited(full, gathered, links) if shown else (),
         gathered=len(gathered),
-        dropped=_dropped(report) if shown else (),
-        audit=_audit(full),
+        dropped=tuple(map(prose, account.dropped_claims(report.citation_audit))) if report and shown else (),
+        audit=account.citation_check(full.result) if full.result else "",
         drafts=Markup(drafts) if drafts else None,  # noqa: S704  the drawing code escapes
         retries=confidence.retries(full.result.metrics) if full.result else (),
         questions=tuple(_question(one) for one in questions),
-        cost=_cost(full, cost),
+        cost=_cost(full, cost / 1_000_000),
         timing=Markup(drawn) if drawn else None,  # noqa: S704  the drawing code escapes
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
@@ -118,40 +120,6 @@ def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> tuple[P
     return tuple(piece(number, one, links, cited) for number, one in chosen[:PIECES])
 
 
-def _dropped(report: TriageReport | None) -> tuple[Markup, ...]:
-    if report is None:
-        return ()
-    audit = report.citation_audit
-    return (
-        *map(prose, audit.dropped),
-        *(prose(f"cites evidence that was not gathered: {name}") for name in audit.fabricated),
-        *(prose(f"no longer matches its quote: {name}") for name in audit.failed),
-    )
-
-
-def _audit(full: FullRun) -> str:
-    if full.result is None:
-        return ""
-    audit, dropped = full.result.report.citation_audit, full.result.metrics.claims_dropped
-    return (
-        f"{count(audit.citations, 'citation')} checked, {count(audit.uncited_claims, 'sentence')} cited nothing, "
-        f"{count(dropped, 'claim')} dropped over all drafts."
-    )
-
-
-def _score(report: TriageReport | None) -> tuple[tuple[str, str], ...]:
-    if report is None:
-        return ()
-    score = report.evaluation
-    return (
-        ("Faithfulness", f"{score.faithfulness:.2f}"),
-        ("Relevance", f"{score.relevance:.2f}"),
-        ("Completeness", f"{score.completeness:.2f}"),
-        ("Reasoning", f"{score.reasoning_quality:.2f}"),
-        ("Overall", f"{score.overall_score:.2f}"),
-    )
-
-
 def _question(asked: AskedQuestion) -> Question:
     return Question(
         text=prose(asked.text),
@@ -164,21 +132,8 @@ def _question(asked: AskedQuestion) -> Question:
     )
 
 
-def _cost(full: FullRun, dollars: int) -> tuple[tuple[str, str], ...]:
+def _cost(full: FullRun, dollars: float) -> tuple[tuple[str, str], ...]:
     if full.result is None:
         return ()
-    usage, trace = full.result.metrics.usage, full.result.trace
-    judges = ", ".join(dict.fromkeys(line(entry.judged_by) for entry in trace)) or line(full.row.brain)
-    spent = (
-        (
-            ("Model calls", count(usage.calls, "call")),
-            ("Tokens in", count(usage.input_tokens, "token")),
-            ("Tokens out", count(usage.output_tokens, "token")),
-        )
-        if usage.calls
-        else (("Model calls", "none: rules judged"),)
-    )
-    fell_back = tuple(("Rules judged instead", line(why)) for why in full.result.metrics.fallbacks)
-    config = (("Configuration", line(full.config_hash)),) if full.config_hash else ()
-    cost = (("Cost", f"${dollars / 1_000_000:.4f}"),) if dollars else ()
-    return (("Judged by", judges), *spent, *cost, *fell_back, *config)
+    pairs = account.spending(full.result, brain=full.row.brain, config_hash=full.config_hash, dollars=dollars)
+    return tuple((label, line(value)) for label, value in pairs)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.drawing import picture, text
+from bot.report.words import span
 from bot.store.runs.run_events import Visit
-from bot.web.views.words import label, span
+from bot.web.views.words import label
 
 _GAP = 5.0
 """Idle seconds above which a gap is drawn as a break: the run waited for a person, or the server was down."""

@@ -1,4 +1,4 @@
-"""How pages format node names, points in time, durations, untrusted text and our comment."""
+"""Formatting of node names, points in time, untrusted text and our comment for pages."""
 
 from __future__ import annotations
 
@@ -73,29 +73,6 @@ def prose(text: str) -> Markup:
 def verbatim(text: str) -> str:
     """Return untrusted text unchanged, except that invisible and direction-changing characters are spelled out."""
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
-
-
-def percent(share: float | None) -> str:
-    """Format a fraction as a percentage, such as 78%; empty for None."""
-    return "" if share is None else f"{share:.0%}"
-
-
-def span(seconds: float) -> str:
-    """Format a duration in seconds with the unit that fits."""
-    # From 0.9995 s on, milliseconds would be rounded to 1000 ms.
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 99.5:
-        return f"{seconds:.1f} s"
-    for unit, size in (("min", 60), ("h", 3600), ("days", 86_400)):
-        if seconds / size < (100 if unit != "h" else 48) or unit == "days":
-            return f"{seconds / size:.0f} {unit}"
-    raise AssertionError("days fit")
-
-
-def count(number: int, one: str, more: str = "") -> str:
-    """Format a count with its noun, such as 1 run, 1 204 runs."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 _TAGS = {

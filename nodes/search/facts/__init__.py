@@ -57,9 +57,9 @@ FINDERS: tuple[Callable[[Inquiry], Iterator[Fact]], ...] = (
     sibling.find,
     documented_here.find,
 )
-"""In the order of their precedence; each sees what those before it found."""
+"""The finders in order of precedence; each receives the facts of the finders before it."""
 MOST = 40
-"""Facts of one kind."""
+"""Maximum number of facts of one kind."""
 
 
 def find_facts(
@@ -72,7 +72,7 @@ def find_facts(
     ignored: Iterable[int] = (),
     template: Iterable[str] = (),
 ) -> tuple[Fact, ...]:
-    """Find every fact of an issue at a commit.
+    """Find all facts of an issue at a commit.
 
     Args:
         repository: the clone.

@@ -1,4 +1,4 @@
-"""``absent``: a name that occurs nowhere at this commit, which the title asks for or an earlier release had."""
+"""``absent``: a name that occurs nowhere at this commit but is requested in the title or existed in a release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST, MOST_RELEASES = 3, 2
 MOST_WALKED = 1_500
-"""Commits whose changes are searched for a name."""
+"""Maximum number of commits whose changes are searched for a name."""
 _PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
@@ -35,7 +35,7 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield names that occur nowhere: those of the title if it asks for something, those of the report if they did."""
+    """Yield names that occur nowhere: from the title of a request, or from a report if an earlier release had them."""
     asks = _ASKS.search(inquiry.issue.title)
     marked = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
     candidates = {name.last: name.in_title for name in marked if name.last not in BUILT_IN}
@@ -51,7 +51,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _releases(inquiry: Inquiry) -> list[Release]:
-    """Return the releases of the project that the report names, the newest first."""
+    """Return the project's releases that the report names, newest first."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
     if not versions:
@@ -62,7 +62,7 @@ def _releases(inquiry: Inquiry) -> list[Release]:
 
 
 def _existed(inquiry: Inquiry, name: str, releases: Sequence[Release]) -> Fact | None:
-    """Return the fact that a name was in a release, and which change took it out, where the pickaxe finds that."""
+    """Return the fact that a release had a name, with the commit that removed it if the pickaxe search finds one."""
     code = inquiry.code
     release = next((one for one in releases if _held(code.repository, one.commit, name)), None)
     if release is None:
@@ -83,19 +83,19 @@ def _held(repository: Repository, sha: str, name: str) -> bool:
 
 
 def _removed(repository: Repository, name: str, start: str, end: str) -> str | None:
-    """Return the commit between two that took a name out, if it is the last that changed how often it occurs."""
+    """Return the commit between two others that removed a name, if it is the last that changed the name's count."""
     command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
     found = (repository.settled(*command) or b"").decode().split()
     return found[0] if found and _takes_out(repository, found[0], name) else None
 
 
 def _takes_out(repository: Repository, change: str, name: str) -> bool:
-    """Whether a name occurs before a commit and not in it; the pickaxe counts parts of longer names too."""
+    """Return whether a name occurs before a commit and not in it; the pickaxe also counts parts of longer names."""
     return _held(repository, repository.resolve(f"{change}~1"), name) and not _held(repository, change, name)
 
 
 def _is_indexed(inquiry: Inquiry, name: str) -> bool:
-    """Whether any text of the commit has the name, or its singular."""
+    """Return whether any text of the commit contains the name or its singular."""
     return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
 
 
@@ -104,13 +104,13 @@ def _occurs(witness: Witness, name: str) -> bool:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """No text of the commit holds the name."""
+    """Verify that no text of the commit contains the name."""
     if not fact.words:
         return "it names nothing"
     if witness.grep(fact.words):
         return "it does occur"
     if fact.sha is not None and not _held(witness.repository, fact.sha, fact.words):
-        return "it did not occur in the release either"
+        return "the release does not contain the name either"
     if fact.change is not None and not _takes_out(witness.repository, fact.change, fact.words):
-        return "the change did not take it out"
+        return "the change did not remove it"
     return None

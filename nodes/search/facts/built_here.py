@@ -1,4 +1,4 @@
-"""``built_here``: the string literal that a quoted message is built from."""
+"""``built_here``: the string literal from which the code builds a message that the issue quotes."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 MOST_PLACES = 60
-"""Literals that are compared in full."""
+"""Maximum number of literals that are compared in full."""
 COMMON = 12
-"""Literals that share three words; more and the words are an idiom."""
+"""Maximum number of literals that share three words; if there are more, the words are a common phrase."""
 FEW = 3
-"""Places that build the same message which are still worth showing."""
+"""Maximum number of places that build the same message; more places do not help a reader."""
 _CLIMB = 3
 _SAYS = re.compile(
     r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
     r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
     re.IGNORECASE,
 )
-"""What a call is named that tells a person of something wrong."""
+"""Names of calls that report a problem."""
 _TELLS = re.compile(
     r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
 )
-"""What is called to tell of progress: where that is printed says little of what went wrong after it."""
+"""Names of calls that report progress; the fault is rarely where progress is printed."""
 _STATEMENT = re.compile(
     r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
     r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
@@ -51,7 +51,7 @@ _STATEMENT = re.compile(
     r"[\w.]*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*(?::[^=\n]{1,40})?\+?=)",
     re.IGNORECASE,
 )
-"""A statement that raises, logs, or sets a variable that is called a message."""
+"""A statement that raises, logs, or assigns to a variable named like a message."""
 _TABLE = re.compile(
     r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
     r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
@@ -59,7 +59,7 @@ _TABLE = re.compile(
 )
 """A key of a table of messages."""
 _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
-"""Where an error words itself; the code that raises it is the place to look for."""
+"""A method in which an error class composes its own text; the code that raises the error is more relevant."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
@@ -73,7 +73,7 @@ class _Match:
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the places that build what the report quotes, where they are three at the most."""
+    """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
     matches = list(_matches(code, texts(issue)))
     counts = Counter(match.words for match in matches)
@@ -105,7 +105,7 @@ def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
-    """Return (file, line) of the literals that share three words in a row with the issue, most shared first."""
+    """Return (file, line) of literals that share three consecutive words with the issue, most shared words first."""
     index = code.index
     hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
     place, exact = lookup(hashes, index.string_hash)
@@ -118,7 +118,7 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
 
 
 def is_printed(literal: Literal, symbol: str) -> bool:
-    """Whether the code around a literal raises, warns, logs, fails, or keeps it in a table of errors."""
+    """Return whether the code around a literal raises, warns, logs or fails, or stores it in a table of errors."""
     before = literal.before
     names, start = enclosing(before)
     if _TABLE.search(before[-200:]) or any(_SAYS.search(name) for name in names):
@@ -129,7 +129,7 @@ def is_printed(literal: Literal, symbol: str) -> bool:
 
 
 def enclosing(before: str) -> tuple[list[str], int]:
-    """Return what is called around the end of a text, the innermost first, and where the outermost call opens."""
+    """Return the calls open at the end of a text, innermost first, and the offset where the outermost begins."""
     names: list[str] = []
     depth, start = 0, len(before)
     for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
@@ -151,7 +151,7 @@ def enclosing(before: str) -> tuple[list[str], int]:
 
 
 def _statement(before: str, start: int) -> int:
-    """Return where the line begins on which a statement does."""
+    """Return the offset of the start of the line on which a statement begins."""
     first = before.rfind("\n", 0, start) + 1
     while first and before[max(0, first - 40) : first].rstrip().endswith(("\\", "=", "<<", "+", "return")):
         first = before.rfind("\n", 0, first - 1) + 1
@@ -178,17 +178,17 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
 
 
 def shortened(words: str, most: int = 90) -> str:
-    """Cut words at a space."""
+    """Truncate words at a space."""
     return words if len(words) <= most else words[:most].rpartition(" ")[0] + " …"
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Three words in a row of the message stand in the lines of the literal, and in so few other places."""
+    """Verify that the literal's lines, and few other places, contain three consecutive words of the message."""
     line = fact.line or 0
     around = _plain(" ".join(witness.lines(fact.path or "", line - BEFORE, line + AFTER)))
     runs = [run for run in _runs(fact.words or "") if run in around]
     if not runs:
-        return "no three words of the message stand there"
+        return "the line does not contain three words of the message"
     return None
 
 
@@ -198,5 +198,5 @@ def _runs(words: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Words alone: quotes, plus signs and escapes that cut a message apart are gone."""
+    """Return the text without quotes, plus signs and escapes, which split a message."""
     return " ".join(WORD.findall(re.sub(r"\\[nrt]", " ", text)))

@@ -1,4 +1,4 @@
-"""``called_from``: the few lines that call the function of another fact."""
+"""``called_from``: the calls of another fact's function, if they are few."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
 MOST = 3
-"""Functions whose callers are looked for."""
+"""Maximum number of functions whose callers are searched."""
 FEW = 2
-"""Calls; more say nothing."""
+"""Maximum number of calls; more do not identify a place."""
 MOST_FILES = 16
 ENOUGH_FILES = 200
-"""Files that are read where a person asks for the calls."""
+"""Maximum number of files that are read when a person asks for the calls."""
 _SPECIAL = re.compile(
     r"__\w+__|constructor|init|new|main|run|call|get|set|build|update|create|render|handle|execute|apply|parse"
 )
@@ -36,16 +36,16 @@ _TYPED = re.compile(
     r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
     r"(?:[\w:.<>,\[\]]{0,80}[\w>\]]\??[\s*&]{1,9}){1,9}$"
 )
-"""What stands before a name that a line declares: types and modifiers, and nothing that runs."""
+"""Text that precedes a name in a declaration: types and modifiers, but nothing that is executed."""
 _BODY = re.compile(
     r"\s*\([^()\n]{0,300}\)(?:\s*\{|\s*:\s*[\w{\[<][^?\n]*[;{,]\s*$"
     r"|\s+(?!(?:and|or|if|in|is|not|for|else|then|do|unless|while|as)\b)[\w*(\[][^;=+&|?]*$)"
 )
-"""What follows a name that a line declares, where no type stands before it: a body, or a type."""
+"""Text that follows a name in a declaration without a preceding type: a body or a type."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the calls of the functions that strong facts lie in, where there are two at the most."""
+    """Yield the calls of the functions that contain strong facts, if there are at most two."""
     code, seen = inquiry.code, set()
     for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MOST]:
         name = (fact.symbol or "").rpartition(".")[2]
@@ -60,7 +60,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def is_call(text: str, name: str) -> bool:
-    """Whether a line calls a name: not in a comment or a string, and not where the name is declared."""
+    """Return whether a line calls a name outside comments, strings and the name's declaration."""
     plain = _REMARK.sub(" ", _STRING.sub('""', text))
     for found in re.finditer(whole_word(name).pattern + r"\s*(?=(?:<[\w, ]{0,40}>|!)?\()", plain):
         before, after = plain[: found.start()], plain[found.end() :]
@@ -71,7 +71,7 @@ def is_call(text: str, name: str) -> bool:
 
 
 def calls_of(code: Code, name: str) -> tuple[list[Fact], bool]:
-    """Return the calls of a name in the project's own code, by path and line, and whether these are all."""
+    """Return the calls of a name in the project's own code, by path and line, and whether the list is complete."""
     files = code.files_with(name)
     places = sorted(_calls(code, name, files[:ENOUGH_FILES]), key=lambda place: (code.path(place[0]), place[1]))
     found = (_fact(code, name, place, len(places)) for place in places)
@@ -101,6 +101,6 @@ def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, i
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line calls the name."""
+    """Verify that the line calls the name."""
     del witness
     return None if fact.symbol and is_call(fact.text or "", fact.symbol) else "the line does not call the name"

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit
 
 FEW = 5
-"""Changes of a file between two versions that are still worth showing."""
+"""Maximum number of changes of a file between two versions."""
 MOST_PATHS, MOST_LINES = 2, 4
 _ENOUGH = 12
-"""Letters of a line that stands for itself."""
+"""Minimum number of letters that make a line distinctive."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the changes, in the range that the report gives, of the lines and files that facts lie on."""
+    """Yield the changes of the facts' lines and files in the range of versions that the report gives."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
         return
@@ -54,13 +54,13 @@ def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
 
 
 def range_words(inquiry: Inquiry, claims: Claims) -> str | None:
-    """Return the version, or the day, that the range ends with, as the report writes it."""
+    """Return the version or day that ends the range, as the report writes it."""
     claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
     return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
 
 
 def _introduced(inquiry: Inquiry, fact: Fact, span: Range, words: str) -> Iterator[Fact]:
-    """Yield the change that brought a line, if it is there at the end of the range and not at its start."""
+    """Yield the commit that added a line, if the line exists at the end of the range and not at its start."""
     text = (fact.text or "").strip()
     path = fact.path or ""
     if sum(map(str.isalnum, text)) < _ENOUGH or span.start is None:
@@ -95,12 +95,12 @@ def _holds(inquiry: Inquiry, sha: str, path: str, text: str) -> bool:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The change lies behind the commit and touches the file; a line that it brought is not there before it."""
+    """Verify that the commit's history has the change, and that it touches the file and added any given line."""
     change, path = fact.change or "", fact.path or ""
     if witness.message(change) is None:
-        return "the commit does not lie behind the one that is read"
+        return "the commit is not in the history of the commit that is read"
     if path not in witness.changed(change):
-        return "the commit does not touch this file"
+        return "the commit does not change this file"
     if fact.kind == "introduced_in" and fact.text is not None:
         before = witness.repository.read_file(witness.repository.resolve(f"{change}~1"), path) or b""
         if fact.text.strip() in {line.strip() for line in before.decode("utf-8", "replace").split("\n")}:

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from nodes.search.index import Index, Matches
 
 MOST_FILES = 240
-"""Files that are read for the facts of one issue."""
+"""Maximum number of files that are read for the facts of one issue."""
 MOST_BYTES = 24_000_000
 MOST_WIDTH = 1_000
-"""Characters of a line that is worth quoting."""
+"""Maximum length of a line that is quoted, in characters."""
 OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
-"""Share of the source files that a language must have to be the project's own, or a smaller share of many files."""
+"""Minimum share of the source files for a language to be the project's own, or a smaller share if it has many files."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
 COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
 )
-"""Copies of the sources in one file, which some projects keep for their users, and declarations without code."""
+"""Files that bundle copies of the sources, which some projects ship, and declarations without code."""
 
 
 class Code:
     """Files, definitions and lines of one commit."""
 
     def __init__(self, repository: Repository, sha: str, index: Index, ignored: Iterable[int] = ()) -> None:
-        """Read nothing yet; files of the ignored numbers do not count."""
+        """Set up access without reading a file; files with ignored numbers are excluded."""
         self.repository, self.sha, self.index = repository, sha, index
         self._ignored = frozenset(ignored)
         self._lines: dict[int, tuple[str, ...]] = {}
@@ -48,7 +48,7 @@ class Code:
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:
-        """By file: whether it is the project's own source."""
+        """Return, for each file, whether it is the project's own source."""
         roles, paths = self.index.roles, self.index.paths
         spoken = {
             number: family(language)
@@ -64,12 +64,12 @@ class Code:
         return own
 
     def ending(self, words: str) -> list[int]:
-        """Return the files whose path is some words, or ends with them after a folder."""
+        """Return the files whose path equals the words or ends with them after a slash."""
         named = self.index.names.by_name.get(words.rpartition("/")[2], [])
         return [number for number in named if f"/{self.path(number)}".endswith(f"/{words}")]
 
     def read(self, numbers: Iterable[int]) -> None:
-        """Read files that were not read yet, as far as the budget goes."""
+        """Read the files that have not been read yet, within the budget."""
         wanted = [number for number in dict.fromkeys(numbers) if number not in self._lines]
         wanted = wanted[: max(0, MOST_FILES - len(self._lines))] if self._bytes < MOST_BYTES else []
         blobs = {number: self.index.blobs[number] for number in wanted}
@@ -81,13 +81,13 @@ class Code:
             self._lines[number] = contents.get(blob, ())
 
     def lines(self, number: int) -> tuple[str, ...]:
-        """Return the lines of a file, none where the budget is spent."""
+        """Return the lines of a file, or none if the budget is used up."""
         if number not in self._lines:
             self.read([number])
         return self._lines.get(number, ())
 
     def text(self, number: int, line: int) -> str | None:
-        """Return a line verbatim, or None where there is none that could be quoted."""
+        """Return a line verbatim, or None if there is no such line or it is too long to quote."""
         lines = self.lines(number)
         if not 1 <= line <= len(lines) or not lines[line - 1].strip() or len(lines[line - 1]) > MOST_WIDTH:
             return None
@@ -102,7 +102,7 @@ class Code:
         return self.index.number_of.get(path) if path is not None else None
 
     def definitions(self, name: str) -> list[int]:
-        """Return the definitions in own code, tests inside it aside, whose last part is a name."""
+        """Return the definitions in the project's own code, except tests, whose last part equals a name."""
         rows = np.flatnonzero(self.index.def_last == term_hash(name))
         mine = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
         return [row for row in mine if not _TEST_SCOPE.search(self.index.name_of(row))]
@@ -116,16 +116,16 @@ class Code:
         return first + int(inside[-1]) if len(inside) else None
 
     def symbol(self, number: int, line: int) -> str | None:
-        """Name the innermost definition around a line."""
+        """Return the name of the innermost definition around a line."""
         row = self.around(number, line)
         return self.index.name_of(row) if row is not None else None
 
     def is_tested(self, number: int, line: int) -> bool:
-        """Whether a line stands in tests inside a source file, as Rust has them."""
+        """Return whether a line is in tests inside a source file, as is common in Rust."""
         return bool(_TEST_SCOPE.search(self.symbol(number, line) or ""))
 
     def head(self, row: int) -> tuple[int, str] | None:
-        """Return the line of a definition that holds its name, and that line."""
+        """Return the number and text of the line of a definition that contains its name."""
         index = self.index
         number, name = int(index.def_file[row]), index.name_of(row).rpartition(".")[2]
         start, end = int(index.def_start[row]), int(index.def_end[row])
@@ -138,7 +138,7 @@ class Code:
         return None
 
     def look_up(self, names: Iterable[str]) -> None:
-        """Find the files of many names at once: each pass over the index costs the same for one as for a hundred."""
+        """Find the files of many names in one pass over the index, which costs the same as for one name."""
         hashes = {hash_of(name) for name in names} - self._files.keys() - {None}
         wanted = sorted(value for value in hashes if value is not None)
         found = self.index.match(wanted) if wanted else None
@@ -148,17 +148,17 @@ class Code:
             self._files[wanted[term]].append(number)
 
     def holding(self, name: str) -> list[int]:
-        """Return the files, of any role, whose index has a name; some may only have one that is spelled alike."""
+        """Return the files of any role whose index contains a name; some may only contain a similarly spelled one."""
         self.look_up([name])
         value = hash_of(name)
         return self._files[value] if value is not None else []
 
     def files_with(self, name: str) -> list[int]:
-        """Return the own files among ``holding``."""
+        """Return the project's own files among ``holding``."""
         return [number for number in self.holding(name) if self.own[number]]
 
     def users(self, name: str, enough: int) -> int:
-        """Count the own files that hold a name as a whole word; more than ``enough`` are not counted out."""
+        """Count the own files that contain a name as a whole word; stop counting at more than ``enough``."""
         files = self.files_with(name)
         if len(files) > 4 * enough + 8:
             return len(files)
@@ -168,7 +168,7 @@ class Code:
 
 
 def hash_of(name: str) -> int | None:
-    """Return the hash that the index has for a name as a whole, or None where it has none."""
+    """Return the index's hash of a complete name, or None if it has none."""
     terms = terms_of(name)
     return term_hash(terms[-1]) if terms else None
 
@@ -178,10 +178,10 @@ def _pairs(found: Matches, index: Index) -> set[tuple[int, int]]:
 
 
 def family(language: str) -> str:
-    """Languages that are written side by side count as one."""
+    """Return one name for languages that are used together, such as C and C++."""
     return {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "cython": "python"}.get(language, language)
 
 
 def whole_word(name: str) -> re.Pattern[str]:
-    """Match a name that is not part of a longer one."""
+    """Return a pattern that matches a name only as a whole word."""
     return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")

@@ -1,4 +1,4 @@
-"""How likely the first file is right, given the ranking's own number and which files strong facts are about."""
+"""The probability that the first file is right, given the ranking's confidence and the strong facts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EDGE = 1e-3
 
 
 def fact_signs(signs: Bits) -> dict[str, float]:
-    """Return what facts say of the first file as signs of 0 or 1, named as the weights are."""
+    """Return features of 0 or 1 that state what facts say about the first file, named like the weights."""
     return {
         "alone": float(signs.on_first and not signs.elsewhere),
         "shared": float(signs.on_first and signs.elsewhere),

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 FEW_USERS = 5
-"""Own files that hold a name which still says where to look."""
+"""Maximum number of own files that use a name for its definition to be a useful hint."""
 EVERYWHERE, MANY_USERS = 0.25, 30
-"""Share, and number, of the own files that hold a name which the whole project is about."""
+"""Share and number of own files that use a name from which on it is too common in the project."""
 FEW_NAMES = 3
-"""More names of that kind in one report make a list, which leads nowhere."""
+"""Maximum number of such names in one report; more names do not identify a place."""
 _HEAD = (
     r"^\s*(?:(?:export|default|async|pub(?:\([a-z]+\))?|public|private|protected|static|final|abstract|sealed|data)\s+)*"
     r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
@@ -35,13 +35,13 @@ _TYPE = re.compile(
     r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
     r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
 )
-"""A line that declares a type, or a function of JavaScript that is called like one."""
+"""A line that declares a type, or a JavaScript function that is named like a type."""
 _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
-"""What a class of errors is called: where it is defined is not where it goes wrong."""
+"""Names of error classes; the fault is rarely where an error class is defined."""
 MOST_OF_CODE = 3
-"""Names of code blocks that are looked at."""
+"""Maximum number of names from code blocks that are looked up."""
 MOST = 40
-"""Facts of one issue."""
+"""Maximum number of facts of one issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class _Hit:
     qualified: bool
     users: int
     owned: bool
-    """Whether it is a member of a class, which other names may be called like."""
+    """Whether it is a member of a class; other names may be called in the same way."""
     used: bool
-    """Whether the report calls it, or names it as a member."""
+    """Whether the report calls it or names it as a member."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -88,7 +88,7 @@ def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
 
 
 def _of_code(inquiry: Inquiry, known: set[int]) -> Iterator[Fact]:
-    """Yield names that only code of the report holds and the ranking's first file defines; none is strong."""
+    """Yield names that occur only in the report's code and are defined in the top-ranked file; none is strong."""
     code = inquiry.code
     found: dict[int, Name] = {}
     first = code.number(inquiry.first[0]) if inquiry.first else None
@@ -105,7 +105,7 @@ def _of_code(inquiry: Inquiry, known: set[int]) -> Iterator[Fact]:
 
 
 def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
-    """Return a name and its only definition; a title's member that is not defined stands for its class."""
+    """Return a name and its only definition; an undefined member in the title is replaced by its class."""
     row = definition_of(code, name)
     if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
         return name, row
@@ -113,7 +113,7 @@ def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
 
 
 def _owner(name: Name) -> Name:
-    """The class of a member that the project does not define, such as an operator."""
+    """Return the class of a member that the project does not define, such as an operator."""
     owner = name.parts[-2]
     words = name.words[: name.words.rindex(owner) + len(owner)]
     return replace(name, words=words, parts=name.parts[:-1])
@@ -125,18 +125,18 @@ def _is_used(inquiry: Inquiry, name: str) -> bool:
 
 
 def definition_of(code: Code, name: Name) -> int | None:
-    """Return the only definition that a name can mean, or None."""
+    """Return the only definition that a name can refer to, or None."""
     rows = code.definitions(name.last)
     if rows and len(name.parts) > 1:
         if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
-            return None  # the name is a module's, whatever that defines
+            return None  # the name is a module's, regardless of what defines it
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
 
 def _is_owner(code: Code, row: int, owner: str) -> bool:
-    """Whether a qualifier is the definition's class, module, folder or file."""
+    """Return whether a qualifier is the definition's class, module, folder or file."""
     around = code.index.name_of(row).split(".")[:-1]
     modules = module_parts(code.path(int(code.index.def_file[row])))
     return owner in around or owner in modules[-2:]
@@ -161,16 +161,16 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     number = int(code.index.def_file[hit.row])
     line, text = head
     symbol = code.index.name_of(hit.row)
-    says = f"`{hit.name.words}` is defined in one place, `{code.path(number)}`."
+    says = f"The only definition of `{hit.name.words}` is in `{code.path(number)}`."
     return Fact("defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=1, users=hit.users)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line holds the name, and no other source line of the language defines it."""
+    """Verify that the line contains the name and that no other source line of the language defines it."""
     parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
-        return "the line does not hold the name"
+        return "the line does not contain the name"
     if len(parts) > 1:
         return None
     head = re.compile(_HEAD.format(re.escape(name)))

@@ -1,4 +1,4 @@
-"""``documented_here``: for a question, the page and heading that speak of what it names."""
+"""``documented_here``: for a question, the documentation page and heading about a name in the question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 2
 FEW_PAGES = 6
-"""Pages that speak of a name; more and it is the subject of them all."""
+"""Maximum number of pages that mention a name; more pages do not identify a place."""
 _QUESTION = re.compile(
     r"^\W*(?:\[?question\]?\b|how\b|what\b|why\b|where\b|when\b|which\b|is (?:there|it)\b|are there\b"
     r"|can (?:i|we|you)\b|do(?:es)? )|\?\s*$"
@@ -32,7 +32,7 @@ _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the headings above what a question names."""
+    """Yield the headings of the sections that mention a name of the question."""
     if not _QUESTION.search(inquiry.issue.title):
         return
     found = 0
@@ -83,11 +83,13 @@ def heading(lines: Sequence[str], line: int) -> int | None:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The page is documentation, and holds the name under that heading."""
+    """Verify that the page is documentation and has the name under that heading."""
     path = fact.path or ""
     if role_of(path) != "docs":
-        return "the file is no documentation"
+        return "the file is not documentation"
     lines = witness.lines(path, 1, 1_000_000)
     pattern = whole_word(fact.words or "")
     held = [at for at, text in enumerate(lines, 1) if pattern.search(text)]
-    return None if any(heading(lines, at) == fact.line for at in held) else "the name does not stand under the heading"
+    return (
+        None if any(heading(lines, at) == fact.line for at in held) else "the name is not in the section of the heading"
+    )

@@ -1,9 +1,9 @@
-"""Frames of a stack trace, mapped to own code by file and function."""
+"""Frames of a stack trace, mapped to the project's own code by file and function."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MOST_FRAMES = 60
+_FILE = re.compile(r"File [\"“”]")
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _FORWARDS = re.compile(
@@ -31,23 +32,25 @@ _RAISES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A frame, and the place of this commit that it is."""
+    """A frame and the corresponding place at this commit."""
 
     frame: Frame
     trace: StackTrace
     number: int
-    """The file."""
+    """The number of the file."""
     line: int
     start: int
     """First line of the function."""
     end: int
     symbol: str | None
     exact: bool
-    """Whether the frame's own text, or the call to the next frame, stands on that line."""
+    """Whether the frame's own text, or the call to the next frame, is on that line."""
+    has_lost: bool = False
+    """Whether a frame inside it is in a file of own code, in a function that this commit does not have there."""
 
 
 class _Span(NamedTuple):
-    """The lines of a function, and its name."""
+    """The lines of a function and its name."""
 
     start: int
     end: int
@@ -55,7 +58,7 @@ class _Span(NamedTuple):
 
 
 def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
-    """Yield each trace that no other one explains, and whether it is the root of a chain."""
+    """Yield the root trace of each chain, and whether the chain has more than one trace."""
     chain: list[StackTrace] = []
     for trace in (trace for trace in issue.traces if trace.frames):
         if chain and not _is_chained(issue, chain[-1], trace):
@@ -73,22 +76,26 @@ def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
 
 
 def _root(chain: Sequence[StackTrace]) -> StackTrace:
-    """Python prints the root first, the others last."""
+    """Return the root of a chain of traces; Python prints the root first, other languages last."""
     return chain[0] if chain[0].language == "python" else chain[-1]
 
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[Mapped]:
-    """Yield the frames of own code, innermost first; helpers that only forward are left out."""
+    """Yield the frames of own code, innermost first, without functions that only forward a call."""
+    has_lost = False
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
         if _FORWARDS.fullmatch(last_part(frame.function) or ""):
             continue
         numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
-        if len(numbers) == 1 and (found := _mapped(code, issue, trace, depth, numbers[0])):
-            yield found
+        if len(numbers) == 1:
+            found = _mapped(code, issue, trace, depth, numbers[0])
+            if found is not None:
+                yield replace(found, has_lost=has_lost)
+            has_lost |= found is None
 
 
 def own_files(code: Code, issue: Issue) -> frozenset[int]:
-    """Return the files of own code that any trace passes."""
+    """Return the files of own code that occur in any trace."""
     return frozenset(
         number
         for trace in issue.traces
@@ -99,7 +106,7 @@ def own_files(code: Code, issue: Issue) -> frozenset[int]:
 
 
 def last_part(function: str | None) -> str | None:
-    """Return the bare name of a function as any language writes it, or None where it has none."""
+    """Return the unqualified name of a function in the notation of any language, or None if it has no name."""
     parts = [part for part in _PARTS.split(function or "") if part and not _NO_NAME.fullmatch(part.strip("_"))]
     return parts[-1] if parts else None
 
@@ -117,7 +124,7 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
         if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
             below = lines[at + 1] if at + 1 < len(lines) else ""
             above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
-            if trace.language == "python" and 'File "' in line:
+            if trace.language == "python" and _FILE.search(line):
                 return _code(below)
             if above:
                 return _code(above.lstrip().removeprefix(">"))
@@ -125,12 +132,12 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
 
 
 def _code(line: str) -> str | None:
-    text = squeezed(line.strip().lstrip("|").strip())
-    return text if sum(map(str.isalnum, text)) >= 4 and 'File "' not in text else None
+    text = squeezed(line.strip().strip("|").strip())
+    return text if sum(map(str.isalnum, text)) >= 4 and not _FILE.search(text) else None
 
 
 def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> Mapped | None:
-    """Find the frame's text in its function; else take its line, if that is still inside the function."""
+    """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
     frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)
     for span in _functions(code, number, frame):
@@ -145,7 +152,7 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
 
 
 def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
-    """Return the definitions of a file that the frame names, the nearest first; the whole file for code outside any."""
+    """Return a file's definitions that match the frame, nearest first; the whole file for code outside functions."""
     index, name, line = code.index, last_part(frame.function), frame.line or 0
     rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
     if name is None and line and (row := code.around(number, line)) is not None:
@@ -156,7 +163,7 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
 
 
 def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int | None:
-    """Find a line that begins with the text of a frame, or that the text begins with: long statements are cut."""
+    """Find a line that starts with a frame's text or is a prefix of it; traces truncate long statements."""
     same = []
     for line, here in enumerate(code.lines(number)[span.start - 1 : span.end], span.start):
         plain = squeezed(here)
@@ -170,7 +177,7 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
 
 
 def _is_call(text: str, inner: Frame | None) -> bool:
-    """Whether a line calls the frame inside it, or raises where it is the innermost."""
+    """Return whether a line calls the next inner frame, or raises if the frame is the innermost."""
     if inner is None:
         return is_raising(text)
     name = last_part(inner.function)
@@ -178,5 +185,5 @@ def _is_call(text: str, inner: Frame | None) -> bool:
 
 
 def is_raising(text: str) -> bool:
-    """Whether a line raises, or may: it asserts, unwraps or aborts."""
+    """Return whether a line raises or may raise: it asserts, unwraps or aborts."""
     return bool(_RAISES.search(text))

@@ -1,4 +1,4 @@
-"""``guarded_by``: the condition under which the line of another fact runs."""
+"""``guarded_by``: the condition under which the line of another fact is executed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here"})
-"""Kinds whose line runs under a condition that is worth showing."""
+"""Kinds of facts whose condition is useful to show."""
 FAR = 30
-"""Lines above that are read."""
+"""Maximum number of preceding lines that are read."""
 MOST = 6
 MOST_WRAPPED, MOST_WIDTH = 4, 160
-"""Further lines of one condition that are read, and characters of it that are shown."""
+"""Maximum number of continuation lines of a condition that are read, and of its characters that are shown."""
 _CONDITION = re.compile(
     r"^\s*(?:\}\s*)?(?:@\w+\s)?"
     r"(?P<word>else if|elif|elsif|elseif|if|unless|case|when|switch|match|while|except|catch|rescue|guard)\b"
@@ -30,7 +30,7 @@ _CAUGHT = ("except", "catch", "rescue")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the innermost condition around the line of each fact that lies in the first files."""
+    """Yield the innermost condition around the line of each fact in the first files."""
     code = inquiry.code
     for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MOST]:
         number = code.number(fact.path)
@@ -49,7 +49,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | None:
-    """Return the nearest condition above a line that it is indented under, and whether it holds there."""
+    """Return the line of the nearest enclosing condition, and whether the condition is true at the given line."""
     if not 1 <= line <= len(lines):
         return None
     column, holds = _indent(lines[line - 1]), True
@@ -62,7 +62,7 @@ def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | Non
             continue
         if _CONDITION.match(text):
             return at, holds
-        # The other branch lies under the condition that stands at the column of its ``else``.
+        # An ``else`` branch belongs to the condition that has the same indentation.
         holds, column = (False, indent + 1) if _ELSE.match(text) else (holds, indent)
     return None
 
@@ -73,7 +73,7 @@ def _indent(text: str) -> int:
 
 
 def _whole(lines: Sequence[str], at: int) -> str:
-    """The condition that begins on a line, joined where it wraps; as it is where it does not end within a few lines."""
+    """Return the condition that begins on a line, with continuation lines; only the line if it is too long."""
     joined = lines[at - 1].strip()
     for text in lines[at : at + MOST_WRAPPED]:
         if _depth(joined) <= 0 and not joined.endswith(("\\", "&&", "||", " and", " or")):
@@ -83,7 +83,7 @@ def _whole(lines: Sequence[str], at: int) -> str:
 
 
 def _depth(text: str) -> int:
-    """How many round brackets stay open."""
+    """Return the number of round brackets that remain open."""
     return text.count("(") - text.count(")")
 
 
@@ -104,11 +104,11 @@ def _sentence(text: str, *, holds: bool) -> str:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line is a condition above the one it guards, and less indented."""
+    """Verify that the line is a condition above the line that it guards, and less indented."""
     path, line = fact.follows or ("", 0)
     guarded = witness.line(path, line)
     if path != fact.path or guarded is None or fact.line is None or not fact.line < line <= fact.line + FAR:
-        return "it does not stand above the line that it guards"
+        return "it is not above the line that it guards"
     if not _CONDITION.match(fact.text or "") or _indent(fact.text or "") >= max(1, _indent(guarded)):
-        return "the line is no condition around the other"
+        return "the line is not a condition around the other line"
     return None

@@ -1,4 +1,4 @@
-"""What every finder of facts is given: the issue, the code, the history, and what the search put first."""
+"""The input of every finder of facts: the issue, the code, the history and the ranked files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Query
 
 FIRST = 5
-"""Files of a ranking that a report may show."""
+"""Number of ranked files that a report may show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Inquiry:
     first: tuple[str, ...] = ()
     """The first files of the ranking."""
     found: tuple[Fact, ...] = ()
-    """What the finders before found; those that follow a fact read it."""
+    """The facts of the preceding finders, for finders that extend other facts."""
 
     @property
     def shown(self) -> tuple[Fact, ...]:
-        """The facts found so far that lie in the first files, strong ones first."""
+        """Return the facts found so far in the first files, strong ones first."""
         mine = [fact for fact in self.found if fact.path in self.first]
         return tuple(sorted(mine, key=lambda fact: (not fact.strong, self.first.index(fact.path or ""))))

@@ -1,4 +1,4 @@
-"""What a reporter wrote, without what a template, a machine or a licence wrote."""
+"""The text that a reporter wrote, without templates, machine output and licences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Query, StackTrace
 
 MOST_LINE = 2_000
-"""Characters of a line that are read."""
+"""Maximum number of characters of a line that are read."""
 _SPACE = re.compile(r"\s+")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)|<(?:img|video)\b[^>\n]{0,1000}>")
@@ -34,7 +34,7 @@ _LICENCE = re.compile(
 )
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
-"""Stands where a trace was taken out."""
+"""Placeholder for a removed stack trace."""
 _STAMP = re.compile(
     r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
     r"[\])]?[\s:|-]{0,4}"
@@ -43,7 +43,7 @@ _STAMP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A stretch of the reporter's text that is read as one: a line of prose, or one of a block."""
+    """A part of the reporter's text that is searched as a unit: a line of prose or of a block."""
 
     text: str
     place: str
@@ -52,35 +52,35 @@ class Region:
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue as facts read it."""
+    """The parts of an issue that finders of facts read."""
 
     title: str
     prose: tuple[str, ...]
-    """Lines outside code, less what is not our reporter's."""
+    """Lines outside code that the reporter wrote."""
     blocks: tuple[str, ...]
-    """Fenced and indented code, less licences."""
+    """Fenced and indented code, without licences."""
     pasted: tuple[str, ...]
-    """Those of the blocks that held no stack trace."""
+    """The blocks that contained no stack trace."""
     traces: tuple[StackTrace, ...]
     body: str
-    """What the offsets of the traces count in."""
+    """The text to which the offsets of the traces refer."""
     folded: str
-    """The whole text as it was given, for looking words up: lower case, white space folded."""
+    """The whole original text in lower case with normalised white space, for lookups of words."""
 
     @cached_property
     def spans(self) -> tuple[str, ...]:
-        """Inline code, in order, title first."""
+        """Return inline code in order, the title's first."""
         found = (match[2].strip() for line in (self.title, *self.prose) for match in _SPAN.finditer(line))
         return tuple(dict.fromkeys(span for span in found if span))
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Every line of prose and code that the reporter wrote or pasted, without the stamps of logs."""
+        """Return every line of prose and code that the reporter wrote or pasted, without the timestamps of logs."""
         blocks = (line for block in self.blocks for line in block.split("\n"))
         return tuple(unstamped(line[:MOST_LINE]) for line in (self.title, *self.prose, *blocks))
 
     def holds(self, words: str) -> bool:
-        """Whether words stand in the issue, white space folded."""
+        """Return whether the issue contains the words, with white space normalised."""
         return folded(words) in self.folded
 
     def trace_text(self, trace: StackTrace) -> str:
@@ -89,7 +89,7 @@ class Issue:
 
 
 def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
-    """Read title, body and every answer, and leave out what the reporter did not write.
+    """Read the title, the body and all answers; drop what the reporter did not write.
 
     Args:
         query: the issue.
@@ -116,23 +116,23 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
 
 
 def folded(text: str) -> str:
-    """Lower case, with every run of white space one space."""
+    """Return a text in lower case with each run of white space replaced by one space."""
     return _SPACE.sub(" ", text).strip().casefold()
 
 
 def squeezed(text: str) -> str:
-    """Every run of white space one space."""
+    """Return a text with each run of white space replaced by one space."""
     return _SPACE.sub(" ", text).strip()
 
 
 def unstamped(line: str) -> str:
-    """A line without the time that a log puts before it."""
+    """Return a line without the leading timestamp of a log."""
     stamp = _STAMP.match(line) if ":" in line else None
     return line[stamp.end() :] if stamp else line
 
 
 def _blank(body: str, traces: Iterable[StackTrace]) -> str:
-    """Take stack traces out; lines keep their numbers, so a fence stays a fence."""
+    """Replace stack traces with placeholders; line numbers do not change, so that fences stay intact."""
     for trace in sorted(traces, key=lambda trace: -trace.start):
         if trace.frames:
             gap = "\n" * body.count("\n", trace.start, trace.end)
@@ -141,7 +141,7 @@ def _blank(body: str, traces: Iterable[StackTrace]) -> str:
 
 
 def _narrative(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
-    """Drop headings of forms, boxes left empty, template text, pictures and licences."""
+    """Drop headings of forms, empty boxes, template text, pictures and licences."""
     for line in lines:
         plain = line.strip()
         if plain in hints or _BOX.match(line) or _FORM_HEADING.match(line[:MOST_LINE]) or _LICENCE.search(line):
@@ -158,7 +158,7 @@ def _own(block: str, hints: frozenset[str]) -> str:
 
 
 def _outside(prose: str) -> Iterator[str]:
-    """The lines of prose that are no indented code."""
+    """Yield the lines of prose that are not indented code."""
     blank_above, inside = True, False
     for line in prose.split("\n"):
         inside = line.startswith(("    ", "\t")) and (inside or blank_above)

@@ -1,4 +1,4 @@
-"""How much may be said: which facts lead, which are shown, and whether a file is claimed."""
+"""The statement that facts allow: which facts lead, which are shown, and whether a file is claimed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
-"""claimed: strong facts on the first file alone, or lesser ones where the search is sure; several: strong facts on the
-first file and on others; ranked: no strong fact, but the search is sure; none: no place is shown."""
+"""The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
+``several``: strong facts on the first file and on others. ``ranked``: no strong fact, but the search is sure. ``none``:
+no place is shown."""
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
 SUPPORTING: tuple[Kind, ...] = (
     "raised_here",
@@ -23,42 +24,42 @@ SUPPORTING: tuple[Kind, ...] = (
     "read_here",
     "default_here",
 )
-"""Kinds that say why the report leads to a file, even where one such fact alone may be chance; in their order."""
+"""Kinds that explain why a file is relevant, even if a single such fact may be a coincidence; by precedence."""
 SUPPORTED = 0.75
-"""Confidence of the ranking from which a fact that is not strong is enough for a claim about the file."""
+"""Minimum confidence of the ranking for a weak fact to support a claim about the file."""
 SURE = 0.85
-"""Confidence from which the search's first place may be named without a fact."""
+"""Minimum confidence for the search's first place to be named without a fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What may be said of an issue."""
+    """The statement that a report may make about an issue."""
 
     level: Level
     headline: Fact | None = None
-    """The fact that leads, where any does."""
+    """The fact that leads, or None."""
     strong: tuple[Fact, ...] = ()
-    """The strong facts on the first files, in their order of precedence."""
+    """The strong facts on the first files, in order of precedence."""
     names_function: bool = False
-    """Whether the headline's function may be claimed: a strong fact is on it."""
+    """Whether the report may claim the headline's function, because a strong fact is on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """What confidence is fitted with besides the ranking."""
+    """The inputs of the fitted confidence besides the ranking."""
 
     on_first: bool = False
-    """A strong fact lies on the first file."""
+    """A strong fact is on the first file."""
     two_kinds: bool = False
-    """Strong facts of two kinds lie on two lines of it."""
+    """Strong facts of two kinds are on two lines of the first file."""
     elsewhere: bool = False
-    """A strong fact, no weaker than those on the first file, lies on another of the first files."""
+    """A strong fact, at least as strong as those on the first file, is on another of the first files."""
     supported: bool = False
-    """Only facts that are not strong join the first file to the report, and no strong fact lies elsewhere."""
+    """Only weak facts relate the first file to the report, and no strong fact is elsewhere."""
 
 
 def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
-    """Say what facts add to the confidence in the first file."""
+    """Return what facts add to the confidence in the first file."""
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
     first = files[0] if files else None
@@ -72,21 +73,21 @@ def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
 
 
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
-    """Whether a fact ties the words to its file and to no other one."""
+    """Return whether a fact relates the words to its file and to no other."""
     same = {one.path for one in facts if one.kind == fact.kind and one.words == fact.words}
     return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path}
 
 
 def _is_firm(fact: Fact) -> bool:
-    """Whether the reporter points there: a link, a frame, pasted code or a name in the title."""
+    """Return whether the reporter refers to the place directly: a link, a frame, pasted code or a name in the title."""
     return fact.kind in FIRM or fact.in_title
 
 
 def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) -> Statement:
-    """Decide what may be said.
+    """Decide what a report may state.
 
     Args:
-        facts: all facts, those outside the first files too.
+        facts: all facts, including those outside the first files.
         files: the ranked files, best first.
         confidence: how sure the ranking is of its first file.
     """
@@ -103,7 +104,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     refused = bool(strong) and strong[0].path == first[0]
     if refused and not (signs.supported and confidence >= SURE):
         return Statement("several", strong[0], strong)
-    if strong and not refused:  # only on other files: of those, the fix is in one of three
+    if strong and not refused:  # strong facts on other files only: the fix is in those files in one of three cases
         return Statement("none")
     if signs.supported and confidence >= SUPPORTED:
         weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
@@ -112,7 +113,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
 
 
 def _order(fact: Fact, first: Sequence[str]) -> tuple[int, bool, int]:
-    """The first file before others, facts about lines before facts about changes, then the order of kinds."""
+    """Return a sort key: facts on the first file, then facts about lines before facts about changes, then by kind."""
     kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
     return (
         first.index(fact.path or ""),

@@ -1,4 +1,4 @@
-"""``linked_here``: lines that the report links to, found again at this commit."""
+"""``linked_here``: lines that the report links to, located at this commit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 MOST = 12
-"""Links of one issue that are followed."""
+"""Maximum number of links of one issue that are followed."""
 MOST_RANGE = 60
-"""Lines of one link that are compared."""
+"""Maximum number of lines of one link that are compared."""
 _LINK = re.compile(
     r"https?://[^/\s]{1,100}/[^/\s]{1,100}/(?P<repo>[^/\s]{1,100})(?:/-)?/(?:blob|blame|raw|src)/(?P<ref>[^/\s]{1,100})/"
     r"(?P<path>[^\s#?]{1,300})(?:\?[^\s#]{0,100})?#(?:L|lines-|cl-)(?P<first>\d{1,6})(?:C\d{1,5})?(?:[-:]L?(?P<last>\d{1,6}))?"
@@ -67,7 +67,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def links(text: str) -> list[Link]:
-    """Return the linked lines of a text in order, each once."""
+    """Return the distinct linked lines of a text in order."""
     found = [
         Link(
             match[0],
@@ -88,7 +88,7 @@ def links(text: str) -> list[Link]:
 
 
 def _commit(code: Code, ref: str | None) -> str | None:
-    """Return the commit that a link fixes; a branch moves, and fixes none."""
+    """Return the commit to which a link refers, or None for a branch, which moves."""
     if not ref or not _HEX.fullmatch(ref):
         return None
     try:
@@ -125,7 +125,7 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
 
 
 def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
-    """Find the linked text in the file of this commit: the nearest line that reads the same."""
+    """Find the linked text in the file at this commit: the nearest line with the same text."""
     last = min(max(link.first, link.last), link.first + MOST_RANGE)
     then = code.repository.read_file(at, link.path)
     old = then.decode("utf-8", "replace").split("\n") if then else []
@@ -141,7 +141,7 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The words name the path and a line; a link to a commit still has that text there."""
+    """Verify that the words name the path and a line, and that a linked commit has that text there."""
     found = links(fact.words or "")
     if not found or found[0].path != fact.path:
         return "the words do not link to this file"
@@ -150,7 +150,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
         last = min(max(found[0].first, found[0].last), found[0].first + MOST_RANGE)
         then = witness.repository.read_file(at, found[0].path) or b""
         linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
-        return (
-            None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the link holds other text"
-        )
+        return None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the linked text differs"
     return None if fact.line == found[0].first else "the words link to another line"

@@ -1,4 +1,4 @@
-"""String literals of a few lines, joined across ``+`` and line breaks, with a mark where a value is put in."""
+"""String literals of a few lines, joined across ``+`` and line breaks, with a placeholder for each inserted value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HOLE = "\0"
-"""Stands for a value."""
+"""Placeholder for a value."""
 BEFORE, AFTER = 6, 14
-"""Lines around a literal that belong to its message."""
+"""Number of lines before and after a literal that belong to its message."""
 MOST_WIDTH = 1_500
 _DOUBLE = r'"(?:[^"\\\n]|\\[\s\S])*"'
 _SINGLE = r"'(?:[^'\\\n]|\\[\s\S])*'"
@@ -49,7 +49,7 @@ _PLACE = re.compile(
 )
 _ESCAPE = re.compile(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
 _JOINTS = ('"', "'", "`", "\\", "+", "<<", "&", " .")
-"""What ends a line whose message goes on, and from the fifth on what begins the next."""
+"""Endings of a line whose message continues; from the fifth on, beginnings of the continuation line."""
 _NOTHING_BETWEEN = re.compile(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
 _VALUE_BETWEEN = re.compile(r"\s*(?:\+|\.|<<|&)\s*[^;\"'`{}]{1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*")
 
@@ -59,13 +59,13 @@ class Literal:
     """A message as the code writes it."""
 
     parts: tuple[str, ...]
-    """Fixed text between the values, white space folded."""
+    """The fixed text between values, with normalised white space."""
     line: int
-    """1-based line on which its longest part begins."""
+    """1-based line on which the longest part begins."""
     start: int
-    """Line of its first quote."""
+    """Line of the first quote."""
     before: str
-    """Code of the lines above and left of it."""
+    """Code before the literal, on its line and the lines above."""
 
 
 def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
@@ -76,7 +76,7 @@ def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
 
 
 def _statement(lines: Sequence[str], line: int) -> int:
-    """Go back over the lines that only hold the beginning of the same message."""
+    """Return the first line of the statement; preceding lines may contain the beginning of the same message."""
     first = line
     while (
         first > 1 and line - first < BEFORE and _continues(lines[first - 2][:MOST_WIDTH], lines[first - 1][:MOST_WIDTH])
@@ -112,7 +112,7 @@ def _joined(path: str, window: str, first: int) -> Iterator[Literal]:
 
 
 def _gap(between: str) -> str | None:
-    """Return what stands for the code between two literals; None where they are two messages."""
+    """Return the placeholder for the code between two literals, or None if they are separate messages."""
     if len(between) > 200:
         return None
     if _NOTHING_BETWEEN.fullmatch(between):

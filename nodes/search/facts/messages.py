@@ -1,4 +1,4 @@
-"""The text of an issue as messages are looked for in it, and where a literal's fixed parts stand in it."""
+"""The parts of an issue that may quote a message, and the match of a literal's fixed parts in them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.issue import Issue
 
 MOST_GAP = 240
-"""Characters that one value of a message may have."""
+"""Maximum number of characters of one value in a message."""
 MOST_TRIES = 8
-"""Occurrences of one part that are tried."""
+"""Maximum number of occurrences of one part that are tried."""
 FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
@@ -36,20 +36,20 @@ STANDARD = re.compile(
     r"|invalid syntax|\?xml version|<!doctype",
     re.IGNORECASE,
 )
-"""Messages of interpreters and standard libraries: a literal that equals one says nothing of who printed it."""
+"""Messages of interpreters and standard libraries; a literal that equals one does not identify the printing code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One stretch of the issue, white space folded."""
+    """A part of the issue with normalised white space."""
 
     text: str
     is_prose: bool
-    """Whether it is plain prose, where three words in a row may be chance."""
+    """Whether it is plain prose, in which three consecutive words may match by chance."""
 
 
 def texts(issue: Issue) -> list[Text]:
-    """Return the stretches of an issue in which a message may stand, each one at most a paragraph or a block."""
+    """Return the parts of an issue that may contain a message, each at most a paragraph or a block."""
     found = [Text(squeezed(trace.message), is_prose=False) for trace in issue.traces if trace.message]
     found += [Text(squeezed(issue.title), is_prose=True)]
     found += [Text(squeezed(span), is_prose=False) for span in issue.spans if " " in span]
@@ -59,7 +59,7 @@ def texts(issue: Issue) -> list[Text]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[str]:
-    """Join the lines of a message that wraps; a line that is no message ends it."""
+    """Join the lines of a wrapped message; a line that cannot be part of a message ends it."""
     held: list[str] = []
     for line in (*lines, ""):
         plain = line.strip()
@@ -76,13 +76,13 @@ def _runs(lines: Sequence[str]) -> Iterator[str]:
 
 
 def is_message(parts: Sequence[str]) -> bool:
-    """Whether a literal has three fixed words in a row, and two words that mean something."""
+    """Return whether a literal has three consecutive fixed words and two significant ones."""
     weights = [_weight(part) for part in parts]
     return any(words >= FIXED_WORDS for words, _ in weights) and sum(means for _, means in weights) >= CONTENT_WORDS
 
 
 def fixed_words(parts: Sequence[str]) -> int:
-    """Return the words of the longest fixed part."""
+    """Return the number of words of the longest fixed part."""
     return max((_weight(part)[0] for part in parts), default=0)
 
 
@@ -92,7 +92,7 @@ def _weight(part: str) -> tuple[int, int]:
 
 
 def stated(parts: Sequence[str], text: str) -> str | None:
-    """Return the words of a text in which all parts stand in order, or None."""
+    """Return the words of a text that contain all parts in order, or None."""
     fixed = [part.strip(" .:;,!'\"`()[]<>") for part in parts]
     fixed = [part for part in fixed if part and WORD.search(part)]
     if not fixed:
@@ -127,6 +127,6 @@ def _forward(parts: Sequence[str], text: str, at: int) -> int | None:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether the words begin and end where words do."""
+    """Return whether a range begins and ends at word boundaries."""
     left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
     return left and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))

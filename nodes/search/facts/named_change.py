@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit
 
 MOST = 5
-"""Numbers and SHAs that are looked up."""
+"""Maximum number of numbers and SHAs that are looked up."""
 MOST_CHANGES = 4
 FEW = 3
-"""Source files of a change that still say where to look."""
+"""Maximum number of source files of a change; larger changes do not identify a place."""
 _SHORTEST = 2
-"""Digits of a number; #1 is an item of a list more often than an issue."""
+"""Minimum number of digits; #1 is more often an item of a list than an issue."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -82,18 +82,18 @@ def _words(inquiry: Inquiry, text: str) -> str | None:
 
 
 def short(subject: str) -> str:
-    """Cut the first line of a message to a length that fits a sentence."""
+    """Truncate the first line of a commit message to a length that fits in a sentence."""
     return subject if len(subject) <= 80 else subject[:79].rstrip() + "…"
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The change lies behind the commit, touches the file, and is the one that the words name."""
+    """Verify that the commit's history has the change, that it touches the file and that the words name it."""
     change, words = fact.change or "", fact.words or ""
     message = witness.message(change)
     if message is None:
-        return "the commit does not lie behind the one that is read"
+        return "the commit is not in the history of the commit that is read"
     if fact.path not in witness.changed(change):
-        return "the commit does not touch this file"
+        return "the commit does not change this file"
     number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
     if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
         return "the message does not name the number"

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 FEW = 3
-"""Files; more are a list, which leads nowhere."""
+"""Maximum number of files; more do not identify a place."""
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:\./)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the files of own code that the report's prose names with at least one folder, where they are few."""
+    """Yield the files of own code that the report's prose names with at least one folder, if there are few."""
     code, found = inquiry.code, dict[int, str]()
     linked = {link.path for link in links(inquiry.issue.body)}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
@@ -36,7 +36,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The commit has the file, and its path ends with the words."""
+    """Verify that the commit has the file and that its path ends with the words."""
     path, words = fact.path or "", fact.words or ""
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Names of code that a report says, each with where it says it and how."""
+"""Names of code in a report, with the position and form of each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.issue import Issue
 
 MOST = 160
-"""Names of one issue that are looked up."""
+"""Maximum number of names of one issue that are looked up."""
 MOST_WIDTH = 400
-"""Characters of a line of code that are read."""
+"""Maximum number of characters of a line of code that are read."""
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)([^`\n]{1,300})`{1,2}(?!`)")
 _NAME = re.compile(
     r"(?<![\w$.@/\\-])[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,80}){0,6}[!?]?(?=(\(?))"
@@ -29,7 +29,7 @@ _ALONE = re.compile(
 )
 _CALLED = re.compile(r"(?<![\w$])([A-Za-z_]\w{2,80})\(")
 SHORTEST = 4
-"""Letters of a word in the title that only code in the body marks as a name."""
+"""Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->")
 _OWNERS = frozenset({"self", "this", "cls", "super", "Self", "crate", "std"})
 _GENERAL = frozenset(
@@ -47,7 +47,7 @@ _GENERAL = frozenset(
     ASCII""".split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 BUILT_IN = _GENERAL | frozenset(dir(builtins))
-"""Names that a language, or everyone, uses; they name nothing of the project unless they are qualified."""
+"""Common names, such as a language's built-ins; unqualified, they do not refer to the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,21 @@ class Name:
     """A name as the report writes it."""
 
     words: str
-    """Verbatim."""
+    """The name verbatim."""
     parts: tuple[str, ...]
-    """Without ``self`` and the like."""
+    """The parts of the name, without ``self`` and similar."""
     in_title: bool
     marked: bool
-    """Whether it stands alone in backticks."""
+    """Whether it is the only content of a code span."""
 
     @property
     def last(self) -> str:
-        """The name that a definition would have."""
+        """Return the name that a definition would have."""
         return self.parts[-1]
 
 
 def names(issue: Issue) -> list[Name]:
-    """Return the names of title and prose, each once; the title's and the marked ones first."""
+    """Return the distinct names of the title and the prose; those of the title and of code spans come first."""
     found: dict[tuple[str, ...], Name] = {}
     code = "\n".join((*issue.blocks, *issue.spans))
     shown = set(WORD.findall(code)) | {f"{name}(" for name in _CALLED.findall(code)} | {f"{s}(" for s in issue.spans}
@@ -84,14 +84,14 @@ def names(issue: Issue) -> list[Name]:
 
 
 def names_of_code(issue: Issue) -> list[Name]:
-    """Return the names that code blocks of an issue hold, each once, in order."""
+    """Return the distinct names in an issue's code blocks, in order."""
     lines = [line[:MOST_WIDTH] for block in issue.blocks for line in block.split("\n")][:MOST]
     every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))
     return list({name.parts: name for name in every}.values())[:MOST]
 
 
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
-    """Yield the names of a line; a word that only its capital, or nothing, marks must be ``shown`` in code as well."""
+    """Yield the names of a line; a word that is capitalised or unmarked must also occur in code (``shown``)."""
     for span in _SPAN.findall(line):
         if name := _alone(span.strip(), in_title):
             yield name

@@ -1,4 +1,4 @@
-"""``introduced_in``, strong: the one commit between a good and a bad version, where it changed a single definition."""
+"""Strong ``introduced_in``: the only commit between a good and a bad version, if it changed a single definition."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit, Range
 
 MOST_LINES = 4_000
-"""Lines of a file that are compared; comparing takes quadratic time at worst."""
+"""Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the line that the only change in the report's range of versions brought, if it is in one definition."""
+    """Yield the line that the only commit in the report's range added, if its changes are in one definition."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
         return
@@ -58,7 +58,7 @@ def _fact(inquiry: Inquiry, path: str, commit: Commit, span: Range, words: str) 
 
 
 def _brought(inquiry: Inquiry, path: str, commit: Commit) -> list[str]:
-    """The lines of a file that a commit added or rewrote."""
+    """Return the lines of a file that a commit added or changed."""
     before = _lines(inquiry, inquiry.code.repository.resolve(f"{commit.sha}~1"), path)
     after = _lines(inquiry, commit.sha, path)
     if before is None or after is None or max(len(before), len(after)) > MOST_LINES:

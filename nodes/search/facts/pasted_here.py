@@ -1,4 +1,4 @@
-"""``pasted_here``: code in the report that stands in the repository."""
+"""``pasted_here``: code in the report that also exists in the repository."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 MOST_LINES = 80
-"""Pasted lines that are looked up."""
+"""Maximum number of pasted lines that are looked up."""
 MOST_PLACES = 8
-"""Chunks that may hold one line; more and it is an idiom."""
+"""Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
 ENOUGH = 16
-"""Characters of a line without its spaces."""
+"""Minimum number of characters of a line, not counting white space."""
 _SPACE = re.compile(r"\s+")
 _SKIP = re.compile(
     r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
@@ -34,7 +34,7 @@ _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield one fact for each function that holds pasted lines."""
+    """Yield one fact for each function that contains pasted lines."""
     code = inquiry.code
     lines = pasted_lines(inquiry.issue.pasted)[:MOST_LINES]
     places = _places(code, lines)
@@ -51,7 +51,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def pasted_lines(blocks: Sequence[str]) -> list[str]:
-    """Return the lines of code blocks that are worth looking up, without the marks of a diff."""
+    """Return the lines of code blocks that are worth looking up, without diff markers."""
     found: dict[str, None] = {}
     for block in blocks:
         rows = block.split("\n")
@@ -71,7 +71,7 @@ def pasted_lines(blocks: Sequence[str]) -> list[str]:
 
 
 def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Find the (file, line) of each pasted line that few places hold."""
+    """Return (file, line) of the occurrences of each pasted line that occurs in few places."""
     terms = {text: {term_hash(term) for word in WORD.findall(text) for term in terms_of(word)} for text in lines}
     hashes = sorted({value for values in terms.values() for value in values})
     if not hashes:
@@ -89,7 +89,7 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
 
 
 def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
-    """Return the chunks that hold every term, the rarest term first."""
+    """Return the chunks that contain every term; intersect the rarest term first."""
     sets.sort(key=len)
     left = set(sets[0].tolist())
     for one in sets[1:]:
@@ -128,7 +128,7 @@ def _fact(inquiry: Inquiry, number: int, places: list[tuple[int, str]]) -> Itera
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line is the pasted one, white space aside."""
+    """Verify that the line equals the pasted one apart from white space."""
     del witness
     same = _SPACE.sub("", fact.text or "") == _SPACE.sub("", fact.words or "")
-    return None if same and fact.words else "the line is not the pasted one"
+    return None if same and fact.words else "the line differs from the pasted one"

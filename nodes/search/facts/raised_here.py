@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 MOST_TRACES = 6
 SHORT_BODY = 8
-"""Lines of a function that may do nothing but raise."""
+"""Maximum number of lines of a function that may only raise."""
 LONGEST_STATEMENT = 8
-"""Lines above a line that its statement may begin on."""
+"""Maximum number of lines between the beginning of a statement and the given line."""
 _REFUSAL = re.compile(
     r"(?:raise\b|throw\b|(?:return\s{1,20})?Err\(|bail!"
     r"|assert\b[^\n]{0,300}?,\s{0,50}(?:\\|\(?\s{0,50}[frb]{0,2}[\"']))"
 )
-"""A statement by which code refuses what it was given, and says so."""
+"""A statement by which code rejects its input with an error message."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
@@ -46,13 +46,14 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         if fact is None:
             continue
         refuses = is_refusal(lines, frame.line, frame.start)
-        yield replace(fact, strong=frame.exact and not chained and not purpose, refuses=refuses)
+        strong = frame.exact and not chained and not purpose and not frame.has_lost
+        yield replace(fact, strong=strong, refuses=refuses)
         if purpose:
             yield _on_purpose(fact, frame)
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
-    """Whether the whole body of a function is one raise."""
+    """Return whether the body of a function consists of one raise statement."""
     if end - start >= SHORT_BODY:
         return False
     body = [line for line in lines[start - 1 : end] if line.strip()]
@@ -60,7 +61,7 @@ def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
 
 
 def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
-    """Whether the statement on a line raises an error by intention: the code checked what it was given."""
+    """Return whether the statement on a line raises deliberately, because the code checked its input."""
     first, depth = line, _depth(lines[line - 1])
     while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
         first -= 1
@@ -69,7 +70,7 @@ def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
 
 
 def _depth(text: str) -> int:
-    """How many brackets of a line stay open; negative where it closes those of lines above."""
+    """Return the number of brackets that a line leaves open; negative if it closes brackets of previous lines."""
     return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
 
 
@@ -85,6 +86,10 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
     says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
+    if mapped.has_lost:
+        says = (
+            f"{what} passes through {where}; a frame inside it names a function that this commit does not have there."
+        )
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
@@ -104,12 +109,12 @@ def _on_purpose(fact: Fact, mapped: Mapped) -> Fact:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The words name the file or the function, and the trace gives an exact line."""
+    """Verify that the words name the file or the function, and that the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"
     quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
     if fact.exact and quoted and not any(witness.says(word) for word in quoted) and not is_raising(fact.text or ""):
-        return "the trace tells nothing of this line"
+        return "the trace does not give this line"
     return None

@@ -1,4 +1,4 @@
-"""``read_here`` and ``default_here``: where an option, a setting or an attribute without a definition is read."""
+"""``read_here`` and ``default_here``: where code reads an option, a setting or an attribute without a definition."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 MOST = 30
-"""Names of one issue that are looked up."""
+"""Maximum number of names of one issue that are looked up."""
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
 SHORTEST = 4
-"""Letters of the longest part of a name; shorter ones are codes of countries and languages."""
+"""Minimum length of a name's longest part; shorter parts are often country or language codes."""
 MOST_FILES = 8
-"""Own files with a like name beyond which the name is not read out."""
+"""Maximum number of own files with a similar name; if there are more, they are not read."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
@@ -38,7 +38,7 @@ _PARAMETER = (
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
-    """Yield the lines that read what the report names alone in backticks, where one file of own code does."""
+    """Yield the lines that read a name from a code span of the report, if only one file of own code does."""
     code = inquiry.code
     for words in _wanted(inquiry)[:MOST]:
         uses = _uses(code, words)
@@ -52,7 +52,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _wanted(inquiry: Inquiry) -> list[str]:
-    """Return what stands alone in backticks and is no definition, and options written with dashes."""
+    """Return the contents of code spans that have no definition, and options written with dashes."""
     code = inquiry.code
     found: dict[str, None] = {}
     for span in inquiry.issue.spans:
@@ -77,7 +77,7 @@ def _wanted(inquiry: Inquiry) -> list[str]:
 
 
 def longest(words: str) -> str:
-    """Return the longest part of an option or a dotted name: the rarest, most likely."""
+    """Return the longest part of an option or a dotted name, which is probably the rarest."""
     return max(re.split(r"[.-]", words), key=len)
 
 
@@ -130,10 +130,10 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
 
 
 class Docstrings:
-    """The lines of a Python file that a triple-quoted string covers; of no other language any."""
+    """The lines of a Python file inside triple-quoted strings; empty for other languages."""
 
     def __init__(self, lines: tuple[str, ...]) -> None:
-        """Read a file once."""
+        """Read the file's lines once."""
         self._covered: set[int] = set()
         open_: str | None = None
         for number, line in enumerate(lines, 1):
@@ -143,15 +143,15 @@ class Docstrings:
                 open_ = None if open_ == mark else (open_ or mark)
 
     def holds(self, line: int) -> bool:
-        """Whether a line lies inside one."""
+        """Return whether a line is inside such a string."""
         return line in self._covered
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line holds the name, and no other source file of the language does."""
+    """Verify that the line contains the name and that no other source file of the language does."""
     bare = (fact.words or "").lstrip("-")
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
-        return "the line does not hold the name"
+        return "the line does not contain the name"
     others = {hit.path for hit in witness.grep(bare, path=fact.path) or ()} - {fact.path}
-    return f"`{min(others)}` holds it as well" if others else None
+    return f"`{min(others)}` contains it as well" if others else None

@@ -1,4 +1,4 @@
-"""``sibling``: for a name that is absent, the definition in the first files that is called most alike."""
+"""``sibling``: for an absent name, the definition in the first files with the most similar name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 ALIKE = 0.5
-"""Share of the parts of both names that are the same."""
+"""Minimum share of parts that both names have in common."""
 FEWEST = 2
-"""Parts of a name."""
+"""Minimum number of parts of a name."""
 
 
 def find(inquiry: Inquiry) -> Iterator[Fact]:
@@ -48,21 +48,21 @@ def _most_alike(code: Code, name: str, paths: tuple[str, ...]) -> int | None:
 
 
 def parts(name: str) -> frozenset[str]:
-    """Return the parts of a name, in lower case."""
+    """Return the parts of a name in lower case."""
     return frozenset(part.lower() for part in PART.findall(name))
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of parts that two names have in common; names of one part are never alike."""
+    """Return the share of parts that two names have in common, or 0 if a name has a single part."""
     if min(len(one), len(other)) < FEWEST:
         return 0.0
     return len(one & other) / len(one | other)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The line holds the definition's name, and the two names share half of their parts."""
+    """Verify that the line contains the definition's name and that the names share half of their parts."""
     del witness
     name = (fact.symbol or "").rpartition(".")[2]
     if not whole_word(name).search(fact.text or ""):
-        return "the line does not hold the name"
-    return None if alike(parts(fact.words or ""), parts(name)) >= ALIKE else "the names are not alike"
+        return "the line does not contain the name"
+    return None if alike(parts(fact.words or ""), parts(name)) >= ALIKE else "the names are not similar"

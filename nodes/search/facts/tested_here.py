@@ -1,4 +1,4 @@
-"""``tested_here``: tests that use rare names of the report; those that are known to fail come first."""
+"""``tested_here``: tests that use rare names of the report; tests that are known to fail come first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST = 3
 RARE = 25
-"""Parts of tests that hold a name which still says something."""
+"""Maximum number of test chunks that contain a name for it to count as rare."""
 MOST_NAMES = 40
 _FAILING = re.compile(
     r"\bxfail\b|expectedFailure|\bskip(?:If|Test|if|Unless)?\b|@Ignore|@Disabled|#\[ignore|\bit\.skip|\bxit\(|\btest\.todo|t\.Skip"
@@ -45,7 +45,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _chunks(code: Code, wanted: list[Name]) -> dict[int, list[tuple[str, int]]]:
-    """Return the parts of test files that hold rare names, each with how many parts do."""
+    """Return the chunks of test files that contain rare names; each name comes with its number of chunks."""
     plain = [name.last for name in wanted if name.last not in BUILT_IN and terms_of(name.last)]
     by_hash = {term_hash(terms_of(name)[-1]): name for name in plain}
     hashes = sorted(by_hash)
@@ -81,8 +81,8 @@ def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fa
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """The file is a test, and the line holds the name."""
+    """Verify that the file is a test and that the line contains the name."""
     del witness
     if role_of(fact.path or "") != "test":
-        return "the file is no test"
-    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not hold the name"
+        return "the file is not a test"
+    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not contain the name"

@@ -1,4 +1,4 @@
-"""A fact: one checked relation between words of an issue and a line, or a change, of the repository."""
+"""A fact: one checked relation between words of an issue and a line or a change of the repository."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ LEADING: tuple[Kind, ...] = (
     "read_here",
     "named_here",
 )
-"""Kinds that may lead a report, in their order; only a strong fact of one of them does."""
+"""Kinds that may lead a report, in order of precedence; only a strong fact leads."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
-"""Kinds that speak of a commit; they name a file of the change, and rarely a line."""
+"""Kinds that are about a commit; they name a file of the change and rarely a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +47,37 @@ class Fact:
 
     kind: Kind
     says: str
-    """One plain sentence, true of the commit and of the issue."""
+    """One plain sentence that is true of the commit and of the issue."""
     words: str | None = None
-    """Words of the issue, verbatim but for white space; None for a fact that follows another."""
+    """Words of the issue, verbatim except for white space; None for a fact that is derived from another."""
     path: str | None = None
     line: int | None = None
-    """1-based."""
+    """The line number, 1-based."""
     text: str | None = None
-    """That line, verbatim, without its ending."""
+    """That line verbatim, without its line ending."""
     symbol: str | None = None
-    """The definition that the line is in; for ``called_from`` the name that the line calls."""
+    """The definition that contains the line; for ``called_from``, the name that the line calls."""
     sha: str | None = None
-    """The commit that the line is read at, where it is not the run's."""
+    """The commit at which the line is read, if it differs from the run's commit."""
     change: str | None = None
     """Full SHA of the change that the fact is about."""
     count: int | None = None
-    """How many such places the repository's own code has."""
+    """Number of such places in the repository's own code."""
     strong: bool = False
-    """Whether it may lead: its kind and every check of its kind allow it."""
+    """Whether the fact may lead: its kind and all checks of its kind allow it."""
     users: int | None = None
-    """How many files of the repository's own code hold the name."""
+    """Number of the repository's own files that contain the name."""
     exact: bool | None = None
-    """Whether the text of the frame, or of the linked line, was found again at this commit."""
+    """Whether the text of the frame or of the linked line exists at this commit."""
     in_title: bool = False
-    """Whether the name stands in the title of the report."""
+    """Whether the title of the report contains the name."""
     refuses: bool = False
-    """Whether the line belongs to a statement that raises on purpose; the fault is often in what it was given."""
+    """Whether the line belongs to a statement that raises deliberately; the fault is often in the caller then."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fact as ``report.facts`` holds it."""
+        """Return the fact in the format of ``report.facts``."""
         return {name: getattr(self, name) for name in _SHOWN}
 
 

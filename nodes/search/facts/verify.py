@@ -1,4 +1,4 @@
-"""Facts are looked up again with plain git, by other means than those that found them."""
+"""Verify facts with plain git, independently of the code that found them."""
 
 from __future__ import annotations
 
@@ -49,35 +49,35 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "sibling": sibling.check,
     "absent": absent.check,
 }
-"""What each kind has to show besides what every fact has."""
+"""The additional check of each kind; a check returns the reason why a fact does not hold, or None."""
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
-    """Look a fact up again.
+    """Verify a fact.
 
     Args:
-        fact: what was found.
+        fact: the fact.
         repository: the clone.
         sha: full SHA of the commit that the fact is about.
-        issue_text: title, body and every answer, as they were given.
+        issue_text: title, body and all answers, unchanged.
 
     Returns:
-        Why the fact does not hold, or None where it does.
+        The reason why the fact does not hold, or None if it holds.
     """
     witness = Witness(repository, sha, issue_text)
     return _everywhere(fact, witness) or CHECKS[fact.kind](fact, witness)
 
 
 def _everywhere(fact: Fact, witness: Witness) -> str | None:
-    """Check what every fact has: words of the issue, and a line that reads so."""
+    """Check what every fact must have: words of the issue, and a line with the stated text."""
     if fact.words is not None and not witness.says(fact.words):
-        return "the issue does not hold these words"
+        return "the issue does not contain these words"
     if fact.words is None and fact.follows is None:
         return "it neither has words of the issue nor follows a fact"
     if fact.line is None:
         return None
     if fact.path is None or fact.text is None or not fact.text.strip():
-        return "it has a line, and no path or text"
+        return "it has a line but no path or text"
     if witness.line(fact.path, fact.line, fact.sha) != fact.text:
-        return "the line does not read so"
+        return "the line has different text"
     return None

@@ -1,4 +1,4 @@
-"""A commit and an issue as a check reads them: with plain git, and without the index that facts were found by."""
+"""A commit and an issue for the checks of facts: read with plain git, without the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
 
 MOST_HITS = 4_000
-"""Lines of one search that are read."""
+"""Maximum number of lines of one search that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Witness:
-    """What is read again before a fact is used."""
+    """Access to a commit and an issue to verify a fact."""
 
     repository: Repository
     sha: str
@@ -40,11 +40,11 @@ class Witness:
 
     @cached_property
     def folded(self) -> str:
-        """The issue, white space folded, in lower case."""
+        """Return the issue's text in lower case with normalised white space."""
         return folded(self.issue_text)
 
     def says(self, words: str) -> bool:
-        """Whether the issue holds words."""
+        """Return whether the issue contains the words."""
         return folded(words) in self.folded
 
     def line(self, path: str, line: int, at: str | None = None) -> str | None:
@@ -52,14 +52,14 @@ class Witness:
         return self.repository.lines(at or self.sha, path, line, line)
 
     def lines(self, path: str, first: int, last: int) -> list[str]:
-        """Return the lines of a file between two numbers, as far as there are any."""
+        """Return the existing lines of a file between two line numbers."""
         content = self.repository.read_file(self.sha, path) or b""
         return content.decode("utf-8", "replace").split("\n")[max(0, first - 1) : last]
 
     def grep(self, name: str, *, path: str | None = None) -> list[Hit] | None:
-        """Return the lines that hold a whole word: in the whole commit, or in source files of one file's language.
+        """Return the lines that contain a whole word, in the whole commit or in source files of one file's language.
 
-        None where git cannot tell.
+        Return None if git fails.
         """
         if not name or "\n" in name or not is_sha(self.sha):
             return None
@@ -73,7 +73,7 @@ class Witness:
         return [hit for hit in hits if path is None or is_own(hit.path, path)]
 
     def message(self, change: str) -> str | None:
-        """Return the message of a commit behind this one, or None."""
+        """Return the message of a commit in this commit's history, or None."""
         if not is_sha(change):
             return None
         if self.repository.settled("merge-base", "--is-ancestor", change, self.sha) is None:
@@ -82,7 +82,7 @@ class Witness:
         return printed.decode("utf-8", "replace") if printed is not None else None
 
     def changed(self, change: str) -> frozenset[str]:
-        """Return the files that a commit changed against its first parent."""
+        """Return the files that a commit changed relative to its first parent."""
         command = (
             "show",
             "--format=",
@@ -98,7 +98,7 @@ class Witness:
 
 
 def is_own(path: str, like: str) -> bool:
-    """Whether a path is source in the language of another."""
+    """Return whether a path is source code in the language of another."""
     mine, other = language_of(path), language_of(like)
     if mine is None or other is None or family(mine) != family(other):
         return False
@@ -109,7 +109,7 @@ _NUMBER = re.compile(rb"(\d{1,9})\0")
 
 
 def _hit(record: bytes, sha: str) -> Hit | None:
-    """Read ``sha:path NUL line NUL text``."""
+    """Parse ``sha:path NUL line NUL text``."""
     head, _, rest = record.partition(b"\0")
     number, _, text = rest.partition(b"\0")
     if not number.isdigit():

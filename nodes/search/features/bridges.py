@@ -76,7 +76,7 @@ def cross(
         targets |= dict.fromkeys(sorted(same_name(index, names, number)), BY_NAME)
         for file, weight in targets.items():
             if file != number:
-                # A test that refers to many files says less about each of them.
+                # A test that refers to many files is weaker evidence for each of them.
                 found[file] += worth * weight / len(targets) ** 0.5
     return found * lead / max(1e-9, float(found.max(initial=0.0)))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-MAX_FILES = 30  # files; a commit that changes more says nothing about any one of them
+MAX_FILES = 30  # files; a commit that changes more is no evidence for any of them
 SIMILAR = 60  # number of the most similar commits that count
 # Counts of commits, not days, so that the result does not depend on the date.
 HALF_LIFE = 150  # commits after which the weight of a change is halved
@@ -47,7 +47,7 @@ def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, F
         files = past.file[past.file_commit == number]
         if scores[number] <= 0 or not len(files) or past.width[number] > MAX_FILES:
             continue
-        # Squared, so that commits far below the best one hardly count; a commit of many files says less about each.
+        # Squared, so that commits far below the best one hardly count; large commits are weaker evidence.
         share = float(scores[number] / top) ** 2 / math.sqrt(len(files))
         best[files] = np.maximum(best[files], share)
         total[files] += share

@@ -75,7 +75,7 @@ class Repository:
     limits: ReadLimits = field(default=ReadLimits(), compare=False)
     """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
-    """What was not read because the repository is too large."""
+    """The parts that were not read because the repository is too large."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
@@ -110,7 +110,7 @@ class Repository:
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
             return sha
-        # Asked only after a failure: it tells an empty repository from a wrong name.
+        # Asked only after a failure: it distinguishes an empty repository from a wrong name.
         if not self._answer("rev-list", "--all", "--max-count=1"):
             raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
         raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")

@@ -57,7 +57,7 @@ def read_history(
         return History(Suspicion(doubt="no_places", explanation="no place in the code was found"), fingerprints=names)
     window = log.horizon(WINDOW)
     touched = read_touched(log, spots, _depth(log, span, window))
-    # Without the files' history, as in a partial clone, nothing is known about lines.
+    # Without the files' history, as in a partial clone, the age of lines is unknown.
     known = touched if touched is not None else [Touched(spot, {}, None, (spot.path,)) for spot in spots]
     return History(
         suspect_changes(log, query, span, known, named=named, own=own), find_owners(log, known, window), names

@@ -53,7 +53,7 @@ class Mark:
 
 
 def find_marks(sentence: str) -> Iterator[Mark]:
-    """Find everything in a sentence that may tell when something broke."""
+    """Find everything in a sentence that may state when something broke."""
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])

@@ -37,7 +37,7 @@ class Rule:
     """One line: a pattern and the owners of what it matches."""
 
     pattern: str
-    """As written, with escapes resolved."""
+    """The pattern as written, with escapes resolved."""
     owners: tuple[str, ...]
     """Users and teams with ``@``, or email addresses; empty if the line removes owners."""
     line: int

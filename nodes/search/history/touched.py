@@ -36,7 +36,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How far back lines are followed; None means to the beginning of history."""
+    """The depth to which lines are followed; None means the beginning of history."""
 
     since: str | None
     """The current lines are followed back to this commit."""

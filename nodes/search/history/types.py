@@ -21,9 +21,9 @@ Doubt = Literal[
     "unreadable",
     "no_places",
 ]
-"""Why no change is suspected."""
+"""The reason why no change is suspected."""
 Basis = Literal["named", "versions", "dates", "affected", "recent"]
-"""Why a change is a candidate, from strongest to weakest: the issue names the commit; it gives versions, or dates,
+"""The basis of a candidate change, from strongest to weakest: the issue names the commit; it gives versions, or dates,
 between which the code broke; it gives only the affected version; it gives nothing, and the change is recent."""
 HERE = "the commit read"
 """The end of a range without an upper version or date."""
@@ -37,13 +37,13 @@ class Range:
     """None means the beginning of history."""
     end: str
     words: str
-    """As the issue gives it: ``2.3.2 → 2.4.1``."""
+    """The range as the issue gives it: ``2.3.2 → 2.4.1``."""
     basis: Basis
 
 
 @dataclass(frozen=True, slots=True)
 class NoRange:
-    """Why there is no range."""
+    """The absence of a range, with the reason."""
 
     doubt: Doubt
     explanation: str
@@ -64,7 +64,7 @@ class Spot:
     """The most suspicious lines inside the place, inclusive."""
     symbol: str | None = None
     weight: float = 1.0
-    """How strongly it is suspected, 0 to 1."""
+    """The degree of suspicion, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Suspicion:
     commits: int = 0
     """The number of commits in the range."""
     doubt: Doubt | None = None
-    """Why no change is suspected."""
+    """The reason why no change is suspected."""
     explanation: str = ""
     """The doubt as half a sentence with its details."""
 
@@ -130,7 +130,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the history shows about some places of one commit."""
+    """The information in the history about some places of one commit."""
 
     suspicion: Suspicion = field(default_factory=Suspicion)
     owners: tuple[Owner, ...] = ()

@@ -12,6 +12,7 @@ import numpy as np
 
 from nodes.search.index.changes import Changes, unpack_changes
 from nodes.search.index.columns import MUCH, Columns, is_intact, sealed, starts, unpack
+from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.paths import PathIndex
@@ -110,7 +111,7 @@ _PATH = 300
 class Index:
     """All files of a commit, and the commits before it.
 
-    Columns of chunks, definitions and strings hold global numbers.
+    Columns of chunks, definitions and strings contain global numbers.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -130,7 +131,7 @@ class Index:
         self.string_file = columns.owners("string")
         self.string_hash, self.string_line = values["string_hash"], values["string_line"]
         local = values["chunk_def"]
-        # Records hold local numbers, because the position of a file in the commit is unknown when it is parsed.
+        # Records contain local numbers, because the position of a file in the commit is unknown when it is parsed.
         self.chunk_def = np.where(local >= 0, local + self.first_def[self.chunk_file], -1).astype(np.int32)
 
     def _join_posts(self, columns: Columns) -> None:
@@ -198,10 +199,12 @@ def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 
 def _roles(tree: Tree) -> tuple[Role, ...]:
-    """Return the role of each file: by its path, or by its first lines if the path only says source."""
+    """Return the role of each file: by its path, its first lines or its content, the later ones for source only."""
     roles = list(tree.roles)
     marked = tree.columns.owners("mark").tolist()
     for number, mark in zip(marked, tree.columns.values["marks"].tolist(), strict=True):
         if roles[number] == "source":
             roles[number] = MARKS[mark]
+    for number in combined_files(tree.columns, np.array([role == "source" for role in roles], bool)):
+        roles[number] = "generated"
     return tuple(roles)

@@ -50,7 +50,7 @@ class Loaded:
     parsed: int = 0
     """Number of distinct contents that had to be parsed."""
     unparsed: int = 0
-    """How many of these are searched as plain text, because their parsers took too long."""
+    """Number of these that are searched as plain text, because their parsers took too long."""
     left_out: int = 0
     """Number of files that are found by their path only, because the commit has more text than the limit."""
 

@@ -17,7 +17,7 @@ MAX_UNCLOSED = 100
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Where the parser of one language is found and how its syntax tree is queried.
+    """The parser of one language and the queries of its syntax tree.
 
     The query's captures are named after what they find. A kind of definition (``function``, ``class`` …) or ``scope``
     (a block that only adds its name) comes with a ``name`` and optionally an ``owner``. ``import``, ``string`` and

@@ -51,7 +51,7 @@ QUERY = (
 
 
 def fields(node: str, key: str) -> str:
-    """Return the pattern of class fields that hold a function; each grammar of the family has its own node names."""
+    """Return the pattern of class fields whose value is a function; node names differ between grammars."""
     return _callables(f"({node} {key}: (_) @name value: ", ") @method")
 
 

@@ -29,7 +29,7 @@ MAX_EACH = 100
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a text names, without repeats, in order of appearance, at most a hundred per kind."""
+    """The names in a text, without repeats, in order of appearance, at most a hundred per kind."""
 
     paths: tuple[str, ...] = ()
     """Files and folders with forward slashes, without line numbers."""

@@ -39,7 +39,7 @@ def work(task: Task, reader: BlobReader, output: int) -> None:
             # The parent id changes when the parent ends; then no process reads the results.
             if os.getppid() != task.parent:
                 return
-            # Before the parser starts: after the kernel has ended the process, the note is all that is known.
+            # Before the parser starts: after the kernel has ended the process, only the note remains.
             os.pwrite(task.note, NOTE.pack(number, file, time.process_time()), 0)
             text = None if content is None else _text(task, job, content)
             _write(output, packed(number, file, text))

@@ -71,7 +71,7 @@ class Progress:
 
     def _finish(self, batch: int) -> None:
         texts = [self._texts[batch][file] for file in range(len(self.batches[batch]))]
-        # The texts leave with the batch, so that memory holds those of unfinished batches only.
+        # The texts leave with the batch, so that only those of unfinished batches stay in memory.
         self._texts[batch] = {}
         self._done.add(batch)
         self._finished.append(Parsed(batch, texts, batch not in self._incomplete, batch in self._missed))

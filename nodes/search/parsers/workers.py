@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nodes.search.index.columns import Columns
 
 WORTH_A_PROCESS = 600_000
-"""Bytes to parse per process; with fewer, starting another process does not pay."""
+"""Minimum bytes to parse per process; with fewer bytes, starting another process costs more than it saves."""
 MOST_PROCESSES = 4
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""

@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What two issues have in common."""
+    """The similarity of two issues, with the reason."""
 
     relation: Literal["duplicate", "related"] | None
     score: float
@@ -67,7 +67,7 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     # required.
     if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
         return Likeness("duplicate", alike.score, "title and text are nearly the same")
-    # Many different failures end in the same two frames, so fewer equal frames relate nothing.
+    # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
         return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
     if alike.close:

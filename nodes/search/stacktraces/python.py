@@ -20,7 +20,8 @@ from nodes.search.stacktraces.runs import (
 from nodes.search.types import Frame, StackTrace
 
 MOST_RECENT = "Traceback (most recent call last)"
-_FILE = re.compile(r'File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,200}))?')
+_FILE = re.compile(r'File ["“”]([^"“”]{1,500})["“”], line (\d{1,9})(?:, in (.{1,200}))?')
+"""Word processors and forums replace straight quotation marks with typographic ones."""
 _CALLED = re.compile(r"\s{0,3}\(")
 _DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = "Exception Value:"
@@ -88,7 +89,7 @@ def build_trace(lines: Sequence[Line], frames: list[Frame], heading: Heading, *,
         language="python",
         error=heading.error,
         message=heading.message,
-        # The most recent call is printed last, and it must be kept if there are too many frames.
+        # The most recent call is printed last, and it must be retained if there are too many frames.
         frames=tuple(frames[::-1][:MAX_FRAMES]),
         start=lines[top].start,
         end=lines[stop - 1].end,
@@ -134,16 +135,16 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
 
 
 def _file_frame(line: Line) -> Frame | None:
-    if 'File "' not in line.text:
+    if "File " not in line.text:
         return None
     match = _FILE.match(_text(line))
     return Frame(forward(match[1]), int(match[2]), function_name(match[3])) if match else None
 
 
 def _text(line: Line) -> str:
-    """Return the line without the margin that an exception group draws."""
-    return line.bare.lstrip("|+- ") if line.bare[0] in "|+" else line.bare
+    """Return the line without the margin that an exception group or a table draws."""
+    return line.bare.lstrip("|+- ").rstrip("| ") if line.bare[0] in "|+" else line.bare
 
 
 def _indent(line: Line) -> int:
-    return line.indent + len(line.bare) - len(_text(line)) if line.bare[0] in "|+" else line.indent
+    return line.indent + len(line.bare) - len(line.bare.lstrip("|+- ")) if line.bare[0] in "|+" else line.indent

@@ -120,7 +120,7 @@ class Dialect:
     filler: Callable[[str], bool] = lambda _: False
     """Recognises lines between two frames that contain no frame."""
     lookback: int = 8
-    """How many lines above the first frame may contain the heading; a message may have several lines."""
+    """Number of lines above the first frame that may contain the heading; a message may have several lines."""
 
 
 def error_line(text: str) -> Heading | None:

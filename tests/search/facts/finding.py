@@ -1,4 +1,4 @@
-"""Facts of a small repository; every one of them is verified, and found the same twice."""
+"""Facts of a small repository; each is verified, and a second search finds the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages are found where the code builds them, in every language, and nowhere else."""
+"""Messages are located where the code builds them, in every language."""
 
 from __future__ import annotations
 

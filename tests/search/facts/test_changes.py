@@ -1,4 +1,4 @@
-"""Changes that the report names, or that lie between the versions it gives."""
+"""Changes that the report names, or that are between its versions."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ FORMER = {
 
 
 @pytest.mark.parametrize("language", FORMER)
-def test_a_name_that_a_named_release_had_is_said_to_be_gone(tmp_path: Path, language: str):
+def test_a_name_that_a_named_release_had_is_reported_as_gone(tmp_path: Path, language: str):
     path, before, after = FORMER[language]
     make_repository(tmp_path, {path: before})
     git(tmp_path, "tag", "v1.2.0")

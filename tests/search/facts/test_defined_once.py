@@ -1,4 +1,4 @@
-"""A name of the report points at its only definition, and a name that could mean something else does not."""
+"""A name refers to its only definition; an ambiguous name refers to none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What explains another fact, and what only supports one."""
+"""Facts that explain or support another fact."""
 # ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations

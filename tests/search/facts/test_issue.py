@@ -1,4 +1,4 @@
-"""Words of the reporter, without what a template, a machine or a licence wrote."""
+"""The reporter's own text, without templates, machine output and licences."""
 
 from __future__ import annotations
 

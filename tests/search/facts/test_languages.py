@@ -1,4 +1,4 @@
-"""Each kind of fact in six languages, one hostile text for each, and one text where the likely fact is false."""
+"""Each kind of fact in six languages, with a hostile text and a tempting false case."""
 # ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations

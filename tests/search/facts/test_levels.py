@@ -1,4 +1,4 @@
-"""How much may be said, by where the strong facts lie."""
+"""What a report may state, by the files of its strong facts."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def test_the_bits_for_confidence():
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]
     assert bits([*two, _fact("b.py")], FILES) == Bits(True, True, True)
     assert bits([*two, _fact("z.py")], FILES) == Bits(True, True, False)
-    assert bits([_fact("a.py"), _fact("a.py", "built_here")], FILES) == Bits(True)  # two ways to see one line
+    assert bits([_fact("a.py"), _fact("a.py", "built_here")], FILES) == Bits(True)  # two spellings of one line
     assert bits([_fact("a.py", strong=False)], FILES) == Bits(supported=True)

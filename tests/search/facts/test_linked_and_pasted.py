@@ -1,4 +1,4 @@
-"""Links and pasted code are found again at the commit that is read."""
+"""Links and pasted code are located at the commit that is read."""
 
 from __future__ import annotations
 

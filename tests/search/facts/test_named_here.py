@@ -1,4 +1,4 @@
-"""Files that the prose of a report names by their paths."""
+"""Files that the prose of a report names by path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The innermost own frame of a trace is found by its function and its text."""
+"""The innermost own frame of a trace is located by its function and text."""
 
 from __future__ import annotations
 
@@ -90,6 +90,18 @@ def test_the_same_function_with_other_code_does_not_lead(tmp_path: Path):
     trace = _trace(("pkg/io.py", 3, "load", "return self._cache[path]"))
     (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here")
     assert (found.exact, found.strong) == (False, False)
+
+
+def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: Path):
+    outer, inner = ("pkg/io.py", 3, "load", "handle = open_it(path)"), ("pkg/zip.py", 2, "unpack", "return path[9]")
+    trace = _trace(outer, inner)
+    files = {"pkg/io.py": PYTHON, "pkg/zip.py": "def unpack_all(path):\n    return path\n"}
+    (found,) = of_kind(facts_of(tmp_path / "gone", files, "It crashes", trace), "raised_here")
+    assert (found.path, found.strong) == ("pkg/io.py", False)
+    assert found.says.endswith("a frame inside it names a function that this commit does not have there.")
+    files["pkg/zip.py"] = "def unpack(path):\n    return path[9]\n"
+    (found,) = of_kind(facts_of(tmp_path / "there", files, "It crashes", trace), "raised_here")
+    assert (found.path, found.strong) == ("pkg/zip.py", True)
 
 
 def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Options, settings and attributes that no definition names are found where they are read."""
+"""Options, settings and attributes without a definition are located where they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fact that was changed after it was found is refused."""
+"""Verification refuses a fact that was changed after it was found."""
 
 from __future__ import annotations
 

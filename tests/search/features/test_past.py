@@ -1,4 +1,4 @@
-"""History as evidence: similar commits, files that change together or often; only from the commit back."""
+"""Features from history: similar commits and co-changes, only from ancestors of the commit."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_sweep_over_everything_says_nothing():
     assert best.max() == 0
 
 
-def test_what_many_messages_said_of_a_file_adds_up():
+def test_what_many_messages_state_about_a_file_adds_up():
     log = log_of(("Buffer grows", ["b.py"]), ("Ring closes", ["b.py"]), ("Ring", ["a.py"]), ("A logo", ["c.py"]))
     told = score_by_messages(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
     assert told.tolist() == [pytest.approx(told[0]), 1.0, 0.0]
@@ -93,7 +93,7 @@ def test_what_changed_together_with_a_likely_file_is_a_little_likely():
     assert scores[0] == scores[2] == 0
 
 
-def test_without_history_nothing_is_said():
+def test_without_history_nothing_is_reported():
     best, total = similar_changes(read_changes(b"", {}), parse_query(Query("x")), 3)
     assert not best.any()
     assert not total.any()

@@ -1,4 +1,4 @@
-"""Bridges, calls and neighbours: what lies around the likeliest files and functions."""
+"""Bridges, calls and neighbours of the likeliest files and functions."""
 
 from __future__ import annotations
 

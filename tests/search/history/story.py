@@ -1,4 +1,4 @@
-"""Histories told commit by commit, and made into a real repository by one git process."""
+"""Histories defined commit by commit, and created as a real repository by one git process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANN, BOB, CAT = "Ann <ann@example.org>", "Bob <bob@example.org>", "Cat <1234+cat
 
 @dataclass
 class Story:
-    """Commits in the order of telling; each follows the one before unless told otherwise."""
+    """Commits in the order of definition; each follows the previous one unless stated otherwise."""
 
     stream: list[bytes] = field(default_factory=list)
     marks: int = 0
@@ -36,7 +36,7 @@ class Story:
         moves: Mapping[str, str] | None = None,
         branch: str = "main",
     ) -> int:
-        """Tell a commit on top of the files before it (None takes one away); return its mark."""
+        """Add a commit to the previous files (None deletes one); return its mark."""
         self.marks += 1
         when = f"{seconds(day)} +0000"
         head = [f"commit refs/heads/{branch}", f"mark :{self.marks}", f"author {author} {when}"]
@@ -52,14 +52,14 @@ class Story:
         return self.marks
 
     def tag(self, name: str, commit: int, *, day: str | None = None) -> None:
-        """Tag a commit; with a day the tag is an object of its own, made that day."""
+        """Tag a commit; with a day the tag is an annotated tag made on that day."""
         if day is None:
             self.stream.append(f"reset refs/tags/{name}\nfrom :{commit}\n\n".encode())
             return
         self.stream.append(f"tag {name}\nfrom :{commit}\ntagger {ANN} {seconds(day)} +0000\n".encode() + data(name))
 
     def build(self, path: Path) -> Path:
-        """Make the repository, bare; ``sha`` knows its commits from then on."""
+        """Create the bare repository; afterwards ``sha`` returns its commits."""
         path.mkdir(parents=True, exist_ok=True)
         git(path, "init", "--quiet", "--bare", "--initial-branch=main")
         git(path, "fast-import", "--quiet", "--export-marks=marks", stdin=b"".join(self.stream))
@@ -68,12 +68,12 @@ class Story:
         return path
 
     def sha(self, commit: int) -> str:
-        """The full SHA of a commit."""
+        """Return the full SHA of a commit."""
         return self.shas[commit]
 
 
 def seconds(day: str) -> int:
-    """Noon of a day."""
+    """Return noon of a day, in seconds since 1970."""
     return int(datetime.strptime(day, "%Y-%m-%d").replace(hour=12, tzinfo=UTC).timestamp())
 
 
@@ -87,5 +87,5 @@ def data(text: str) -> bytes:
 
 
 def code(*bodies: str) -> str:
-    """A module of functions ``f0``, ``f1``, … of three lines each."""
+    """Return a module of functions ``f0``, ``f1``, … of three lines each."""
     return "\n".join(f"def f{number}(x):\n    {body}\n    return x\n" for number, body in enumerate(bodies))

@@ -1,4 +1,4 @@
-"""What people write of when something broke becomes versions, days and commits with a part in the story."""
+"""Extraction of versions, days and commits with their roles from what people write."""
 
 from __future__ import annotations
 

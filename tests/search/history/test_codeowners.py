@@ -1,4 +1,4 @@
-"""CODEOWNERS as GitHub reads it."""
+"""CODEOWNERS is parsed as by GitHub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What landed on a branch, read from a real repository."""
+"""The main line of a branch, read from a real repository."""
 
 from __future__ import annotations
 

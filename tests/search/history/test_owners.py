@@ -1,4 +1,4 @@
-"""Owners come from CODEOWNERS, then from who wrote the lines and changed the file of late."""
+"""Owners come from CODEOWNERS, then from authors of the lines and of recent changes."""
 
 from __future__ import annotations
 

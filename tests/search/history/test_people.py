@@ -1,4 +1,4 @@
-"""People are named as the mailmap has them, and never by their e-mail addresses."""
+"""People have the names of the mailmap, and never email addresses."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def test_no_address_is_shown(name, address):
         *((name, False) for name in ("Abbot", "Botond", "Robota", "Ann")),
     ],
 )
-def test_bots_are_told_from_people(name, expected):
+def test_bots_are_distinguished_from_people(name, expected):
     assert is_bot(name, "x@example.org") is expected

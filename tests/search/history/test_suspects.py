@@ -1,4 +1,4 @@
-"""Changes are suspected only in the range that the issue gives, and for reasons that add up."""
+"""Suspect changes are in the range that the issue gives, with reasons that add up to the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags in every spelling become releases, sorted as versions."""
+"""Tags in every spelling are parsed as releases and sorted by version."""
 
 from __future__ import annotations
 

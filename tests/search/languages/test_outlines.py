@@ -1,4 +1,4 @@
-"""What is read off one file of each language, and that no file can stop the reading."""
+"""The outline of one file of each language, and robustness against any file."""
 
 from __future__ import annotations
 

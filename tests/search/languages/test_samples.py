@@ -1,4 +1,4 @@
-"""What is read off the larger samples: each stands next to the outline that it must give."""
+"""The outlines of the larger samples equal the stored ones."""
 
 from __future__ import annotations
 

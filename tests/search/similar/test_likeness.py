@@ -1,4 +1,4 @@
-"""Two issues: the same failure, a close one, or neither."""
+"""Two issues: the same failure, a related one, or neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for any two texts: bounds, symmetry, and that a text is nearest to itself."""
+"""Properties of any two texts: bounds, symmetry, and self-similarity."""
 
 from __future__ import annotations
 

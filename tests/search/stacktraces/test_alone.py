@@ -1,4 +1,4 @@
-"""Errors without a single frame are traces where only a program of the language says them so."""
+"""Errors without frames count as traces only in formats unique to a language."""
 
 from __future__ import annotations
 

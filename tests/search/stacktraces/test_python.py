@@ -164,6 +164,27 @@ socket.error: [Errno 104] Connection reset""",
             [("net.py", 3, "read")],
             id="error-in-lower-case",
         ),
+        pytest.param(
+            """Traceback (most recent call last):
+File “/srv/shop/cart.py”, line 12, in total
+return sum(prices)
+TypeError: unsupported operand type(s) for +: ‘int’ and ‘str’""",
+            "TypeError",
+            "unsupported operand type(s) for +: ‘int’ and ‘str’",
+            [("/srv/shop/cart.py", 12, "total")],
+            id="typographic-quotes",
+        ),
+        pytest.param(
+            """|   File "/srv/shop/cart.py", line 3, in total           |
+|     return first(prices)                               |
+|   File "/srv/shop/first.py", line 7, in first          |
+|     return prices[0]                                   |
+| IndexError: list index out of range                    |""",
+            "IndexError",
+            "list index out of range",
+            [("/srv/shop/first.py", 7, "first"), ("/srv/shop/cart.py", 3, "total")],
+            id="in-a-frame-of-bars",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

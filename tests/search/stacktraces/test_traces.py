@@ -1,4 +1,4 @@
-"""What holds for traces of every language."""
+"""Properties of traces of every language."""
 
 import pytest
 
