@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ranking.examples import clone_with
-from bot.backtest.blind import Blind, BlindTriager
+from bot.backtest.blind import BlindRun, BlindTriager
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 
@@ -37,7 +37,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CheckedReport:
     """One report, compared with its repository and its fix."""
 
     id: str
@@ -70,7 +70,7 @@ def main() -> None:
     sys.exit(0 if _keeps_its_word(held) else 1)
 
 
-def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iterator[Held]:
+def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iterator[CheckedReport]:
     engines: dict[Path, Engine] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: (row["repo"], row["id"])), 1):
         print(f"\r{number}/{len(rows)} {row['id'][:50]:<50}", end="", file=sys.stderr, flush=True)
@@ -85,7 +85,7 @@ def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iter
     print(file=sys.stderr)
 
 
-def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
+def _hold(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
     report = blind.result.report
     numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
     sentences = [part for part in _SENTENCE_END.split(report.root_cause or "") if part]
@@ -95,7 +95,7 @@ def _hold(row: dict[str, Any], clone: Path, blind: Blind) -> Held:
     quotes = [_quoted(numbered[name]) for name in sorted(cited) if numbered[name].kind == "code"]
     quotes += [(s.path, s.quote_start, s.quote_end, s.quote) for s in report.suspects]
     checked = [_wrong_lines(clone, row["base_commit"], *quote) for quote in dict.fromkeys(quotes)]
-    return Held(
+    return CheckedReport(
         id=row["id"],
         kind=report.kind,
         confidence=blind.confidence,
@@ -130,7 +130,7 @@ def _wrong_lines(clone: Path, commit: str, path: str, start: int, end: int, quot
     return len(quoted), sum(one != other for one, other in zip(there, quoted, strict=True))
 
 
-def _table(held: Sequence[Held], seconds: float) -> str:
+def _table(held: Sequence[CheckedReport], seconds: float) -> str:
     lines, wrong = sum(one.lines for one in held), sum(one.wrong_lines for one in held)
     claims = [one for one in held if one.claims]
     right = sum(one.right for one in claims)
@@ -148,7 +148,7 @@ def _table(held: Sequence[Held], seconds: float) -> str:
     )
 
 
-def _keeps_its_word(held: Sequence[Held]) -> bool:
+def _keeps_its_word(held: Sequence[CheckedReport]) -> bool:
     claims = [one for one in held if one.claims]
     capped_confidence = not any(one.wrong_lines or one.uncited for one in held)
     enough = len(claims) >= COVERAGE * len(held)

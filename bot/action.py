@@ -63,7 +63,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Acted:
+class ActionResult:
     """The result of processing an event."""
 
     comment: str = ""
@@ -76,7 +76,7 @@ class Acted:
     """Workflow commands that show the report's facts at their lines."""
 
 
-async def act(event: Event, settings: Settings, token: str) -> Acted:
+async def act(event: Event, settings: Settings, token: str) -> ActionResult:
     """Process an event: decide its jobs, store them and run them.
 
     Raises:
@@ -86,7 +86,7 @@ async def act(event: Event, settings: Settings, token: str) -> Acted:
     work = Handlers(Policy(bots=settings.bots)).decide(delivery)
     if not work:
         logger.info("nothing to do for this event", extra={"action": "nothing_to_do"})
-        return Acted()
+        return ActionResult()
     operator = load_operator_config(settings.triage_config)
     given = ServerSettings(settings, 0, "", (), operator, token=token)
     async with open_worker(given) as worker:
@@ -129,14 +129,14 @@ async def _nothing_left(store: Store) -> None:
     logger.warning("out of time; the remaining jobs were not run", extra={"action": "out_of_time"})
 
 
-async def _acted(store: Store, delivery: Delivery) -> Acted:
+async def _acted(store: Store, delivery: Delivery) -> ActionResult:
     run = await store.for_issue(delivery.issue).runs.last()
     result = json.loads(run.result) if run is not None and run.result else None
     counts = await store.jobs.counts()
     report = TriageReport.model_validate(result["report"]) if result else TriageReport()
     issue = delivery.issue
     url = f"https://{issue.host}/{issue.owner}/{issue.name}/issues/{issue.number}"
-    return Acted(report.github_comment, url, counts.get("dead", 0), tuple(notices(report)))
+    return ActionResult(report.github_comment, url, counts.get("dead", 0), tuple(notices(report)))
 
 
 def notices(report: TriageReport) -> Iterator[str]:

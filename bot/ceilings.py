@@ -81,7 +81,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedCeiling:
     """A ceiling that the next use would have exceeded."""
 
     kind: ScopeKind

@@ -18,7 +18,7 @@ def restrict_umask() -> None:
     os.umask(UMASK)
 
 
-def tighten(directory: Path) -> None:
+def restrict_permissions(directory: Path) -> None:
     """Remove other accounts' access to a data directory that an earlier release created; this covers its content."""
     try:
         for path in (directory, *(directory / part for part in _PARTS)):

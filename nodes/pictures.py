@@ -19,7 +19,7 @@ NODE = "pictures"
 
 @dataclass(frozen=True, slots=True)
 class PicturesRead:
-    """The result of reading an issue's pictures."""
+    """The words that were read from the pictures of an issue."""
 
     evidence: tuple[Evidence, ...] = ()
     trace: tuple[TraceEntry, ...] = ()

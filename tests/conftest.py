@@ -60,7 +60,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that rewrites golden files."""
+    """Add the option that rewrites the golden files."""
     parser.addoption(
         "--rewrite-ranking", action="store_true", help="write the golden rankings and the golden answer anew"
     )

@@ -156,6 +156,7 @@ def _import_all() -> None:
     from tests import certificates
 
     certificates.read_once()
+    import_module("langchain_openai")  # imported by the first call of a model
     for package in (bot, nodes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.private import tighten
+from bot.private import restrict_permissions
 from tests.cli.process import triage
 from tests.repositories import make_repository
 
@@ -36,11 +36,11 @@ def test_a_shared_directory_is_left_as_it_is_and_that_is_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tmp_path.chmod(0o1777)
-    tighten(tmp_path)
+    restrict_permissions(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
 def test_a_directory_that_is_not_there_yet_is_no_fault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    tighten(tmp_path / "later")
+    restrict_permissions(tmp_path / "later")
     assert caplog.records == []

@@ -243,7 +243,7 @@ def storm(
             arriving = Arriving(fleet, repos, issues, seed)
             arriving.start()
             raging = time.monotonic()
-            killed = _rage(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
+            killed = _inject_faults(fleet, kills, pause, freeze, restarts, random.Random(seed + 2))
             apart = (time.monotonic() - raging) / max(kills, 1)
             arriving.join()
             fleet.calm(arriving.opened)
@@ -306,7 +306,9 @@ class Arriving(threading.Thread):
             time.sleep(0.2)
 
 
-def _rage(fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, dice: random.Random) -> Counter[str]:
+def _inject_faults(
+    fleet: Fleet, kills: int, pause: float, freeze: float, restarts: int, dice: random.Random
+) -> Counter[str]:
     """Kill processes at random, freeze a busy worker and restart Postgres, spread over the whole time."""
     killed: Counter[str] = Counter()
     restarted = {kills * (k + 1) // (restarts + 1) for k in range(restarts)}

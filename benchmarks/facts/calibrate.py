@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.facts.measure import clone_of
 from nodes.search.engine import Engine
 from nodes.search.facts.confidence import WEIGHTS, fact_signs
-from nodes.search.facts.levels import Bits, bits
+from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
 from nodes.search.types import Query
 
 NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds", "supported")
@@ -73,7 +73,7 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
     except Exception as error:  # a clone without that commit
         print("skipped", row["id"], repr(error)[:100], flush=True)
         return None
-    judged = bits(survey.facts, survey.paths)
+    judged = confidence_inputs(survey.facts, survey.paths)
     gold = set(row["gold_files"])
     return {
         "id": row["id"],
@@ -98,7 +98,7 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
 
 def signs(row: dict[str, Any]) -> list[float]:
     ranked = min(max(row["ranked"], _EDGE), 1 - _EDGE)
-    found = fact_signs(Bits(*row["bits"]))
+    found = fact_signs(ConfidenceInputs(*row["bits"]))
     return [math.log(ranked / (1 - ranked)), *(found[name] for name in NAMES[1:])]
 
 

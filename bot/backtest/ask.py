@@ -14,7 +14,7 @@ from bot.backtest.judges import Judge, RecordedModel, ReplayedModel, Rules, sett
 from bot.backtest.recording import Recording, digest
 from bot.backtest.run import Found, Notes, Plan, ProgressCallback, backtest
 from bot.backtest.summary import Parameters
-from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, reached
+from bot.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Texts, call_github
 from bot.github.reader import IssueReader
 from bot.runs.model import check_brain, model_settings
 from bot.settings import Settings
@@ -123,7 +123,7 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
         token = settings.github_token.get_secret_value() if settings.github_token else ""
         reader = IssueReader(asked.github, api_url=settings.github_api_url, token=token)
         try:
-            await reached(reader.check())
+            await call_github(reader.check())
             yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
         finally:
             await reader.aclose()

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
+class BlindRun:
     """The result of a run that could not read the fix."""
 
     result: Result
@@ -61,7 +61,7 @@ class BlindTriager:
         self._engine = engine
         self._rules = RulesBrain()
 
-    async def triage(self, title: str, body: str, commit: str, brain: Brain | None = None) -> Blind:
+    async def triage(self, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:
         """Run the graph at a commit. A question it asks is withdrawn, because no person can answer.
 
         Args:
@@ -80,7 +80,7 @@ class BlindTriager:
         places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
         first, confidence = (code.ranked[0], code.confidence) if code.ranked else ("", 0.0)
         seconds = time.perf_counter() - began
-        return Blind(result, kept.items, state.evidence, ranked, places, seconds, first, confidence)
+        return BlindRun(result, kept.items, state.evidence, ranked, places, seconds, first, confidence)
 
 
 class _Code(EngineCode):

@@ -14,7 +14,7 @@ LEAST = 10
 
 
 class Used(NamedTuple):
-    """The calls and tokens of one model in one run."""
+    """The requests to one model in one run."""
 
     model: str
     calls: int
@@ -47,7 +47,7 @@ class Scored:
     place_rank: int = 0
     """Rank of the first place that contains a line the fix changed, from 1; 0 if none does."""
     used: tuple[Used, ...] = ()
-    """The calls and tokens of each model."""
+    """What each model was asked."""
     model_seconds: float = 0.0
     """The time for which the run waited for models."""
     engine_first: str = ""

@@ -30,14 +30,14 @@ class Parameters:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The parameters that are the same in every repetition."""
+        """What is the same in every repetition."""
         named = ("repository", "tip", "texts", "judge", "target", "prices")
         return {name: getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The calls, tokens and cost of all cases."""
+    """The requests to models, over all cases."""
 
     calls: int
     input_tokens: int

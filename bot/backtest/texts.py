@@ -123,13 +123,13 @@ class GitHubTexts:
         return self._known[fix.number]
 
     async def _read(self, number: int) -> Text | None:
-        issue = await reached(self._reader.issue(number))
+        issue = await call_github(self._reader.issue(number))
         if issue is None or issue.is_pull_request:
             return None
         return Text(issue.title, issue.body, _seconds(_moment(issue.created_at)))
 
 
-async def reached(asking: Any) -> Any:
+async def call_github(asking: Any) -> Any:
     """Return GitHub's answer.
 
     Raises:

@@ -21,11 +21,11 @@ def command(*, name: str) -> None:
 
 async def _export(name: str) -> None:
     from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
-    from bot.store.repository_data import KEPT  # noqa: PLC0415  as above
+    from bot.store.repository_data import REPOSITORY_ROWS  # noqa: PLC0415  as above
 
     async with opened(name) as kept:
         for one in kept.repositories:
-            for table in KEPT:
+            for table in REPOSITORY_ROWS:
                 for row in await one.rows(table):
                     click.echo(json.dumps({"table": table, **row}, ensure_ascii=False))
             async for row in kept.checkpoints(one):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.errors import UserError
-from bot.private import tighten
+from bot.private import restrict_permissions
 from bot.settings.dotenv import find_env_file
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def open_engine(
     from nodes.search.errors import SearchError  # noqa: PLC0415
 
     try:
-        tighten(storage.data_dir)
+        restrict_permissions(storage.data_dir)
         engine = Engine(
             path,
             storage.data_dir / "repos",

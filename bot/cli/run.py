@@ -295,9 +295,9 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
 
 def _explained(account: Account) -> str:
     """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
-    from bot.report.explain import folded, unfolded  # noqa: PLC0415  as above
+    from bot.report.explain import render_markdown, render_text  # noqa: PLC0415  as above
 
-    return unfolded(account) if sys.stdout.isatty() else folded(account)
+    return render_text(account) if sys.stdout.isatty() else render_markdown(account)
 
 
 def _colour() -> bool | None:

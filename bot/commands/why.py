@@ -7,7 +7,7 @@ from bot.commands.parse import Command
 from bot.errors import UserError
 from bot.ports import CommandEffects, RunView
 from bot.report.document import Result
-from bot.report.explain import Account, folded
+from bot.report.explain import Account, render_markdown
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
@@ -20,7 +20,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
 
 def explanation(last: RunView, result: Result) -> str:
     """Return the whole explanation. It contains no current time, so the same run always has the same text."""
-    return folded(Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence))
+    return render_markdown(Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence))
 
 
 KIND = CommandKind(

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from bot.errors import UserError
-from bot.private import tighten
+from bot.private import restrict_permissions
 
 PATIENCE = 3.0
 """Seconds to wait for the children of a killed server: they notice in milliseconds."""
@@ -51,7 +51,7 @@ class DirectoryLock:
 def _opened(directory: Path) -> int:
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        tighten(directory)
+        restrict_permissions(directory)
         return os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error

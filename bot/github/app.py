@@ -11,7 +11,7 @@ import jwt
 from bot.errors import UserError
 from bot.github.channel import Channel, ResponseCache
 from bot.github.repository import RepositoryClient
-from bot.github.responses import UndecodableError, shaped
+from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
 from bot.github.tokens import Tokens, find_installation
 from bot.github.values import Json, delivery_of, is_bot, text
@@ -71,7 +71,7 @@ class GitHub:
         """Return the deliveries since a time whose last attempt failed, oldest first."""
         latest: dict[str, Json] = {}
         deliveries = await self._deliveries(since)
-        with shaped("a list of deliveries"):
+        with expect_shape("a list of deliveries"):
             for delivery in deliveries:
                 # Newest first, and a redelivery keeps its guid: the first entry of a guid is its last attempt.
                 latest.setdefault(text(delivery["guid"]), delivery)

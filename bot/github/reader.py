@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import GoneError
-from bot.github.responses import shaped
+from bot.github.responses import expect_shape
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens
 from bot.github.values import MAX_BODY, Json, found_issues, issue_search, text
@@ -70,7 +70,7 @@ class IssueReader:
         except GoneError:
             return None
         response = answer.object()
-        with shaped("an issue"):
+        with expect_shape("an issue"):
             # Without a number it is no issue, whatever else the object contains.
             int(response["number"])
         return ReadIssue(
@@ -93,7 +93,7 @@ class IssueReader:
     async def id(self) -> int:
         """Return the repository's id, which does not change when it is renamed."""
         response = (await self._session.send("GET", self._base, authorization=self._authorization)).object()
-        with shaped("a repository"):
+        with expect_shape("a repository"):
             return int(response["id"])
 
     @property
@@ -121,7 +121,7 @@ async def installation_token(full_name: str, *, app_id: str, private_key: str, a
     path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/installation"
     try:
         found = await session.send("GET", path, authorization=await session.app_authorization())
-        with shaped("an installation"):
+        with expect_shape("an installation"):
             installation = int(found.object()["id"])
         return await Tokens(session).get(installation, (name,), {**READ_CODE, "issues": "read"})
     finally:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.channel import Channel
-from bot.github.responses import Answer, UndecodableError, shaped
+from bot.github.responses import Answer, UndecodableError, expect_shape
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, found_issues, issue_of, issue_search, permission_of, text, text_file
 from bot.limits import LABELS, REACTIONS, WHOLE, WriteBudget
@@ -65,7 +65,7 @@ class RepositoryClient:
             params["since"] = since
         items: list[Issue] = []
         async for page in self._channel.pages(f"{self._base}/issues", params):
-            with shaped("a list of issues"):
+            with expect_shape("a list of issues"):
                 items += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
             if len(items) >= limit:
                 break
@@ -75,7 +75,7 @@ class RepositoryClient:
         """Return up to a hundred issues of any state, newest first, without pull requests; and whether more follow."""
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
-        with shaped("a list of issues"):
+        with expect_shape("a list of issues"):
             return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
 
     async def search_issues(self, query: str, limit: int) -> list[Json]:
@@ -89,7 +89,7 @@ class RepositoryClient:
         params: dict[str, str | int] = {"since": since} if since else {}
         items: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
-            with shaped("a list of comments"):
+            with expect_shape("a list of comments"):
                 items += [comment_of(item, self._app.is_own_comment) for item in page]
         return sorted(items, key=lambda comment: (comment.created_at, comment.id))
 
@@ -105,7 +105,7 @@ class RepositoryClient:
         if answer.status_code != 201:
             raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
         try:
-            with shaped("a comment"):
+            with expect_shape("a comment"):
                 comment = comment_of(answer.object(), self._app.is_own_comment)
             self._app.learn_identity(answer.object())
             # It is ours, whatever login the answer names: the login of a new App may not be known yet.
@@ -142,7 +142,7 @@ class RepositoryClient:
         """Return the labels that exist in the repository."""
         names: set[str] = set()
         async for page in self._channel.pages(f"{self._base}/labels", {}):
-            with shaped("a list of labels"):
+            with expect_shape("a list of labels"):
                 names.update(text(label["name"]) for label in page)
         return frozenset(names)
 
@@ -165,7 +165,7 @@ class RepositoryClient:
             answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
         except GoneError:
             return Permission.NONE
-        with shaped("a permission"):
+        with expect_shape("a permission"):
             return permission_of(answer.object())
 
     async def file(self, path: str) -> str | None:
@@ -250,7 +250,7 @@ class RepositoryClient:
 
     async def _id_of(self, path: str, name: str) -> int:
         answer = await self._channel.send("GET", path, repositories=(name,))
-        with shaped("a repository"):
+        with expect_shape("a repository"):
             return int(answer.object()["id"])
 
     def _renamed_address(self, ref: IssueRef) -> str:
@@ -263,7 +263,7 @@ class RepositoryClient:
             answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
         except GoneError:
             return None
-        with shaped("a file"):
+        with expect_shape("a file"):
             is_directory = isinstance(answer.data, list) and bool(answer.objects())
             if not is_directory and not text(answer.object()["type"]):
                 raise UndecodableError("GitHub's description of a file has no type")
@@ -271,5 +271,5 @@ class RepositoryClient:
 
 
 def _issue(answer: Answer, repository: RepositoryRef) -> Issue:
-    with shaped("an issue"):
+    with expect_shape("an issue"):
         return issue_of(answer.object(), repository)

@@ -115,7 +115,7 @@ def undecodable(response: httpx.Response) -> BotError:
 
 
 @contextmanager
-def shaped(what: str) -> Iterator[None]:
+def expect_shape(what: str) -> Iterator[None]:
     """Turn errors from reading JSON of an unexpected shape into an error that is retried.
 
     Raises:

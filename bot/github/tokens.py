@@ -16,7 +16,7 @@ from bot.errors import (
     RetryableError,
     SuspendedError,
 )
-from bot.github.responses import shaped
+from bot.github.responses import expect_shape
 from bot.github.session import Session
 from bot.github.values import Json
 from bot.ports import InstallationSeen
@@ -143,7 +143,7 @@ class Tokens:
             seen = await find_installation(self._session, path)
             lacks = lacking(seen.permissions, permissions) if seen is not None else ()
             raise MissingPermissionError(str(error), permissions=lacks) from error
-        with shaped("a token"):
+        with expect_shape("a token"):
             return str(response["token"]), _end(response.get("expires_at"))
 
     async def _post(self, path: str, body: Mapping[str, object]) -> Json:

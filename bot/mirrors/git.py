@@ -92,7 +92,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
     arguments = ["fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
     command = ["git", "--git-dir", str(directory), *arguments, *shallow, "--", url, *refspecs]
     process = await asyncio.create_subprocess_exec(
-        *confined(command, limits),
+        *with_limits(command, limits),
         env=_environment(url, header),
         stdin=DEVNULL,
         stdout=DEVNULL,
@@ -110,7 +110,7 @@ async def fetch(directory: Path, url: str, header: str, limits: MirrorLimits, *,
         raise _fault(errors, process.returncode)
 
 
-def confined(command: Sequence[str], limits: MirrorLimits) -> list[str]:
+def with_limits(command: Sequence[str], limits: MirrorLimits) -> list[str]:
     """Wrap a command in limits that all its processes inherit. ``ulimit`` counts memory in kB, files in 512 bytes."""
     limits_for_shell = (limits.memory // 1_000, limits.size // 512 + 1, int(limits.seconds) + 1)
     return ["/bin/sh", "-c", _CONFINED, "sh", *map(str, limits_for_shell), *command]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
 from bot.limits import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
-from bot.report.thread import REPORT_MARKER, stamped, unstamped
+from bot.report.thread import REPORT_MARKER, with_time, without_time
 
 GRACE = timedelta(seconds=15)
 """Seconds for which a POST whose response was lost may still be executed."""
@@ -71,7 +71,7 @@ class Poster:
             comment_id = await self._post(effect, body)
         else:
             comment_id = found.id
-            if _digest(unstamped(found.body)) != wanted:
+            if _digest(without_time(found.body)) != wanted:
                 await self._edit(found.id, body)
         await self.effects.record_done(self.ref.key, kind, subject, wanted, comment_id)
         return comment_id
@@ -112,7 +112,7 @@ class Poster:
         return next((comment for comment in comments if comment.ours and comment.body.startswith(marker)), None)
 
     def _stamped(self, body: str) -> str:
-        return stamped(body, self.now().strftime("%Y-%m-%d %H:%M"))
+        return with_time(body, self.now().strftime("%Y-%m-%d %H:%M"))
 
 
 def _digest(body: str) -> str:

@@ -38,7 +38,7 @@ class Account:
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
-def folded(account: Account) -> str:
+def render_markdown(account: Account) -> str:
     """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
 
     The result does not depend on the time.
@@ -50,7 +50,7 @@ def folded(account: Account) -> str:
     return "\n\n".join(parts)
 
 
-def unfolded(account: Account) -> str:
+def render_text(account: Account) -> str:
     """Render the explanation for a terminal, with headings."""
     parts = [_head(account)]
     parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in _sections(account) if lines]

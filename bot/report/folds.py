@@ -50,10 +50,10 @@ def _fact_line(fact: Fact, links: Links) -> str:
         return prose(fact.says)
     address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
     where = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
-    return f"{prose(beside_path(fact))} [{where}]({address})" if address else f"{prose(fact.says)} {where}"
+    return f"{prose(sentence_without_path(fact))} [{where}]({address})" if address else f"{prose(fact.says)} {where}"
 
 
-def beside_path(fact: Fact) -> str:
+def sentence_without_path(fact: Fact) -> str:
     """Return the sentence of a fact without the file's name, for use beside a link to its line."""
     path = code(fact.path or "")
     short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.folds import about, beside_path, maintainers, sentence
+from bot.report.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
@@ -189,7 +189,7 @@ def _headline(report: TriageReport, links: Links) -> str:
         return ""  # a sentence without a finding is not useful to readers; the request is
     headline = report.verdict
     if _is_led(report) and report.headline is not None and _permalink(report, links):
-        headline = beside_path(report.facts[report.headline])
+        headline = sentence_without_path(report.facts[report.headline])
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
     return f"**{prose(headline) or _NO_VERDICT}**"
 
@@ -253,7 +253,7 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    return f"- {prose(beside_path(fact) if fact.line and where else fact.says)}{where}"
+    return f"- {prose(sentence_without_path(fact) if fact.line and where else fact.says)}{where}"
 
 
 def _reporter(report: TriageReport) -> str:

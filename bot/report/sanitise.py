@@ -108,12 +108,12 @@ def _piece(is_code: bool, text: str) -> str:  # noqa: FBT001  a pair of _split_c
     pieces: list[str] = []
     at = 0
     for found in _AS_CODE.finditer(text):
-        pieces += (_inert(text[at : found.start()]), code(found[0]))
+        pieces += (_escape_active(text[at : found.start()]), code(found[0]))
         at = found.end()
-    return _joined((*pieces, _inert(text[at:])))
+    return _joined((*pieces, _escape_active(text[at:])))
 
 
-def _inert(text: str) -> str:
+def _escape_active(text: str) -> str:
     """Return text outside code with every active character escaped or separated from the following text."""
     separate = _LIVE.sub(lambda found: found[0] + _WORD_JOINER, text)
     return _COMMAND.sub(r"\1\\/", _ACTIVE.sub(r"\\\1", separate))

@@ -68,12 +68,12 @@ def footer(updated: str = "") -> str:
     )
 
 
-def stamped(body: str, updated: str) -> str:
+def with_time(body: str, updated: str) -> str:
     """Return the comment with the time at which it is sent."""
     return body.replace(footer(), footer(updated))
 
 
-def unstamped(body: str) -> str:
+def without_time(body: str) -> str:
     """Return the comment without a time, for comparisons."""
     return _UPDATED.sub("</sub>", body.replace("\r\n", "\n"))
 

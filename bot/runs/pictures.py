@@ -34,7 +34,7 @@ _TOO_MANY = "more pictures than the limit"
 
 
 class Resolved(NamedTuple):
-    """The address and port to connect to."""
+    """An address to connect to."""
 
     address: str
     port: int

@@ -14,7 +14,7 @@ from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.mirrors import ForbiddenError, Mirrors
 from bot.ports import RepositoryRef
-from bot.private import tighten
+from bot.private import restrict_permissions
 from bot.runs.code import NoCode
 from bot.settings import Settings
 from bot.settings.server import app_key
@@ -126,7 +126,7 @@ async def _mirrored(reader: IssueReader, reference: Reference, settings: Setting
     host = urlsplit(settings.github_server_url).netloc
     # The id names the folder, so the clone of a renamed repository is found again.
     ref = RepositoryRef(host, 0, await reader.id(), owner, name)
-    tighten(settings.triage_data_dir)
+    restrict_permissions(settings.triage_data_dir)
     root = settings.triage_data_dir / "clones" / re.sub(r"[^\w.-]", "_", host)
     url = f"{settings.github_server_url.rstrip('/')}/{reference.full_name}.git"
     with _locked(root):

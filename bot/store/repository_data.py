@@ -16,7 +16,7 @@ _ISSUE = "issue_key >= :first AND issue_key < :last"
 _RUN = "run >= :first AND run < :last"
 _REPOSITORY = "repository_key = :key"
 _SCOPE = "scope = :key OR (scope >= :first AND scope < :last) OR (scope >= :author AND scope < :authors)"
-KEPT: Mapping[str, str] = {
+REPOSITORY_ROWS: Mapping[str, str] = {
     # Deliveries come before the jobs, because they are found by their jobs.
     "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",  # noqa: S608  no input in it
     "jobs": _ISSUE,
@@ -56,7 +56,7 @@ class RepositoryData:
 
     async def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dicts by column, with values that JSON can represent."""
-        statement = f"SELECT * FROM {table} WHERE {KEPT[table]}"  # noqa: S608  one of the names above
+        statement = f"SELECT * FROM {table} WHERE {REPOSITORY_ROWS[table]}"  # noqa: S608  one of the names above
         return await self._database.read(lambda db: list(_named(db, statement, _key_bounds(self.key))))
 
     async def threads(self) -> list[str]:
@@ -72,7 +72,7 @@ class RepositoryData:
 def forget_repository(db: Connection, key: str) -> dict[str, int]:
     """Delete everything of a repository, within a transaction."""
     parameters = _key_bounds(key)
-    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in KEPT.items()}  # noqa: S608  as above
+    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in REPOSITORY_ROWS.items()}  # noqa: S608  as above
     return {table: db.execute(statement, parameters).rowcount for table, statement in statements.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ceilings import Amount, Reached, Scope, seconds_until_tomorrow
+from bot.ceilings import Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.errors import RateLimitedError, RefusedError
 from bot.jobs import Commands
 from bot.ports import Issue, Permission
@@ -39,7 +39,7 @@ async def admit(
     writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
     # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
-    if isinstance(opened, Reached) and opened.kind == "author" and await _may_triage(issue_job, issue):
+    if isinstance(opened, ReachedCeiling) and opened.kind == "author" and await _may_triage(issue_job, issue):
         opened = await issue_job.store.runs.begin(day, leave=leave)
     if isinstance(opened, Run):
         return opened

@@ -111,7 +111,7 @@ MOST = 200
 """Repositories per round. Those that were not checked are left to the next round."""
 
 
-async def find_revived(store: Store, app: AppPort) -> int:
+async def unpark_active(store: Store, app: AppPort) -> int:
     """Queue parked jobs of repositories whose installation is active. Returns how many."""
     installations: dict[int, InstallationSeen | None] = {}
     revived = 0

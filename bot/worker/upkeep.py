@@ -10,7 +10,7 @@ from bot.errors import BotError
 from bot.jobs import Score
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.missed import catch_up, find_missed, find_revived, revive_dead
+from bot.worker.missed import catch_up, find_missed, revive_dead, unpark_active
 from bot.worker.tools import Tools
 
 COUNTERS_KEPT = 90 * 86_400.0
@@ -82,7 +82,7 @@ async def run_upkeep_round(tools: Tools) -> None:
     """Do one round for all processes. A part that fails is retried in the next round."""
     store, github = tools.store, tools.github
     await _part("catch_up", lambda: catch_up(store, github))
-    await _part("find_revived", lambda: find_revived(store, github))
+    await _part("find_revived", lambda: unpark_active(store, github))
     await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("queue_fix_searches", lambda: queue_fix_searches(store))

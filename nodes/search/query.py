@@ -90,7 +90,7 @@ def parse_query(query: Query) -> Parsed:
     # Traces are removed first, because their offsets refer to the unchanged body.
     prose, code = split_code(without_asides(blank(body, traces)))
     texts = {"title": title, "prose": prose, "code": code}
-    terms = {field: damped(query_terms(text)) for field, text in texts.items()}
+    terms = {field: log_weights(query_terms(text)) for field, text in texts.items()}
     full_text = f"{title}\n{body}"
     return Parsed(
         texts=texts,
@@ -127,7 +127,7 @@ def split_code(text: str) -> tuple[str, str]:
     return "\n".join(prose), "\n".join(code)
 
 
-def damped(counts: Counter[str]) -> dict[str, float]:
+def log_weights(counts: Counter[str]) -> dict[str, float]:
     """Return a logarithmic weight per term, so that repetitions count less than new terms."""
     return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import pty
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.process import command, environment, triage
 from tests.patience import patience
+from tests.preloaded import Forked
 from tests.repositories import make_repository
 
 ASKED = ("run", "--repo", "app", "--text", "parse fails with KeyError: 'x'")
@@ -46,7 +46,7 @@ def test_progress_in_a_pipe_is_plain_lines_and_only_when_asked_for(place: Path) 
 def on_a_terminal(place: Path, *arguments: str, **settings: str) -> str:
     """Run it on a terminal that reports no columns, as in a container without a size; return its output."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    with Forked(
         command(*arguments), cwd=place, env=environment(**settings), stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:
         os.close(theirs)

@@ -11,7 +11,7 @@ from bot.ports import Finished as Outcome
 from bot.publish.labels import wanted_labels
 from bot.repo_config import read_config
 from bot.report.document import build_result
-from bot.report.explain import Account, folded
+from bot.report.explain import Account, render_markdown
 from bot.report.markdown import MarkdownRenderer
 from bot.report.sticky import report_comment
 from nodes.checkpoints import serializer
@@ -47,7 +47,7 @@ def published(state: BugTriageState) -> list[str]:
         report_comment(report, THREAD),
         report.github_comment,
         f"{report.ticket.title} {report.ticket.body} {report.ticket.fields}",
-        folded(account),
+        render_markdown(account),
         *wanted_labels(Outcome(state), config),
         report.model_dump_json(exclude={"github_comment", "ticket", "repository"}),
     ]

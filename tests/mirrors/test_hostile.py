@@ -15,7 +15,7 @@ import pytest
 from bot.errors import RateLimitedError, RetryableError
 from bot.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
 from bot.mirrors.disk import evict, free_bytes, size_of
-from bot.mirrors.git import confined, fetch
+from bot.mirrors.git import fetch, with_limits
 from bot.ports import RepositoryRef
 from tests.hostile_git import (
     delta_bomb,
@@ -130,14 +130,14 @@ async def test_a_fetch_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
 def test_no_process_of_a_fetch_writes_a_file_above_the_limit(tmp_path: Path) -> None:
     command = ["head", "-c", "9000000", "/dev/zero"]
     with (tmp_path / "pack").open("wb") as output:
-        done = subprocess.run(confined(command, TIGHT), stdout=output, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run(with_limits(command, TIGHT), stdout=output, stderr=subprocess.DEVNULL, check=False)
     assert done.returncode != 0
     assert (tmp_path / "pack").stat().st_size <= TIGHT.size + 512
 
 
 def test_no_process_of_a_fetch_computes_longer_than_the_fetch_may_last() -> None:
     limits = MirrorLimits(seconds=0.5)
-    done = subprocess.run(confined(["sh", "-c", "while :; do :; done"], limits), check=False, timeout=patience(60))
+    done = subprocess.run(with_limits(["sh", "-c", "while :; do :; done"], limits), check=False, timeout=patience(60))
     assert -done.returncode in (signal.SIGXCPU, signal.SIGKILL)
 
 

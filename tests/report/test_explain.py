@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.report.document import Result
-from bot.report.explain import LIMIT, Account, folded, unfolded
+from bot.report.explain import LIMIT, Account, render_markdown, render_text
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.report import CitationAudit, Evaluation, Ticket
 from nodes.state import HumanExchange, Metrics, RetryReason, TraceEntry, Usage
@@ -70,7 +70,7 @@ def account(text: str = "x", times: int = 1, **report: object) -> Account:
 
 
 def test_every_part_of_the_way_is_there() -> None:
-    said = folded(account())
+    said = render_markdown(account())
     assert tuple(re.findall("<summary>(.*?)</summary>", said)) == FOLDS
     for part in (
         "Run 7",
@@ -94,21 +94,21 @@ def test_every_part_of_the_way_is_there() -> None:
 
 
 def test_what_did_not_happen_is_stated_too() -> None:
-    said = folded(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
+    said = render_markdown(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
     assert "None: no rule overruled a decision." in said
     assert "None: the first draft was taken as it was." in said
     assert "no model" in said
 
 
 def test_a_security_report_explains_its_path_and_nothing_of_its_matter() -> None:
-    said = folded(account("the hole", kind="security"))
+    said = render_markdown(account("the hole", kind="security"))
     assert "the hole" not in said.replace("Rules judged instead: the hole", "")
     assert "<summary>Path through the graph</summary>" in said
 
 
 @pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])
 def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
-    said = folded(account(text, times=400))
+    said = render_markdown(account(text, times=400))
     assert len(said) <= LIMIT
     assert "more" in said
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(said)
@@ -119,6 +119,6 @@ def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
 
 
 def test_a_terminal_gets_headings_instead_of_folds() -> None:
-    said = unfolded(account())
+    said = render_text(account())
     assert "<details>" not in said
     assert [line[3:] for line in said.splitlines() if line.startswith("## ")] == list(FOLDS)

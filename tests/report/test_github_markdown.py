@@ -16,7 +16,7 @@ from bot.commands.status import _run, _waiting
 from bot.ports import RunView
 from bot.publish.publisher import _faults
 from bot.repo_config import FoundConfig, RepositoryConfig
-from bot.report.explain import folded
+from bot.report.explain import render_markdown
 from bot.report.markdown import MarkdownRenderer
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.sticky import question_reply, report_comment, waiting_comment
@@ -130,7 +130,7 @@ def test_no_question_acts(texts: list[str]) -> None:
 def test_no_explanation_acts(texts: list[str]) -> None:
     made = account()
     hostile = filled(made, cycle(texts), keep=OURS | {"sha", "id"})
-    assert acting(folded(hostile), own=OWN) == []
+    assert acting(render_markdown(hostile), own=OWN) == []
 
 
 @THOROUGH

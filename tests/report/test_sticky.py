@@ -19,7 +19,7 @@ from bot.report.sticky import (
     waiting_comment,
     withheld_comment,
 )
-from bot.report.thread import REPORT_MARKER, Thread, footer, stamped, unstamped
+from bot.report.thread import REPORT_MARKER, Thread, footer, with_time, without_time
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.reports import (
@@ -177,7 +177,7 @@ def test_hostile_questions_and_answers_do_not_act() -> None:
 
 def test_the_time_is_not_part_of_what_is_compared() -> None:
     body = report_comment(FOUND, THREAD)
-    sent = stamped(body, "2026-01-01 10:02")
+    sent = with_time(body, "2026-01-01 10:02")
     assert sent != body
-    assert unstamped(sent.replace("\n", "\r\n")) == body
+    assert without_time(sent.replace("\n", "\r\n")) == body
     assert footer("2026-01-01 10:02") in sent

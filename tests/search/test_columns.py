@@ -7,7 +7,7 @@ import pytest
 
 from nodes.search.index import Tree, path_terms, unpack_tree
 from nodes.search.index.changes import read_changes
-from nodes.search.index.columns import COLUMNS, empty, gathered, is_intact, joined, unpack
+from nodes.search.index.columns import COLUMNS, empty, is_intact, joined, select_files, unpack
 from nodes.search.index.postings import Vocabulary
 from nodes.search.index.records import build_columns
 from nodes.search.parsers.parsing import plain_text as parse_text
@@ -56,7 +56,7 @@ def test_a_file_is_the_same_in_any_company():
 def test_files_are_gathered_from_anywhere(picks):
     numbers = {(0, 0): 0, (0, 1): 2, (1, 0): 3, (1, 1): 4, (-1, 0): 2}  # number 2 has no rows
     rows = np.array(picks, np.int64).reshape(-1, 2)
-    assert same(gathered([built(0, 2), built(3, 4)], rows), built(*(numbers[pick] for pick in picks)))
+    assert same(select_files([built(0, 2), built(3, 4)], rows), built(*(numbers[pick] for pick in picks)))
 
 
 def test_every_flipped_bit_and_every_lost_end_is_noticed():

@@ -8,7 +8,7 @@ from bot.jobs import Commands, Edited, Ended, Job, Triage, Work
 from bot.ports import Comment, IssueRef
 from bot.store.database import Database
 from bot.store.jobs import MAX_LOST, Jobs
-from bot.store.jobs.dead import CHANCES, FIRST_REST, DeadJobs
+from bot.store.jobs.dead import FIRST_REST, MAX_REVIVALS, DeadJobs
 from bot.store.jobs.deliveries import Arrival, Inbox
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
@@ -46,7 +46,7 @@ def stage(database: Database) -> Stage:
 
 async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_times(stage) -> None:
     job = await stage.stored(OPENED)
-    for chance in range(CHANCES["transient"]):
+    for chance in range(MAX_REVIVALS["transient"]):
         await stage.jobs.mark_dead(job, "no answer", death="transient")
         rest = FIRST_REST * 2.0**chance
         assert await stage.revived(rest - 1) == 0
@@ -61,7 +61,7 @@ async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_tim
 async def test_a_fault_of_ours_has_fewer_chances_and_what_ends_the_process_none(stage) -> None:
     job = await stage.stored(OPENED)
     await stage.jobs.mark_dead(job, "KeyError")
-    assert CHANCES["fault"] < CHANCES["transient"]
+    assert MAX_REVIVALS["fault"] < MAX_REVIVALS["transient"]
     assert await stage.revived() == 1
     for _ in range(MAX_LOST):
         stage.now += 3_600.0

@@ -10,7 +10,7 @@ from bot.ceilings import Amount, Scope
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
-from bot.store.repository_data import KEPT, NOT_OF_A_REPOSITORY
+from bot.store.repository_data import NOT_OF_A_REPOSITORY, REPOSITORY_ROWS
 from bot.store.schema import STEPS
 from bot.store.tables import Store
 from nodes.evidence import Evidence
@@ -27,7 +27,7 @@ def test_every_table_is_a_repository_s_or_listed_as_none() -> None:
         for line in step.splitlines()
         if line.startswith("CREATE TABLE")
     }
-    assert made == set(KEPT) | NOT_OF_A_REPOSITORY
+    assert made == set(REPOSITORY_ROWS) | NOT_OF_A_REPOSITORY
 
 
 async def fill(store: Store, ref: IssueRef) -> None:
@@ -47,7 +47,7 @@ async def fill(store: Store, ref: IssueRef) -> None:
 
 async def count(store: Store, ref: IssueRef) -> dict[str, int]:
     whole = store.repository_data(ref.repository.key)
-    return {table: len(await whole.rows(table)) for table in KEPT}
+    return {table: len(await whole.rows(table)) for table in REPOSITORY_ROWS}
 
 
 async def test_what_is_forgotten_is_one_repository_s_and_all_of_it(store: Store) -> None:

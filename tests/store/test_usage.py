@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.ceilings import Amount, Ceiling, Reached, Scope, read_author_ceiling, read_ceiling, read_prices
+from bot.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
 from bot.ports import IssueRef
 from bot.store.runs import Run
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
@@ -24,7 +24,9 @@ def day(**most: int) -> Scope:
 async def test_what_is_not_spent_is_given_back(store: Store) -> None:
     scope = day(tokens=100)
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
-    assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == Reached("repository", "tokens", 100)
+    assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == ReachedCeiling(
+        "repository", "tokens", 100
+    )
     await store.usage.refund((scope,), Amount(tokens=50))
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.spent(scope) == Amount(calls=2, tokens=70)
@@ -51,7 +53,7 @@ async def test_a_new_run_counts_as_an_issue_and_one_that_continues_does_not(stor
     first = await runs.begin((scope,))
     assert isinstance(first, Run)
     assert await runs.begin((scope,)) == first
-    assert await runs.begin((scope,), leave=first.number) == Reached("repository", "issues", 1)
+    assert await runs.begin((scope,), leave=first.number) == ReachedCeiling("repository", "issues", 1)
     assert await runs.last() == first
 
 

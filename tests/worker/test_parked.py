@@ -13,7 +13,7 @@ from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker import missed
-from bot.worker.missed import find_revived
+from bot.worker.missed import unpark_active
 from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 
@@ -35,7 +35,7 @@ class Stage:
         await self.store.jobs.park(job, "the installation is suspended")
 
     async def revived(self) -> int:
-        return await find_revived(self.store, self.github)
+        return await unpark_active(self.store, self.github)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ Death = Literal["transient", "fault", "lost"]
 """The cause of a job's death: an outage (``transient``), a bug (``fault``), or the end of its worker process
 (``lost``)."""
 
-CHANCES: Final[dict[Death, int]] = {"transient": 6, "fault": 2, "lost": 0}
+MAX_REVIVALS: Final[dict[Death, int]] = {"transient": 6, "fault": 2, "lost": 0}
 """Number of revivals of a dead job; after that it waits for an operator."""
 FIRST_REST = 3_600.0
 """Seconds before the first revival, doubled each time. Each revival has all attempts of a job, which last for hours."""
@@ -44,7 +44,7 @@ def _revive(db: Connection, now: float) -> list[int]:
     # The due time of a dead job is the time at which it died.
     # A job of an older release has no reason of death, and no chance: only an operator replays it.
     rows = db.execute(_DEAD).fetchall()
-    due = [row for row in rows if row[6] < CHANCES.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
+    due = [row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
     revived: list[int] = []
     for number, key, lane, work, *_ in due:
         if len(revived) < MOST and not _is_superseded(db, number, key, lane, load(work).kind):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.ceilings import Amount, Reached, Scope
+from bot.ceilings import Amount, ReachedCeiling, Scope
 from bot.jobs import Job, Work
 from bot.store.database import Connection, Database
 from bot.store.issues.signals import read_signals
@@ -83,7 +83,7 @@ class IssueRuns:
         now = self._clock()
         return await self._database.do(lambda db: open_run(db, self._key, now))
 
-    async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | Reached:
+    async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
         """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
 
         Args:
@@ -160,7 +160,9 @@ class IssueRuns:
         await self._database.do(work)
 
 
-def _begin(db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int | None, now: float) -> Run | Reached:
+def _begin(
+    db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int | None, now: float
+) -> Run | ReachedCeiling:
     last = _last(db, issue_key)
     if last is not None and last.unfinished and last.number != leave:
         return last

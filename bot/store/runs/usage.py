@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
-from bot.ceilings import Amount, Reached, Scope, day_of
+from bot.ceilings import Amount, ReachedCeiling, Scope, day_of
 from bot.store.database import Connection, Database, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
@@ -29,7 +29,7 @@ class Usage:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
+    async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
         """Add an amount to every scope; or add nothing and return the ceiling that it would exceed."""
         return await self._database.do(lambda db: reserve(db, scopes, amount))
 
@@ -47,7 +47,7 @@ class Usage:
         return int(await self._database.do(lambda db: db.execute(_POSTPONE, parameters).fetchone()[0]))
 
 
-def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> Reached | None:
+def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
     """Add an amount to every scope or to none, within a transaction; returns the ceiling that it would exceed."""
     # All scopes are checked before any is charged: a refused reservation leaves no trace.
     for scope in scopes:
@@ -55,7 +55,7 @@ def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> Reached 
         for field in fields(Amount):
             limit, requested = getattr(scope.ceiling, field.name), getattr(amount, field.name)
             if limit is not None and requested and getattr(spent, field.name) + requested > limit:
-                return Reached(scope.kind, field.name, limit)
+                return ReachedCeiling(scope.kind, field.name, limit)
     _add(db, scopes, amount)
     return None
 

@@ -24,7 +24,7 @@ from nodes.search.facts import (
     tested_here,
 )
 from nodes.search.facts.code import Code
-from nodes.search.facts.inquiry import FIRST, Inquiry
+from nodes.search.facts.inquiry import FIRST, FinderInput
 from nodes.search.facts.issue import read_issue
 from nodes.search.facts.types import Fact, Kind
 from nodes.search.facts.verify import verify
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST", "Fact", "Kind", "find_facts", "verify"]
 
-FINDERS: tuple[Callable[[Inquiry], Iterator[Fact]], ...] = (
+FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     linked_here.find,
     named_change.find,
     raised_here.find,
@@ -87,7 +87,7 @@ def find_facts(
         Facts in the order of their kinds' precedence, the same on every run.
     """
     code = Code(repository, sha, index, ignored)
-    inquiry = Inquiry(query, read_issue(query, template), code, Log(repository, sha), tuple(first[:FIRST]))
+    inquiry = FinderInput(query, read_issue(query, template), code, Log(repository, sha), tuple(first[:FIRST]))
     for finder in FINDERS:
         found = dict.fromkeys((*inquiry.found, *_first(finder(inquiry))))
         inquiry = replace(inquiry, found=tuple(found))

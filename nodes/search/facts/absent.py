@@ -17,7 +17,7 @@ from nodes.search.history.versions import main_releases, parse_version, read_rel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.git import Repository
     from nodes.search.history.versions import Release
 
@@ -34,7 +34,7 @@ _ASKS = re.compile(
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield names that occur nowhere: from the title of a request, or from a report if an earlier release had them."""
     asks = _ASKS.search(inquiry.issue.title)
     marked = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
@@ -50,7 +50,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
             yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
 
 
-def _releases(inquiry: Inquiry) -> list[Release]:
+def _releases(inquiry: FinderInput) -> list[Release]:
     """Return the project's releases that the report names, newest first."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
@@ -61,7 +61,7 @@ def _releases(inquiry: Inquiry) -> list[Release]:
     return found[:MOST_RELEASES]
 
 
-def _existed(inquiry: Inquiry, name: str, releases: Sequence[Release]) -> Fact | None:
+def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fact | None:
     """Return the fact that a release had a name, with the commit that removed it if the pickaxe search finds one."""
     code = inquiry.code
     release = next((one for one in releases if _held(code.repository, one.commit, name)), None)
@@ -86,15 +86,15 @@ def _removed(repository: Repository, name: str, start: str, end: str) -> str | N
     """Return the commit between two others that removed a name, if it is the last that changed the name's count."""
     command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
     found = (repository.settled(*command) or b"").decode().split()
-    return found[0] if found and _takes_out(repository, found[0], name) else None
+    return found[0] if found and _removes(repository, found[0], name) else None
 
 
-def _takes_out(repository: Repository, change: str, name: str) -> bool:
+def _removes(repository: Repository, change: str, name: str) -> bool:
     """Return whether a name occurs before a commit and not in it; the pickaxe also counts parts of longer names."""
     return _held(repository, repository.resolve(f"{change}~1"), name) and not _held(repository, change, name)
 
 
-def _is_indexed(inquiry: Inquiry, name: str) -> bool:
+def _is_indexed(inquiry: FinderInput, name: str) -> bool:
     """Return whether any text of the commit contains the name or its singular."""
     return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
 
@@ -111,6 +111,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "it does occur"
     if fact.sha is not None and not _held(witness.repository, fact.sha, fact.words):
         return "the release does not contain the name either"
-    if fact.change is not None and not _takes_out(witness.repository, fact.change, fact.words):
+    if fact.change is not None and not _removes(witness.repository, fact.change, fact.words):
         return "the change did not remove it"
     return None

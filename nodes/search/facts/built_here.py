@@ -11,7 +11,7 @@ import numpy as np
 
 from nodes.search.facts.frames import own_files
 from nodes.search.facts.literals import AFTER, BEFORE, literals_at
-from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, stated, texts
+from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
 from nodes.search.facts.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.literals import Literal
     from nodes.search.facts.messages import Text
     from nodes.search.facts.witness import Witness
@@ -33,13 +33,13 @@ COMMON = 12
 FEW = 3
 """Maximum number of places that build the same message; more places do not help a reader."""
 _CLIMB = 3
-_SAYS = re.compile(
+_REPORTING_CALLS = re.compile(
     r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
     r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
     re.IGNORECASE,
 )
 """Names of calls that report a problem."""
-_TELLS = re.compile(
+_PROGRESS_CALLS = re.compile(
     r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
 )
 """Names of calls that report progress; the fault is rarely where progress is printed."""
@@ -72,7 +72,7 @@ class _Match:
     text: Text
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
     matches = list(_matches(code, texts(issue)))
@@ -98,7 +98,7 @@ def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
                 continue
             seen.add((number, literal.start, literal.parts))
             for text in wanted:
-                words = stated(literal.parts, text.text)
+                words = match_parts(literal.parts, text.text)
                 if words and words.count(" ") >= 2 and (not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS):
                     yield _Match(number, literal, words, text)
                     break
@@ -121,7 +121,7 @@ def is_printed(literal: Literal, symbol: str) -> bool:
     """Return whether the code around a literal raises, warns, logs or fails, or stores it in a table of errors."""
     before = literal.before
     names, start = enclosing(before)
-    if _TABLE.search(before[-200:]) or any(_SAYS.search(name) for name in names):
+    if _TABLE.search(before[-200:]) or any(_REPORTING_CALLS.search(name) for name in names):
         return True
     if _STATEMENT.match(before, _statement(before, start)):
         return True
@@ -158,7 +158,7 @@ def _statement(before: str, start: int) -> int:
     return first
 
 
-def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
+def _fact(inquiry: FinderInput, match: _Match, count: int) -> Fact | None:
     code = inquiry.code
     line = match.literal.line
     text = code.text(match.number, line)
@@ -167,7 +167,7 @@ def _fact(inquiry: Inquiry, match: _Match, count: int) -> Fact | None:
     symbol = code.symbol(match.number, line)
     where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
     names, _ = enclosing(match.literal.before)
-    progress = bool(names and _TELLS.search(names[0]))
+    progress = bool(names and _PROGRESS_CALLS.search(names[0]))
     only = "the only place that does" if count == 1 else f"one of {count} places that do"
     says = f"{where} builds the message “{shortened(match.words)}”, {only}."
     return Fact(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
@@ -44,7 +44,7 @@ _BODY = re.compile(
 """Text that follows a name in a declaration without a preceding type: a body or a type."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the calls of the functions that contain strong facts, if there are at most two."""
     code, seen = inquiry.code, set()
     for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MOST]:

@@ -14,7 +14,7 @@ from nodes.search.history.types import Range
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
     from nodes.search.history.claims import Claims
     from nodes.search.history.types import Commit
@@ -26,7 +26,7 @@ _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the changes of the facts' lines and files in the range of versions that the report gives."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
@@ -45,7 +45,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
 
 
-def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
+def claimed_range(inquiry: FinderInput, claims: Claims) -> Range | None:
     """Return the commits between the good and the bad version of the report, or None."""
     code, log = inquiry.code, inquiry.log
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
@@ -53,13 +53,13 @@ def claimed_range(inquiry: Inquiry, claims: Claims) -> Range | None:
     return span if isinstance(span, Range) and span.start is not None else None
 
 
-def range_words(inquiry: Inquiry, claims: Claims) -> str | None:
+def range_words(inquiry: FinderInput, claims: Claims) -> str | None:
     """Return the version or day that ends the range, as the report writes it."""
     claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
     return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
 
 
-def _introduced(inquiry: Inquiry, fact: Fact, span: Range, words: str) -> Iterator[Fact]:
+def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> Iterator[Fact]:
     """Yield the commit that added a line, if the line exists at the end of the range and not at its start."""
     text = (fact.text or "").strip()
     path = fact.path or ""
@@ -78,18 +78,18 @@ def _introduced(inquiry: Inquiry, fact: Fact, span: Range, words: str) -> Iterat
             return
 
 
-def _changed(inquiry: Inquiry, path: str, span: Range, words: str) -> Iterator[Fact]:
+def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterator[Fact]:
     commits = _touching(inquiry, path, span)
     for commit in commits if len(commits) <= FEW else ():
         says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
 
 
-def _touching(inquiry: Inquiry, path: str, span: Range) -> Sequence[Commit]:
+def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
     return inquiry.log.touching([path], span.start, span.end, 4 * FEW) or []
 
 
-def _holds(inquiry: Inquiry, sha: str, path: str, text: str) -> bool:
+def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
     content = inquiry.code.repository.read_file(sha, path)
     return content is not None and any(line.strip() == text for line in content.decode("utf-8", "replace").split("\n"))
 

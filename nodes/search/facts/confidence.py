@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.levels import Bits, bits
+from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ WEIGHTS = Path(__file__).with_name("confidence.json")
 _EDGE = 1e-3
 
 
-def fact_signs(signs: Bits) -> dict[str, float]:
+def fact_signs(signs: ConfidenceInputs) -> dict[str, float]:
     """Return features of 0 or 1 that state what facts say about the first file, named like the weights."""
     return {
         "alone": float(signs.on_first and not signs.elsewhere),
@@ -37,7 +37,7 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     weights = load()
     inside = min(max(ranked, _EDGE), 1 - _EDGE)
     logit = weights["bias"] + weights["ranked"] * math.log(inside / (1 - inside))
-    logit += sum(weights[name] * value for name, value in fact_signs(bits(facts, paths)).items())
+    logit += sum(weights[name] * value for name, value in fact_signs(confidence_inputs(facts, paths)).items())
     return round(1 / (1 + math.exp(-logit)), 4)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
@@ -56,7 +56,7 @@ class _Hit:
     """Whether the report calls it or names it as a member."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
     hits = list(_hits(inquiry))[:MOST]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
@@ -69,7 +69,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
-def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
+def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     seen: set[int] = set()
     every = names(inquiry.issue)
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
@@ -87,7 +87,7 @@ def _hits(inquiry: Inquiry) -> Iterator[_Hit]:
             yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
 
 
-def _of_code(inquiry: Inquiry, known: set[int]) -> Iterator[Fact]:
+def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
     """Yield names that occur only in the report's code and are defined in the top-ranked file; none is strong."""
     code = inquiry.code
     found: dict[int, Name] = {}
@@ -119,7 +119,7 @@ def _owner(name: Name) -> Name:
     return replace(name, words=words, parts=name.parts[:-1])
 
 
-def _is_used(inquiry: Inquiry, name: str) -> bool:
+def _is_used(inquiry: FinderInput, name: str) -> bool:
     used = rf"(?:\.|::|#|->){re.escape(name.casefold())}\b|\b{re.escape(name.casefold())}`? ?\("
     return bool(re.search(used, inquiry.issue.folded))
 

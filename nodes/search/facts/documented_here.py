@@ -13,7 +13,7 @@ from nodes.search.roles import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 MOST = 2
@@ -31,7 +31,7 @@ _MARKDOWN = re.compile(r"#{1,5} +\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the headings of the sections that mention a name of the question."""
     if not _QUESTION.search(inquiry.issue.title):
         return
@@ -46,7 +46,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
                 break
 
 
-def _pages(inquiry: Inquiry, name: str) -> list[int]:
+def _pages(inquiry: FinderInput, name: str) -> list[int]:
     index, files = inquiry.code.index, inquiry.code.holding(name)
     pages = [
         n
@@ -56,7 +56,7 @@ def _pages(inquiry: Inquiry, name: str) -> list[int]:
     return pages if len(pages) <= FEW_PAGES else []
 
 
-def _fact(inquiry: Inquiry, number: int, name: str) -> Fact | None:
+def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:
     code, pattern = inquiry.code, whole_word(name)
     lines = code.lines(number)
     for line, text in enumerate(lines, 1):

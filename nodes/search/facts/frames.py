@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.issue import squeezed
+from nodes.search.facts.issue import normalise_space
 from nodes.search.features.frames import files_of_frame
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _RAISES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedFrame:
     """A frame and the corresponding place at this commit."""
 
     frame: Frame
@@ -80,7 +80,7 @@ def _root(chain: Sequence[StackTrace]) -> StackTrace:
     return chain[0] if chain[0].language == "python" else chain[-1]
 
 
-def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[Mapped]:
+def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     has_lost = False
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
@@ -132,11 +132,11 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
 
 
 def _code(line: str) -> str | None:
-    text = squeezed(line.strip().strip("|").strip())
+    text = normalise_space(line.strip().strip("|").strip())
     return text if sum(map(str.isalnum, text)) >= 4 and not _FILE.search(text) else None
 
 
-def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> Mapped | None:
+def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> MappedFrame | None:
     """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
     frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
     text = frame_text(issue, trace, frame)
@@ -147,7 +147,7 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         exact = line is not None or (held is not None and _is_call(held, inner))
         at = line or inside or span.start
         if code.text(number, at):
-            return Mapped(frame, trace, number, at, span.start, span.end, span.symbol, exact)
+            return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
 
 
@@ -166,7 +166,7 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
     """Find a line that starts with a frame's text or is a prefix of it; traces truncate long statements."""
     same = []
     for line, here in enumerate(code.lines(number)[span.start - 1 : span.end], span.start):
-        plain = squeezed(here)
+        plain = normalise_space(here)
         if plain and (
             plain == text
             or (len(text) >= 12 and plain.startswith(text))

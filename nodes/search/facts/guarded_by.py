@@ -10,7 +10,7 @@ from nodes.search.facts.types import Fact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here"})
@@ -29,7 +29,7 @@ _NOTHING = re.compile(r"^\s*(?://|#(?!\s*(?:if|else|elif))|\*|/\*|$)")
 _CAUGHT = ("except", "catch", "rescue")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost condition around the line of each fact in the first files."""
     code = inquiry.code
     for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MOST]:

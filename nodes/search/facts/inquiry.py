@@ -17,7 +17,7 @@ FIRST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class FinderInput:
     """One issue at one commit."""
 
     query: Query

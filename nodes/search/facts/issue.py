@@ -77,7 +77,7 @@ class Issue:
     def lines(self) -> tuple[str, ...]:
         """Return every line of prose and code that the reporter wrote or pasted, without the timestamps of logs."""
         blocks = (line for block in self.blocks for line in block.split("\n"))
-        return tuple(unstamped(line[:MOST_LINE]) for line in (self.title, *self.prose, *blocks))
+        return tuple(without_timestamp(line[:MOST_LINE]) for line in (self.title, *self.prose, *blocks))
 
     def holds(self, words: str) -> bool:
         """Return whether the issue contains the words, with white space normalised."""
@@ -120,12 +120,12 @@ def folded(text: str) -> str:
     return _SPACE.sub(" ", text).strip().casefold()
 
 
-def squeezed(text: str) -> str:
+def normalise_space(text: str) -> str:
     """Return a text with each run of white space replaced by one space."""
     return _SPACE.sub(" ", text).strip()
 
 
-def unstamped(line: str) -> str:
+def without_timestamp(line: str) -> str:
     """Return a line without the leading timestamp of a log."""
     stamp = _STAMP.match(line) if ":" in line else None
     return line[stamp.end() :] if stamp else line

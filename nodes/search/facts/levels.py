@@ -45,7 +45,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Bits:
+class ConfidenceInputs:
     """The inputs of the fitted confidence besides the ranking."""
 
     on_first: bool = False
@@ -58,7 +58,7 @@ class Bits:
     """Only weak facts relate the first file to the report, and no strong fact is elsewhere."""
 
 
-def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
+def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> ConfidenceInputs:
     """Return what facts add to the confidence in the first file."""
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
@@ -69,7 +69,7 @@ def bits(facts: Sequence[Fact], files: Sequence[str]) -> Bits:
         others = [fact for fact in others if _is_firm(fact)]
     two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
     supported = not mine and not others and any(fact.path == first and _supports(fact, facts) for fact in facts)
-    return Bits(bool(mine), two, bool(others), supported)
+    return ConfidenceInputs(bool(mine), two, bool(others), supported)
 
 
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
@@ -95,7 +95,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     strong = tuple(
         sorted((fact for fact in facts if fact.strong and fact.path in first), key=lambda f: _order(f, first))
     )
-    signs = bits(facts, files)
+    signs = confidence_inputs(facts, files)
     if signs.on_first and not signs.elsewhere:
         lead = strong[0]
         return Statement("claimed", lead, strong, names_function=lead.symbol is not None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 MOST = 12
@@ -44,7 +44,7 @@ class Link:
     repo: str | None = None
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of own code."""
     own: frozenset[str] | None = None
     for link in links(inquiry.issue.body)[:MOST]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.issue import squeezed
+from nodes.search.facts.issue import normalise_space
 from nodes.search.languages import language_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _plain(escape: re.Match[str]) -> str:
 
 
 def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
-    parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := squeezed(one)))
+    parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := normalise_space(one)))
     longest = max(run, key=lambda one: len(one[2]))
     start = run[0][0]
     return Literal(

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.issue import squeezed
+from nodes.search.facts.issue import normalise_space
 from nodes.search.mentions.places import URL
 from nodes.search.tokens import STOPWORDS, WORD
 
@@ -50,9 +50,9 @@ class Text:
 
 def texts(issue: Issue) -> list[Text]:
     """Return the parts of an issue that may contain a message, each at most a paragraph or a block."""
-    found = [Text(squeezed(trace.message), is_prose=False) for trace in issue.traces if trace.message]
-    found += [Text(squeezed(issue.title), is_prose=True)]
-    found += [Text(squeezed(span), is_prose=False) for span in issue.spans if " " in span]
+    found = [Text(normalise_space(trace.message), is_prose=False) for trace in issue.traces if trace.message]
+    found += [Text(normalise_space(issue.title), is_prose=True)]
+    found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
     return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
@@ -65,13 +65,13 @@ def _runs(lines: Sequence[str]) -> Iterator[str]:
         plain = line.strip()
         if not plain or _DROPPED.match(plain):
             if held:
-                yield squeezed(" ".join(held))
+                yield normalise_space(" ".join(held))
             held = []
             continue
         pieces = URL.split(plain)
         held.append(pieces[0])
         for piece in pieces[1:]:
-            yield squeezed(" ".join(held))
+            yield normalise_space(" ".join(held))
             held = [piece]
 
 
@@ -91,7 +91,7 @@ def _weight(part: str) -> tuple[int, int]:
     return len(words), sum(len(word) >= 3 and word.lower() not in STOPWORDS for word in words)
 
 
-def stated(parts: Sequence[str], text: str) -> str | None:
+def match_parts(parts: Sequence[str], text: str) -> str | None:
     """Return the words of a text that contain all parts in order, or None."""
     fixed = [part.strip(" .:;,!'\"`()[]<>") for part in parts]
     fixed = [part for part in fixed if part and WORD.search(part)]

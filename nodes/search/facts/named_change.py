@@ -12,7 +12,7 @@ from nodes.search.history.claims import read_claims
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
     from nodes.search.history.claims import Named
     from nodes.search.history.types import Commit
@@ -26,7 +26,7 @@ _SHORTEST = 2
 """Minimum number of digits; #1 is more often an item of a list than an issue."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each source file of the small changes that the report names."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     found: dict[str, tuple[Commit, Named]] = {}
@@ -36,7 +36,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         yield from _facts(inquiry, commit, named)
 
 
-def _by_sha(inquiry: Inquiry, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
     for named in commits[:MOST]:
         try:
             sha = inquiry.code.repository.resolve(named.text)
@@ -46,7 +46,7 @@ def _by_sha(inquiry: Inquiry, commits: tuple[Named, ...]) -> Iterator[tuple[Comm
             yield from ((commit, named) for commit in inquiry.log.details([sha]))
 
 
-def _by_number(inquiry: Inquiry, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
     wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MOST]
     for commit in inquiry.log.mentioning([named.text for named in wanted]) if wanted else ():
         message = f"{commit.subject}\n{commit.body}"
@@ -56,7 +56,7 @@ def _by_number(inquiry: Inquiry, numbers: tuple[Named, ...]) -> Iterator[tuple[C
                 break
 
 
-def _facts(inquiry: Inquiry, commit: Commit, named: Named) -> Iterator[Fact]:
+def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]:
     code = inquiry.code
     mine = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
     if not mine or len(mine) > FEW or commit.subject.startswith("Revert "):
@@ -75,7 +75,7 @@ def _facts(inquiry: Inquiry, commit: Commit, named: Named) -> Iterator[Fact]:
         )  # fmt: skip
 
 
-def _words(inquiry: Inquiry, text: str) -> str | None:
+def _words(inquiry: FinderInput, text: str) -> str | None:
     """Return the SHA or the number as the report writes it."""
     ways = (f"#{text}", f"GH-{text}", f"pull/{text}", f"issues/{text}", text)
     return next((way for way in ways if inquiry.issue.holds(way)), None)

@@ -12,7 +12,7 @@ from nodes.search.mentions.places import URL, is_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 FEW = 3
@@ -20,7 +20,7 @@ FEW = 3
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:\./)?((?:[\w@+.-]{1,100}/){1,20}[\w@+-][\w@+.-]{0,100}\.\w{1,6})(?![\w/-])")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the files of own code that the report's prose names with at least one folder, if there are few."""
     code, found = inquiry.code, dict[int, str]()
     linked = {link.path for link in links(inquiry.issue.body)}

@@ -13,14 +13,14 @@ from nodes.search.history.claims import read_claims
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.history.types import Commit, Range
 
 MOST_LINES = 4_000
 """Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the line that the only commit in the report's range added, if its changes are in one definition."""
     claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
     if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
@@ -34,12 +34,12 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         yield from found if len(found) == 1 else ()
 
 
-def _fact(inquiry: Inquiry, path: str, commit: Commit, span: Range, words: str) -> Fact | None:
+def _fact(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: str) -> Fact | None:
     code = inquiry.code
     number = code.number(path)
     if number is None or not code.own[number]:
         return None
-    brought = [line for line in _brought(inquiry, path, commit) if line.strip()]
+    brought = [line for line in _added_lines(inquiry, path, commit) if line.strip()]
     lines = [line.strip() for line in code.lines(number)]
     places = [lines.index(text.strip()) + 1 for text in brought if lines.count(text.strip()) == 1]
     symbols = {code.symbol(number, line) for line in places}
@@ -57,7 +57,7 @@ def _fact(inquiry: Inquiry, path: str, commit: Commit, span: Range, words: str) 
     return Fact("introduced_in", says, words, path, line, text, symbol, change=commit.sha, count=1, strong=True)
 
 
-def _brought(inquiry: Inquiry, path: str, commit: Commit) -> list[str]:
+def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:
     """Return the lines of a file that a commit added or changed."""
     before = _lines(inquiry, inquiry.code.repository.resolve(f"{commit.sha}~1"), path)
     after = _lines(inquiry, commit.sha, path)
@@ -67,6 +67,6 @@ def _brought(inquiry: Inquiry, path: str, commit: Commit) -> list[str]:
     return [line for tag, _, _, start, end in blocks if tag != "equal" for line in after[start:end]]
 
 
-def _lines(inquiry: Inquiry, sha: str, path: str) -> list[str] | None:
+def _lines(inquiry: FinderInput, sha: str, path: str) -> list[str] | None:
     content = inquiry.code.repository.read_file(sha, path)
     return content.decode("utf-8", "replace").split("\n") if content is not None else None

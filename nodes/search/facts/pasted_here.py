@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 MOST_LINES = 80
@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"\s{0,99}(?:-{1,9}>)?\s{0,99}\d{1,6}[ |:]")
 _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield one fact for each function that contains pasted lines."""
     code = inquiry.code
     lines = pasted_lines(inquiry.issue.pasted)[:MOST_LINES]
@@ -109,7 +109,7 @@ def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]
     return found
 
 
-def _fact(inquiry: Inquiry, number: int, places: list[tuple[int, str]]) -> Iterator[Fact]:
+def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> Iterator[Fact]:
     code = inquiry.code
     places = sorted(set(places))
     line, words = places[0]

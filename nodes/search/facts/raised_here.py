@@ -14,8 +14,8 @@ from nodes.search.tokens import WORD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.frames import Mapped
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.frames import MappedFrame
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 MOST_TRACES = 6
@@ -32,7 +32,7 @@ _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost own frame of each root trace."""
     seen = set()
     for trace, chained in islice(roots(inquiry.issue), MOST_TRACES):
@@ -74,7 +74,7 @@ def _depth(text: str) -> int:
     return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
 
 
-def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
+def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
     code, issue = inquiry.code, inquiry.issue
     words = _words(issue.trace_text(mapped.trace), mapped)
     text = code.text(mapped.number, mapped.line)
@@ -93,7 +93,7 @@ def _fact(inquiry: Inquiry, mapped: Mapped) -> Fact | None:
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
-def _words(trace: str, mapped: Mapped) -> str | None:
+def _words(trace: str, mapped: MappedFrame) -> str | None:
     """Return the line of the trace that names the frame."""
     frame = mapped.frame
     name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2]
@@ -103,7 +103,7 @@ def _words(trace: str, mapped: Mapped) -> str | None:
     return None
 
 
-def _on_purpose(fact: Fact, mapped: Mapped) -> Fact:
+def _on_purpose(fact: Fact, mapped: MappedFrame) -> Fact:
     says = f"`{mapped.symbol}` does nothing but raise: the cause lies with its caller."
     return replace(fact, kind="raised_on_purpose", says=says, strong=False, follows=(fact.path or "", fact.line or 0))
 

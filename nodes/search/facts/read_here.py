@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 MOST = 30
@@ -37,7 +37,7 @@ _PARAMETER = (
 )
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that read a name from a code span of the report, if only one file of own code does."""
     code = inquiry.code
     for words in _wanted(inquiry)[:MOST]:
@@ -51,7 +51,7 @@ def find(inquiry: Inquiry) -> Iterator[Fact]:
         yield from _facts(code, words, uses)
 
 
-def _wanted(inquiry: Inquiry) -> list[str]:
+def _wanted(inquiry: FinderInput) -> list[str]:
     """Return the contents of code spans that have no definition, and options written with dashes."""
     code = inquiry.code
     found: dict[str, None] = {}

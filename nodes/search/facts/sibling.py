@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
 ALIKE = 0.5
@@ -21,7 +21,7 @@ FEWEST = 2
 """Minimum number of parts of a name."""
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield one definition for each absent name."""
     for fact in [fact for fact in inquiry.found if fact.kind == "absent"]:
         name = fact.words or ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import Inquiry
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
@@ -33,7 +33,7 @@ _FAILING = re.compile(
 _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures)|xfail)(?:/|\.)")
 
 
-def find(inquiry: Inquiry) -> Iterator[Fact]:
+def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the tests that use the most and the rarest names."""
     code = inquiry.code
     chunks = _chunks(code, names(inquiry.issue)[:MOST_NAMES])

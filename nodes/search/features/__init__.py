@@ -14,7 +14,7 @@ from nodes.search.features.frames import add_trace
 from nodes.search.features.naming import add_names
 from nodes.search.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
 from nodes.search.features.phrases import add_phrases
-from nodes.search.features.priors import add_priors, in_question
+from nodes.search.features.priors import add_priors, candidate_files
 from nodes.search.features.symbols import add_symbols, add_title_symbols
 from nodes.search.features.table import Features
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def measure(index: Index, parsed: Parsed) -> Features:
     """Compute the features of each file and chunk of a commit for a query, each file and chunk alone."""
-    ranked = in_question(index, parsed)
+    ranked = candidate_files(index, parsed)
     features = Features()
     add_words(features, index, score_words(index, parsed, ranked), ranked)
     add_symbols(features, index, parsed, ranked)

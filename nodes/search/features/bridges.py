@@ -41,7 +41,7 @@ def bridge_chunks(index: Index, scores: Floats) -> list[int]:
     return sorted(best, key=lambda chunk: (-round(float(scores[chunk]), 9), chunk))
 
 
-def cross(
+def follow_bridges(
     index: Index, names: PathIndex, scores: Floats, chunks: list[int], mentions: Mapping[int, Mapping[int, float]]
 ) -> Floats:
     """Follow chunks to the source files that they refer to.

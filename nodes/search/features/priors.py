@@ -30,7 +30,7 @@ SUBJECT = {
 """Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
 
 
-def in_question(index: Index, parsed: Parsed) -> Flags:
+def candidate_files(index: Index, parsed: Parsed) -> Flags:
     """Mark the files that may be at fault: source, and files that the title is about or names by path."""
     roles = {"source"} | roles_in_title(parsed)
     marked = np.array([role in roles for role in index.roles], bool) | named_in_title(index.names, parsed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.features.bridges import bridge_chunks, cross
+from nodes.search.features.bridges import bridge_chunks, follow_bridges
 from nodes.search.features.calls import called, callers, likely_chunks
 from nodes.search.features.neighbours import likely_files, neighbour_scores, siblings
 from nodes.search.features.past import change_together
@@ -87,7 +87,7 @@ def add_context_features(features: Features, index: Index, first: FirstPass, rea
     # A chunk inherits its file's score, because a likely file has likely functions.
     best = likely_chunks(np.where(ranked[index.chunk_file], first.chunks + first.files[index.chunk_file], -np.inf))
     mentions = definitions_in_texts(index, read_chunks(sorted({*best, *bridges})), ranked)
-    features.files["bridge"] = cross(index, index.names, features.similarity, bridges, mentions)
+    features.files["bridge"] = follow_bridges(index, index.names, features.similarity, bridges, mentions)
     features.chunks["called"] = divided_by_best(of_definitions(index, called(index, best, mentions)))
     features.chunks["caller"] = divided_by_best(callers(index, best))
     features.files["calls"] = best_of_file(index, np.maximum(features.chunks["called"], features.chunks["caller"]))

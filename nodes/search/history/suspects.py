@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.history.types import NoRange, Range, Suspicion
-from nodes.search.history.weigh import ScoringData, issue_terms, weigh
+from nodes.search.history.weigh import ScoringData, issue_terms, score_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ def _scored(
     basis: Basis = "affected" if not isinstance(span, Range) and span.end else "recent"
     if isinstance(span, Range) and in_range:
         basis = span.basis
-    return weigh(commit, scale, "named" if blamed else basis, explanation, in_range=in_range)
+    return score_change(commit, scale, "named" if blamed else basis, explanation, in_range=in_range)
 
 
 def _conclusion(ranked: list[SuspectCommit], span: Range | NoRange, in_span: int, log: Log) -> Suspicion:

@@ -103,7 +103,7 @@ class ScoringData:
     """The time of the commit, in seconds since 1970."""
 
 
-def weigh(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
+def score_change(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
     """Score a change.
 
     Args:

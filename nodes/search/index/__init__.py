@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from nodes.search.index.changes import Changes, unpack_changes
-from nodes.search.index.columns import MUCH, Columns, is_intact, sealed, starts, unpack
+from nodes.search.index.columns import MUCH, Columns, is_intact, starts, unpack, with_header
 from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
@@ -62,7 +62,7 @@ class Tree:
             self.changes.pack(),
             self.columns.pack(),
         ]
-        return sealed(len(self.paths), [struct.pack("<6I", *map(len, parts)), *parts])
+        return with_header(len(self.paths), [struct.pack("<6I", *map(len, parts)), *parts])
 
 
 def unpack_tree(packed: bytes | None) -> Tree | None:

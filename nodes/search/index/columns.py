@@ -80,7 +80,7 @@ class Columns:
 
     def pack(self) -> bytes:
         """Return bytes for ``unpack``, independent of the machine."""
-        return sealed(
+        return with_header(
             len(self), [_raw(self.sizes, "<i4"), *(_raw(self.values[name], COLUMNS[name][1]) for name in COLUMNS)]
         )
 
@@ -90,7 +90,7 @@ class Columns:
         ends = {name: (self.firsts(group) * _WIDTH[name]).tolist() for name, (group, _) in COLUMNS.items()}
         sizes = [row.tobytes() for row in np.ascontiguousarray(self.sizes, "<i4")]
         return [
-            sealed(1, [sizes[file], *(raw[name][ends[name][file] : ends[name][file + 1]] for name in COLUMNS)])
+            with_header(1, [sizes[file], *(raw[name][ends[name][file] : ends[name][file + 1]] for name in COLUMNS)])
             for file in range(len(self))
         ]
 
@@ -114,7 +114,7 @@ def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDA
     return keys[order[new]], place
 
 
-def sealed(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
+def with_header(files: int, parts: Sequence[bytes | memoryview]) -> bytes:
     """Prefix a packed body with its head."""
     count = struct.pack("<I", files)
     # A page that was half written at a power failure may still be readable for SQLite.
@@ -164,7 +164,7 @@ def empty(files: int = 0) -> Columns:
     return Columns(np.zeros((files, len(GROUPS)), np.int32), values)
 
 
-def gathered(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
+def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Columns:
     """Build a table from files of other tables.
 
     Args:

@@ -12,7 +12,7 @@ import numpy as np
 from nodes.search.git import TEXT_LIMIT, Entry, Repository
 from nodes.search.index import Index, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import COMMITS, read_changes
-from nodes.search.index.columns import Columns, gathered, is_intact, unpack
+from nodes.search.index.columns import Columns, is_intact, select_files, unpack
 from nodes.search.index.version import parser_version
 from nodes.search.languages import always_needs_parser, language_of
 from nodes.search.parsers.parsing import Job, cut_batches
@@ -192,7 +192,7 @@ class Assembly:
 
     def columns(self) -> Columns:
         """Return the columns of all files; a file that was not found has no rows."""
-        return gathered(self._sources, self._picks)
+        return select_files(self._sources, self._picks)
 
 
 def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:

@@ -14,7 +14,7 @@ from nodes.search.stacktraces.runs import (
     find_alone,
     find_runs,
     forward,
-    on_one_line,
+    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -32,7 +32,7 @@ _FILLER = ("--- End of stack trace from previous location", "--- Exception trans
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find .NET traces; an inner exception is a separate trace."""
     traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "csharp", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "csharp", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

@@ -13,7 +13,7 @@ from nodes.search.stacktraces.runs import (
     find_alone,
     find_runs,
     forward,
-    on_one_line,
+    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -27,7 +27,7 @@ _ARITY = re.compile(r"/\d{1,3}$")
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Elixir traces."""
     traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "elixir", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "elixir", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Alone, Heading, Line, find_alone, forward, is_fence
+from nodes.search.stacktraces.runs import (
+    MAX_FRAMES,
+    MAX_TRACES,
+    FramelessError,
+    Heading,
+    Line,
+    find_alone,
+    forward,
+    is_fence,
+)
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")
@@ -34,7 +43,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     return (traces + find_alone(lines, "go", traces, _alone))[:MAX_TRACES]
 
 
-def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a panic above a goroutine whose frames are missing."""
     bare = lines[index].bare
     why = _WHY.match(bare) if bare.startswith(("panic: ", "fatal error: ")) else None
@@ -42,7 +51,7 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
         return None
     heading = Heading(why[1], _RECOVERED.sub("", why[2]).strip() or None)
     below = range(index + 1, min(index + 1 + _TO_GOROUTINE, len(lines)))
-    return next((Alone(heading, at + 1) for at in below if _GOROUTINE.match(lines[at].bare)), None)
+    return next((FramelessError(heading, at + 1) for at in below if _GOROUTINE.match(lines[at].bare)), None)
 
 
 def _frame(lines: Sequence[Line], index: int) -> Frame | None:

@@ -14,7 +14,7 @@ from nodes.search.stacktraces.runs import (
     find_alone,
     find_runs,
     forward,
-    on_one_line,
+    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -43,7 +43,7 @@ _SCRIPT = re.compile(
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find JavaScript and TypeScript traces."""
     traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "javascript", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "javascript", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

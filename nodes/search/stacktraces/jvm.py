@@ -13,7 +13,7 @@ from nodes.search.stacktraces.runs import (
     error_line,
     find_alone,
     find_runs,
-    on_one_line,
+    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -28,7 +28,7 @@ _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
     traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "java", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "java", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.runs import MAX_TRACES, Alone, Dialect, Heading, Line, find_alone, find_runs, forward
+from nodes.search.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    FramelessError,
+    Heading,
+    Line,
+    find_alone,
+    find_runs,
+    forward,
+)
 from nodes.search.types import Frame, StackTrace
 
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
@@ -113,18 +122,18 @@ def _located(bare: str) -> Heading | None:
     return None
 
 
-def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
     bare = lines[index].bare
     if match := _TERMINATED.match(bare):
         below = lines[index + 1].bare if index + 1 < len(lines) else ""
         has_message = below.startswith(_WHAT)
-        return Alone(
+        return FramelessError(
             Heading(match[1], below.removeprefix(_WHAT).strip() or None if has_message else None),
             index + 1 + has_message,
         )
     certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
     heading = _heading(bare) if certain else _located(bare)
-    return Alone(heading, index + 1) if heading else None
+    return FramelessError(heading, index + 1) if heading else None
 
 
 def _is_filler(bare: str) -> bool:

@@ -15,7 +15,7 @@ from nodes.search.stacktraces.runs import (
     find_alone,
     find_runs,
     forward,
-    on_one_line,
+    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -48,7 +48,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
-    return (traces + find_alone(lines, "php", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "php", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from nodes.search.stacktraces.runs import (
     MAX_FRAMES,
     MAX_TRACES,
-    Alone,
+    FramelessError,
     Heading,
     Line,
     error_line,
@@ -120,7 +120,7 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
     return _indent(line) == _indent(under) and distance == 1 and not error_line(_text(line))
 
 
-def _alone(lines: Sequence[Line], index: int) -> Alone | None:
+def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a heading whose frames are missing, and the error below it."""
     if MOST_RECENT not in lines[index].bare:
         return None
@@ -128,7 +128,7 @@ def _alone(lines: Sequence[Line], index: int) -> Alone | None:
         line = lines[at]
         heading = error_line(_text(line)) if _indent(line) <= _indent(lines[index]) else None
         if heading:
-            return Alone(heading, at + 1)
+            return FramelessError(heading, at + 1)
         if is_fence(line.bare) or not (_indent(line) > _indent(lines[index]) or _ELIDED.match(_text(line))):
             break
     return None

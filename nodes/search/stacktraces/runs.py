@@ -150,7 +150,7 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
     return traces
 
 
-class Alone(NamedTuple):
+class FramelessError(NamedTuple):
     """An error that is recognised without frames below it, and the index after its last line."""
 
     heading: Heading
@@ -161,7 +161,7 @@ def find_alone(
     lines: Sequence[Line],
     language: str,
     traces: Sequence[StackTrace],
-    read: Callable[[Sequence[Line], int], Alone | None],
+    read: Callable[[Sequence[Line], int], FramelessError | None],
 ) -> list[StackTrace]:
     """Return errors outside the traces that state their location, or whose format only this language has."""
     found: list[StackTrace] = []
@@ -181,12 +181,12 @@ def find_alone(
     return found
 
 
-def on_one_line(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], Alone | None]:
+def single_line_reader(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], FramelessError | None]:
     """Adapt a parser of single lines to ``find_alone``."""
 
-    def alone(lines: Sequence[Line], index: int) -> Alone | None:
+    def alone(lines: Sequence[Line], index: int) -> FramelessError | None:
         heading = read(lines[index].bare)
-        return Alone(heading, index + 1) if heading else None
+        return FramelessError(heading, index + 1) if heading else None
 
     return alone
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, Line, find_alone, find_runs, on_one_line
+from nodes.search.stacktraces.runs import MAX_TRACES, Dialect, Heading, Line, find_alone, find_runs, single_line_reader
 from nodes.search.types import Frame, StackTrace
 
 _FATAL = re.compile(
@@ -28,7 +28,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Swift traces, and fatal errors that state their location."""
     traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [trace for trace in traces if trace.frames]
-    return (traces + find_alone(lines, "swift", traces, on_one_line(_alone)))[:MAX_TRACES]
+    return (traces + find_alone(lines, "swift", traces, single_line_reader(_alone)))[:MAX_TRACES]
 
 
 def _frame(bare: str) -> Frame | None:

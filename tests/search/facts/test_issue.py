@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.facts.issue import read_issue, unstamped
+from nodes.search.facts.issue import read_issue, without_timestamp
 from nodes.search.facts.names import names
 from nodes.search.types import Query
 from tests.growth import assert_cheap
@@ -45,7 +45,7 @@ def test_answers_are_read_as_the_body_is():
     ],
 )
 def test_the_time_of_a_log_line_is_no_word(line: str, plain: str):
-    assert unstamped(line) == plain
+    assert without_timestamp(line) == plain
 
 
 @pytest.mark.parametrize(

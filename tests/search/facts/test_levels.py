@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.search.facts import Fact
-from nodes.search.facts.levels import Bits, bits, statement
+from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, statement
 
 FILES = ("a.py", "b.py", "c.py", "d.py", "e.py", "f.py")
 
@@ -62,9 +62,11 @@ def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
 
 
 def test_the_bits_for_confidence():
-    assert bits([], FILES) == Bits()
+    assert confidence_inputs([], FILES) == ConfidenceInputs()
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]
-    assert bits([*two, _fact("b.py")], FILES) == Bits(True, True, True)
-    assert bits([*two, _fact("z.py")], FILES) == Bits(True, True, False)
-    assert bits([_fact("a.py"), _fact("a.py", "built_here")], FILES) == Bits(True)  # two spellings of one line
-    assert bits([_fact("a.py", strong=False)], FILES) == Bits(supported=True)
+    assert confidence_inputs([*two, _fact("b.py")], FILES) == ConfidenceInputs(True, True, True)
+    assert confidence_inputs([*two, _fact("z.py")], FILES) == ConfidenceInputs(True, True, False)
+    assert confidence_inputs([_fact("a.py"), _fact("a.py", "built_here")], FILES) == ConfidenceInputs(
+        True
+    )  # two spellings of one line
+    assert confidence_inputs([_fact("a.py", strong=False)], FILES) == ConfidenceInputs(supported=True)
