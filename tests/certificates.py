@@ -1,4 +1,4 @@
-"""Reads the system's certificates once per process: no test uses TLS, and otherwise every client reads them anew."""
+"""Reads the system's certificates once per process: no test uses TLS, and otherwise every client would read them."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ class Parent:
             socket.send_fds(self._socket, [json.dumps(wish).encode()], descriptors)
             with self._news:
                 assert self._news.wait_for(lambda: self._started, 300.0), "nothing was started"
-                pid = self._started.pop()
-                self._ended.pop(pid, None)
-                return pid
+                return self._started.pop()
 
     def status(self, pid: int, *, wait: bool) -> int | None:
         """Return the status with which a process ended, as from ``os.waitpid``; None while it runs."""
@@ -110,6 +108,8 @@ class Parent:
                 event, pid, status = json.loads(told)
                 with self._news:
                     if event == "started":
+                        # Here and not in ``start``: a short process may have ended before that thread runs again.
+                        self._ended.pop(pid, None)
                         self._started.append(pid)
                     else:
                         self._ended[pid] = status

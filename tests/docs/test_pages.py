@@ -24,6 +24,13 @@ def rows(page: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
+def test_every_decision_has_a_date_and_the_newest_is_first() -> None:
+    _, *entries = (DOCS / "decisions.md").read_text().split("\n## ")
+    dates = [entry.splitlines()[2].strip("*") for entry in entries]
+    assert [date for date in dates if not re.fullmatch(r"\d{4}-\d\d-\d\d", date)] == []
+    assert dates == sorted(dates, reverse=True)
+
+
 def test_permissions_and_events_are_the_manifests() -> None:
     manifest = yaml.safe_load((ROOT / "app.yml").read_text())
     cells = rows("permissions.md")

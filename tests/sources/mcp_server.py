@@ -62,7 +62,7 @@ def injects(query: str) -> dict[str, Any]:
 
 
 def surroundings(query: str) -> str:
-    """Tell what the server can see of whoever started it, and start a process that outlives the call."""
+    """Return what the server can see of the process that started it, and start a process that outlives the call."""
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     return f"{' '.join(sorted(os.environ))} in {os.getcwd()} {os.getpid()} {child.pid}"
 

@@ -1,4 +1,4 @@
-"""Usage is counted in every scope or in none, whoever counts."""
+"""Usage is counted in every scope or in none, by any process."""
 
 from __future__ import annotations
 
