@@ -53,14 +53,14 @@ class Investigation(Judgement):
 
 
 class PictureText(Judgement):
-    """What one picture of the issue shows."""
+    """The words of one picture of the issue."""
 
     text: Annotated[str, StringConstraints(max_length=900)] = ""
     """The words in it, copied: messages, traces, names, commands; empty if there are none."""
 
 
 class PictureTexts(Judgement):
-    """What the pictures of the issue show, in their order."""
+    """The words of the issue's pictures, in their order."""
 
     pictures: tuple[PictureText, ...] = Field(default=(), max_length=8)
 

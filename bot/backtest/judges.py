@@ -34,7 +34,7 @@ class Judging:
     brain: Brain | None = None
     """None if rules judge."""
     used: dict[str, Usage] = field(default_factory=dict)
-    """What each model was asked, by its name."""
+    """The usage of each model, by its name."""
     seconds: float = 0.0
     """The time for which the run waited for models."""
 

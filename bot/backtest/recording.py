@@ -50,7 +50,7 @@ class RecordedCase:
 
     exchanges: tuple[Exchange, ...]
     known: dict[str, Abilities | None]
-    """What was known about each model when the issue was begun, by endpoint and name."""
+    """The abilities of each model that were known when the issue started, by the model's name."""
 
 
 def digest(*payload: str) -> str:
