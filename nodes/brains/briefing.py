@@ -13,8 +13,19 @@ from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 
 
-def build_supervisor_context(state: BugTriageState) -> str:
-    """Build the supervisor's human message; the redirect section is omitted if there are no redirects."""
+def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> str:
+    """Build the supervisor's human message; the redirect section is omitted if there are no redirects.
+
+    Args:
+        state: the run.
+        fenced: whether to mark findings and exchanges as data, because they repeat the words of strangers.
+    """
+    findings = _format_findings(state.findings)
+    exchanges = _format_human_exchanges(state.human_exchanges, state.pending_exchange)
+    if fenced:
+        findings = fence("findings", findings) if state.findings else findings
+        asked = state.human_exchanges or state.pending_exchange
+        exchanges = fence("exchanges", exchanges) if asked else exchanges
     redirect_block = _format_redirect_instructions(state.redirect_instructions)
     redirect_section = f"## Redirect instructions\n{redirect_block}" if redirect_block else ""
     questions_asked = len([e for e in state.human_exchanges if e.answer is not None])
@@ -24,9 +35,9 @@ def build_supervisor_context(state: BugTriageState) -> str:
         f"Iteration: {state.iterations} / {state.max_iterations}\n"
         f"Questions asked so far: {questions_asked} / 2\n\n"
         f"## Findings so far\n"
-        f"{_format_findings(state.findings)}\n\n"
+        f"{findings}\n\n"
         f"## Human exchanges so far\n"
-        f"{_format_human_exchanges(state.human_exchanges, state.pending_exchange)}\n\n"
+        f"{exchanges}\n\n"
         f"## Your task\n"
         "Decide the next step. Output JSON with these fields:\n"
         '- next_node: one of "investigator", "codebase_search", "web_search", '

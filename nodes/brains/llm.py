@@ -84,7 +84,7 @@ class LLMBrain:
             answer: Structured[BaseModel] = await ask_structured(
                 model,
                 decision_schema(legal, companions),
-                _conversation(system, build_supervisor_context(case.state)),
+                _conversation(system, build_supervisor_context(case.state, fenced=True)),
                 budget=self._paying(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
