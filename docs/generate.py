@@ -32,6 +32,7 @@ from bot.settings.operator import (
     operator_schema,
 )
 from bot.settings.repository import RepositoryConfig, config_schema
+from nodes.brains.files import LIST, LIST_AGAIN
 from nodes.brains.models import LONGER
 from nodes.brains.sending import IMAGE_TOKENS
 from nodes.brains.tokens import TOTAL
@@ -215,15 +216,17 @@ def _costs() -> Iterator[str]:
         value = Settings.model_fields[name].default
         return f"{value:,}" if isinstance(value, int) else f"`{value}`"
 
-    requests = LOOKS + 1
     yield "| Bound | Default | Set by |"
     yield "|---|---|---|"
     yield f"| calls of the shortest run with a search and a critic, at an endpoint without faults | {CALLS} | |"
-    yield f"| the conversation about code | {TOTAL:,} tokens for its last request and all its answers | fixed |"
     yield (
-        f"| the requests of one conversation about code | {requests}: a first one, and one after each of {LOOKS} "
-        f"lookups; each sends the conversation again, so together they send at most {requests * TOTAL:,} tokens, and "
-        "twice as many if every answer has to be corrected | fixed |"
+        f"| the list of files | {LIST:,} tokens beside the issue and the instructions; {LIST_AGAIN:,} when it is "
+        "reversed | fixed |"
+    )
+    yield f"| the conversation about functions | {TOTAL:,} tokens for its last request and all its answers | fixed |"
+    yield (
+        "| the requests of one search | 4: two orders of the files, the functions, the functions with the answers to "
+        f"at most {LOOKS} lookups; one more for each answer that has to be corrected | fixed |"
     )
     yield (
         f"| one answer | {default('triage_model_output_tokens')} tokens; {LONGER} times as many for a model that "

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
+from nodes.brains.opening import CHECKED
 from nodes.brains.rules.places import plain_words
-from nodes.evidence import Evidence, Locator, NumberedEvidence, is_citable
-from nodes.judgements import CodeReading
+from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking
 
@@ -22,8 +22,6 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
-CHECKED = "a program checked: "
-"""The beginning of the reason for a fact's line."""
 MOST_FACTS = 8
 """Maximum number of fact lines that a model receives."""
 FACT_SCORE = 0.5
@@ -117,18 +115,6 @@ def _most_shared_words(text: str, places: Sequence[tuple[Location, str]]) -> lis
     return [place for (place, _), count in zip(places, shared, strict=True) if max_shared and count == max_shared]
 
 
-def as_evidence(place: Location, sha: str, score: float) -> Evidence:
-    """Turn a search result into evidence, quoted at its commit."""
-    return Evidence(
-        kind="code",
-        locator=Locator(path=place.path, start_line=place.quote_start, end_line=place.quote_end, sha=sha),
-        symbol=place.symbol,
-        quote=place.quote,
-        score=round(score, 4),
-        reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
-    )
-
-
 def in_order(found: Iterable[NumberedEvidence], suspects: Sequence[str]) -> tuple[NumberedEvidence, ...]:
     """Return the suspects of a brain first, then the rest in search order."""
     order = {name: place for place, name in enumerate(suspects)}
@@ -146,21 +132,3 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
         item.model_copy(update={"evidence": item.evidence.model_copy(update={"score": score})})
         for item, score in zip(ranked, scores, strict=True)
     )
-
-
-def capped_confidence(
-    reading: CodeReading, ranked: Sequence[NumberedEvidence], ranking: Ranking, search_confidence: float
-) -> float:
-    """Bound the model's confidence in its first place by the engine's confidence in its own first file.
-
-    The engine's confidence was calibrated for its own first file. For any other file, the only known bound is the
-    remaining probability, ``1 - ranking.confidence``, so a model that prefers another file may claim at most that.
-    """
-    if not reading.suspects:
-        return 0.0
-    own = min(reading.confidence, search_confidence)
-    engine_first = ranking.files[0].path if ranking.files else None
-    # The same file, not the same place: the calibration is about files.
-    if ranked[0].evidence.locator.path == engine_first:
-        return own
-    return round(min(own, 1 - ranking.confidence), 4)

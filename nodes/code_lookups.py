@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
+from nodes.brains.opening import fitted_body
 from nodes.brains.tokens import LOOK, estimate
 from nodes.context import CodePort, LookupResult
-from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence, is_citable
+from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.judgements import LOOK_KINDS, LOOKS, Look
 from nodes.search.lookups import name_parts
 from nodes.search.tokens import query_terms
-from nodes.search.types import Lookup, Passage
+from nodes.search.types import FileSketch, Lookup, Passage, PlaceSketch, Query
 from nodes.trust.secrets import mask
 
 _HEADING = 12
@@ -42,6 +44,10 @@ MOST_LINES = 60
 _FENCE = 90
 """Tokens of an answer outside its passages."""
 _ASKED, _LINE = 70, 120
+_NAMES, _FILES_OF_A_NAME = 4, 2
+_FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
+_UNRANKED = 0.3
+"""The score of a place that no ranking of the whole commit put among its first."""
 
 
 class Refused(Exception):  # noqa: N818  an answer like any other, in few words
@@ -49,10 +55,15 @@ class Refused(Exception):  # noqa: N818  an answer like any other, in few words
 
 
 class CodeLookups:
-    """Answers a model's lookups, six in total, and numbers the evidence that they find."""
+    """Answers a model's lookups, four in total, and numbers the evidence that they find."""
 
     def __init__(
-        self, code: CodePort, known: Sequence[str], candidates: Collection[str], listener: Callable[[str, str], None]
+        self,
+        code: CodePort,
+        known: Sequence[str],
+        candidates: Collection[str],
+        listener: Callable[[str, str], None],
+        query: Query | None = None,
     ) -> None:
         """Start without any lookup.
 
@@ -61,7 +72,9 @@ class CodeLookups:
             known: keys of all existing evidence, in the order of its numbers.
             candidates: the keys among them that the current search found.
             listener: receives a progress message for each lookup.
+            query: what the lines of a sketched file are compared with.
         """
+        self._query = query or Query()
         self._code = code
         self._numbers = {key: number for number, key in enumerate(known, 1)}
         self._candidates = frozenset(candidates)
@@ -102,6 +115,31 @@ class CodeLookups:
         self._before[key] = (number, result)
         self._note(look, ", ".join(item.id for item in result.found) or result.note)
         return result
+
+    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
+        paths: list[str] = []
+        for name in (name.strip(" `'\"") for name in names[:_NAMES]):
+            if _FILE_NAME.search(name):
+                paths.append(name)
+            elif name_parts(name):
+                paths += [passage.path for passage in (await self._code.definitions(name)).passages[:_FILES_OF_A_NAME]]
+        return await self._code.sketches(self._query, tuple(dict.fromkeys(paths))) if paths else ()
+
+    def show(self, place: PlaceSketch) -> NumberedEvidence | None:
+        """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
+        where = place.location
+        if not is_citable(where.path, where.quote):
+            return None
+        return self._numbered(as_evidence(where, self._code.sha, _UNRANKED))
+
+    async def body(self, place: PlaceSketch, tokens: int) -> str:
+        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
+        where = place.location
+        text = await self._code.read(where.path, where.start_line, where.end_line)
+        if text is None:
+            return ""
+        return fitted_body(text.split("\n"), where.start_line, (where.quote_start, where.quote_end), tokens)
 
     async def _answer(self, look: Look, what: str) -> LookupResult:
         if look.kind not in LOOK_KINDS:
@@ -166,6 +204,9 @@ class CodeLookups:
         evidence = Evidence(
             kind="code", locator=where, symbol=passage.symbol, quote=passage.quote, reasons=(mask(reason),)
         )
+        return self._numbered(evidence)
+
+    def _numbered(self, evidence: Evidence) -> NumberedEvidence:
         number = self._numbers.setdefault(evidence.key, len(self._numbers) + 1)
         item = NumberedEvidence(id=f"E{number}", evidence=evidence)
         if evidence.key not in self._candidates:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from nodes.agreement import Opinions, confidence_of
 from nodes.brains import is_model_asked, judge
+from nodes.brains.files import SHOWN as FILES_SHOWN
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     MIN_SCORE,
     MIN_SCORE_ON_RETRY,
+    POINTED,
     Candidates,
-    capped_confidence,
     find_candidates,
     in_order,
     lines_of_facts,
@@ -24,11 +27,13 @@ from nodes.candidates import (
 )
 from nodes.case import load_case, spent, traced
 from nodes.code_lookups import CodeLookups
-from nodes.context import Case, Context, Judged
+from nodes.context import Case, Context, FileCard, Judged
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.guards import NOT_READABLE, progress
+from nodes.guards import NOT_READABLE, is_rejected, progress
 from nodes.judgements import CodeReading
+from nodes.objections import look_up_objections
 from nodes.search.errors import SearchError
+from nodes.search.survey import Survey
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
 from nodes.statement import reporter_query
@@ -55,6 +60,8 @@ class Read:
     ranked: tuple[NumberedEvidence, ...]
     """The same evidence in the brain's order, best first."""
     confidence: float
+    search_prefers: str = ""
+    """The first file of the search, if the brain prefers another one."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -63,6 +70,8 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     context = runtime.context
     context.listener("codebase_search", "searching the code")
     try:
+        if _is_read(state, context):
+            return await _with_objections(state, context, started)
         gathered = await _gather(state, context)
     except SearchError as error:
         return _unreadable(state, error, started)
@@ -71,6 +80,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     return {
         "findings": (_finding(read),),
         "search_confidence": read.confidence,
+        "search_prefers": read.search_prefers,
         "trace": (_entry(state, gathered, read, started),),
         "metrics": spent(read.judged),
     }
@@ -96,7 +106,7 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
-    gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and state.retry_count else ()
+    gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and (state.retry_count or is_rejected(state)) else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
     # A model sees more candidates than rules do, independent of their score.
@@ -113,28 +123,45 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     query = build_query(state, context, case.pictures)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
-    facts = await _lines_of_facts(state, context)
+    # Rules read the facts when they write; a model may cite their lines besides the places of the search.
+    survey = await _survey(state, context) if is_model_asked(context, state) else Survey()
+    facts = lines_of_facts(survey.facts, context.code.sha)
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
     candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
     seen = candidates.all if is_model_asked(context, state) else candidates.strong
     keys = [item.evidence.key for item in seen]
-    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener)
+    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener, query)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,
         evidence=(*case.evidence, *new),
-        search_confidence=_cap_repeated_search(state, ranking.confidence),
+        search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
+        files=await _files(query, ranking, pointed, survey, context) if is_model_asked(context, state) else (),
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case)
 
 
-async def _lines_of_facts(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
-    """Return what a model may cite besides the places of the search; rules read the facts when they write."""
-    if not is_model_asked(context, state):
-        return ()
-    survey = await context.code.survey(reporter_query(await load_case(state, context), CANDIDATES))
-    return lines_of_facts(survey.facts, context.code.sha)
+async def _survey(state: BugTriageState, context: Context) -> Survey:
+    return await context.code.survey(reporter_query(await load_case(state, context), CANDIDATES))
+
+
+def _search_confidence(ranking: Ranking, survey: Survey) -> float:
+    """Return the probability of the first file, with facts if these were found for the same file."""
+    same = bool(survey.paths and ranking.files) and survey.paths[0] == ranking.files[0].path
+    return survey.confidence if same else ranking.confidence
+
+
+async def _files(
+    query: Query, ranking: Ranking, pointed: Sequence[Evidence], survey: Survey, context: Context
+) -> tuple[FileCard, ...]:
+    """Return the files that a model may choose, those that a maintainer pointed at first."""
+    paths = [*(str(item.locator.path) for item in pointed), *(hit.path for hit in ranking.files)]
+    sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:FILES_SHOWN])
+    facts: dict[str, list[str]] = {}
+    for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
+        facts.setdefault(fact.path or "", []).append(fact.says)
+    return tuple(FileCard(one, tuple(dict.fromkeys(facts.get(one.path, ())))) for one in sketches)
 
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
@@ -173,8 +200,61 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     seen = (*candidates.all, *gathered.looks.gathered)
     ranked = rescored(in_order(seen, suspects))
     by_id = {item.id: item for item in ranked}
-    confidence = capped_confidence(judged.value, ranked, gathered.ranking, case.search_confidence)
-    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, confidence)
+    prefers = _search_prefers(judged.value, ranked, gathered)
+    confidence = _confidence(judged.value, case, agree=not prefers)
+    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, confidence, prefers)
+
+
+def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:
+    """Return the first file of the search, unless the model ranks it, or what a maintainer pointed at, first."""
+    files = gathered.ranking.files
+    if not reading.suspects or not files:
+        return ""
+    # The same file, not the same place: the search's probability is about files.
+    first = ranked[0].evidence
+    return "" if first.locator.path == files[0].path or POINTED in first.reasons else files[0].path[:300]
+
+
+def _confidence(reading: CodeReading, case: Case, *, agree: bool) -> float:
+    if not reading.suspects:
+        return 0.0
+    return confidence_of(Opinions(case.search_confidence, reading.confidence, agree, reading.same_in_both_orders))
+
+
+def _is_read(state: BugTriageState, context: Context) -> bool:
+    """Return whether a model read the code already and no person said anything since: it would see the same again."""
+    before, now = state.marks.after_search, progress(state)
+    if before is None or not is_model_asked(context, state):
+        return False
+    by_model = any(one.agent_name == "codebase_search" and one.judged_by != "rules" for one in state.findings)
+    return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
+
+
+async def _with_objections(state: BugTriageState, context: Context, started: float) -> Update:
+    """Add what the critic asked for and a rejected draft claimed, without asking the model again."""
+    found = await look_up_objections(state, context)
+    new = found.new
+    await context.evidence.put(new)
+    summary = f"Looked up what was missing: {len(new)} further place{'s' * (len(new) != 1)}."
+    finding = AgentFinding(
+        agent_name="codebase_search",
+        summary=summary,
+        details="; ".join(found.asked_for)[:600],
+        confidence=state.search_confidence,
+        relevant_files=tuple(dict.fromkeys(str(item.locator.path) for item in new))[:10],
+        evidence=tuple(item.key for item in new),
+    )
+    before = next((one.counts for one in reversed(state.trace) if one.node == "codebase_search"), {})
+    entry = TraceEntry(
+        node="codebase_search",
+        decision="found" if new else "nothing new",
+        confidence=state.search_confidence,
+        reason=summary,
+        counts={"candidates": before.get("candidates", 0) + len(new), "augmented": len(found.asked_for)},
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - started) * 1000),
+    )
+    return {"findings": (finding,), "trace": (entry,)}
 
 
 def _finding(read: Read) -> AgentFinding:

@@ -60,6 +60,7 @@ def compose(
         tried=_tried(state),
         confidence=round(confidence, 4),
         written_by=written_by,
+        doubts=_doubts(case, found) if written_by != "rules" else (),
         notes=(
             *state.notes,
             *_doubt(case, kind, written_by),
@@ -151,6 +152,20 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
         return "I could not locate this in the code."
     symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
     return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+
+
+def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """What the program or a critic holds against a model's first place."""
+    state, doubts = case.state, list[str]()
+    if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
+        doubts.append(f"The search and the model disagree: the search ranks `{state.search_prefers}` first."[:300])
+    verdict = state.critic_feedback
+    if verdict is not None and verdict.verdict == "REJECTED":
+        gap = next(iter(verdict.gaps), "it names no gap that could be checked")
+        doubts.append(f"A critical second reading objects: {gap}"[:300])
+        if verdict.better_place:
+            doubts.append(f"It would look at {verdict.better_place} first."[:300])
+    return tuple(doubts)
 
 
 def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
@@ -255,5 +270,7 @@ def _not_found(report: TriageReport, case: Case) -> NotFoundReason:
             return "claims_failed_checking"
         silent = facts.words < SHORT_TEXT and not (facts.traces or facts.errors or facts.code_blocks)
         return "text_too_short" if silent else "no_candidates"
+    if case.state.search_prefers and report.suspects[0].path != case.state.search_prefers:
+        return "search_and_model_disagree"
     second = report.suspects[1].score if len(report.suspects) > 1 else 0.0
     return "several_equal_candidates" if second >= 0.95 * report.suspects[0].score else "only_weak_candidates"

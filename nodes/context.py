@@ -15,7 +15,7 @@ from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
 from nodes.search.similar import PastIndex
 from nodes.search.survey import Survey
-from nodes.search.types import Lookup, Query, Ranking
+from nodes.search.types import FileSketch, Lookup, PlaceSketch, Query, Ranking
 from nodes.sources import SourcePort
 from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
@@ -38,6 +38,9 @@ class CodePort(Protocol):
 
     async def survey(self, query: Query) -> Survey:
         """Return the first files for a query, the checked facts about them, and the probability of the first file."""
+
+    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return files in few words, in the order given; a path that no file has, or that several have, is left out."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
@@ -235,6 +238,29 @@ class LookupPort(Protocol):
     async def look_up(self, wanted: Look) -> LookupResult:
         """Answer or refuse a lookup; both count against the limit."""
 
+    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
+
+    def show(self, place: PlaceSketch) -> NumberedEvidence | None:
+        """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
+
+    async def body(self, place: PlaceSketch, tokens: int) -> str:
+        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """A file that a model may choose, in few words."""
+
+    sketch: FileSketch
+    facts: tuple[str, ...] = ()
+    """Checked relations between words of the issue and lines of this file, as sentences."""
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.sketch.path
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -249,8 +275,12 @@ class Case:
     """In the order of their numbers."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right."""
+    files: tuple[FileCard, ...] = ()
+    """The first files of the search for a model to choose from, in the order of the search."""
     looks: LookupPort | None = None
     """The port for lookups; None if the brain may make none."""
+    bodies: Mapping[str, str] = field(default_factory=dict)
+    """Whole functions by the id of their evidence, for a critic."""
     language: str = "en"
     """The language in which a model writes."""
     forms: tuple[IssueForm, ...] = ()
@@ -339,5 +369,7 @@ class Context:
     """The language in which a model writes, as a code such as ``de``; rules write English."""
     compress_from: int = COMPRESS_FROM
     """Characters of the issue's text above which a model gets it without its middle."""
+    labels: frozenset[str] | None = None
+    """The repository's labels, which a model may propose; None if they are not known."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

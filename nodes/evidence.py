@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from nodes.search.types import Location
+
 MAX_QUOTE = 1_000
 """Characters of a quote that may enter the state or a prompt (SPEC section 2: at most 1 kB)."""
 
@@ -75,3 +77,15 @@ class NumberedEvidence(BaseModel):
 
     id: str = Field(pattern=r"^E\d+$")
     evidence: Evidence
+
+
+def as_evidence(place: Location, sha: str, score: float) -> Evidence:
+    """Turn a search result into evidence, quoted at its commit."""
+    return Evidence(
+        kind="code",
+        locator=Locator(path=place.path, start_line=place.quote_start, end_line=place.quote_end, sha=sha),
+        symbol=place.symbol,
+        quote=place.quote,
+        score=round(score, 4),
+        reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
+    )

@@ -90,8 +90,13 @@ def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
 
 
 def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """A rejected hypothesis is not written: the critic judges new input if any came, else the issue is read again."""
+    """A rejected hypothesis is not written while new input may come; the critic judges what came.
+
+    When nothing new can come, the report is written and names the critic's gap (SPEC section 13).
+    """
     if decided != "writer" or not is_rejected(state):
+        return None
+    if not may_learn_more(state) and not (_given_since_verdict(state) and may_criticise(state)):
         return None
     # A critic that failed on this input is not asked again: it would fail until the iteration limit.
     return "critic" if _given_since_verdict(state) and may_criticise(state) else "investigator"
@@ -163,14 +168,69 @@ def is_rejected(state: BugTriageState) -> bool:
     return state.critic_feedback is not None and state.critic_feedback.verdict == "REJECTED"
 
 
-def _given_since_verdict(state: BugTriageState) -> bool:
-    last = state.critic_feedback.on_evidence if state.critic_feedback else None
+def may_learn_more(state: BugTriageState) -> bool:
+    """Return whether another search, or a source outside the repository, may still bring something new."""
+    return may_search(state) or any(may_be_asked(state, name) for name in ("web_search", *state.tools))
+
+
+def allowed_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
+    """Return the nodes that the guards allow in this state; never empty, as one step is always allowed."""
+    nodes: tuple[NodeName, ...] = get_args(NodeName)
+    return tuple(node for node in nodes if route(state.model_copy(update={"next_node": node})).node == node)
+
+
+def worthwhile_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
+    """Return the next nodes that the guards allow and that can change the report; never empty.
+
+    They follow from the supervisor's own instructions (PRD section 3), which a model may overlook: the code is searched
+    before a question is asked or a report is written, after an approval the report is written, after a rejection what
+    the critic misses is looked for, and a step that was taken is not repeated without new input.
+    """
+    allowed = allowed_nodes(state)
+    return tuple(node for node in allowed if _is_worthwhile(state, node)) or allowed
+
+
+def _is_worthwhile(state: BugTriageState, node: NodeName) -> bool:
+    verdict, searched = state.critic_feedback, was_searched(state)
+    if state.iterations == 0 or state.report is not None:
+        return True
+    if verdict is not None and verdict.verdict == "APPROVED" and not _given_since_verdict(state):
+        return node == "writer"
+    changes: dict[NodeName, bool] = {
+        "investigator": _people_added(state, state.marks.at_investigator),
+        "codebase_search": not searched or _people_added(state, state.marks.after_search) or is_objection_open(state),
+        "web_search": is_rejected(state) or all(entry.node != "web_search" for entry in state.trace),
+        "critic": searched and _given_since(state, state.marks.at_critic),
+        "human_input": searched and not is_rejected(state),
+        "writer": searched or is_simple(state) or not may_search(state),
+    }
+    return changes.get(node, True)
+
+
+def was_searched(state: BugTriageState) -> bool:
+    """Return whether a code search ran, even one that could not read the code."""
+    return any(entry.node == "codebase_search" and entry.decision != "failed" for entry in state.trace)
+
+
+def is_objection_open(state: BugTriageState) -> bool:
+    """Return whether the critic rejected the hypothesis and no code was searched since."""
+    nodes = [entry.node for entry in state.trace if entry.node in ("critic", "codebase_search")]
+    return is_rejected(state) and nodes[-1:] != ["codebase_search"]
+
+
+def _people_added(state: BugTriageState, last: Progress | None) -> bool:
     now = progress(state)
-    return last is None or (now.evidence, now.answers, now.redirects) != (
-        last.evidence,
-        last.answers,
-        last.redirects,
-    )
+    return last is not None and (last.answers, last.redirects) != (now.answers, now.redirects)
+
+
+def _given_since(state: BugTriageState, last: Progress | None) -> bool:
+    """Return whether evidence, an answer or a redirect came; a retry alone brings nothing to judge."""
+    now = progress(state)
+    return last is None or (last.evidence, last.answers, last.redirects) != (now.evidence, now.answers, now.redirects)
+
+
+def _given_since_verdict(state: BugTriageState) -> bool:
+    return _given_since(state, state.critic_feedback.on_evidence if state.critic_feedback else None)
 
 
 def progress(state: BugTriageState) -> Progress:

@@ -12,8 +12,10 @@ EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]
 Sentence = Annotated[str, StringConstraints(max_length=300)]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 
-LOOKS = 6
-"""Lookups in the search engine that a model may make while it reads code."""
+FILES = 5
+"""Files that a model chooses to read."""
+LOOKS = 4
+"""Lookups in the search engine that a model may make while it reads code, all in one request."""
 LOOK_KINDS = ("open", "definition", "references", "words")
 
 
@@ -73,6 +75,8 @@ class CodeReading(Judgement):
     suspects: tuple[EvidenceId, ...] = Field(default=(), max_length=10)
     """Most likely first."""
     confidence: float = Field(default=0.0, ge=0, le=1)
+    same_in_both_orders: bool | None = None
+    """Whether a model preferred the same file when the list was reversed; None if it saw one order only."""
 
 
 class Look(Judgement):
@@ -91,6 +95,19 @@ class Look(Judgement):
     @classmethod
     def _anything(cls, value: Any) -> Any:
         return value if isinstance(value, dict) else {}
+
+
+class FileStep(Judgement):
+    """The files in which the fault most likely is."""
+
+    analysis: Annotated[str, StringConstraints(max_length=600)]
+    """What goes wrong, in which step of the program, and what kind of code decides it."""
+    files: tuple[Annotated[str, StringConstraints(max_length=40)], ...] = Field(max_length=FILES)
+    """Ids of files such as F3, most likely first."""
+    not_listed: tuple[Annotated[str, StringConstraints(max_length=120)], ...] = Field(default=(), max_length=4)
+    """Paths of files, or names of classes and functions, that should be on the list and are not; mostly empty."""
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    """How sure you are that the first file must change."""
 
 
 class CodeStep(Judgement):
@@ -126,6 +143,8 @@ class Audit(Judgement):
     gaps: tuple[Sentence, ...] = Field(default=(), max_length=4)
     required_evidence: tuple[Sentence, ...] = Field(default=(), max_length=4)
     contradictions: tuple[Sentence, ...] = Field(default=(), max_length=4)
+    better_place: Sentence = ""
+    """An evidence id, a path or a name whose code explains the issue better; empty if there is none."""
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 

@@ -20,6 +20,7 @@ NotFoundReason = Literal[
     "text_too_short",
     "code_not_readable",
     "not_searched",
+    "search_and_model_disagree",
 ]
 Statement = Literal["claim", "facts", "first_place", "ranked", "nothing"]
 """The extent of a report's statement about the code (SPEC section 5a): it claims one file; it lists facts and claims no
@@ -199,6 +200,10 @@ class TriageReport(Part):
     """For maintainers: what happened and what to do."""
     written_by: str = "rules"
     """The brain that wrote the report: a model's name or ``rules``."""
+    doubts: tuple[Line, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What speaks against the first place: the search prefers another file, or the critic misses something. Not
+    serialised if there is nothing.
+    """
     notes: tuple[Line, ...] = ()
     """Fallbacks during the run, each with its reason."""
     repository: str = ""

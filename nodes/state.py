@@ -100,6 +100,8 @@ class CriticVerdict(Value):
     gaps: tuple[Short, ...] = ()
     required_evidence: tuple[Short, ...] = ()
     contradictions: tuple[Short, ...] = ()
+    better_place: Short = Field(default="", exclude_if=lambda value: not value)
+    """Where the critic would look instead; empty if it names no place."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     on_evidence: Progress | None = None
     """The progress of the run when the critic judged. Newer input allows another verdict."""
@@ -201,6 +203,8 @@ class Marks(Value):
     """The progress of the run when the last code search was joined."""
     at_critic: Progress | None = None
     """The progress of the run when the critic was last called, with or without a verdict."""
+    at_investigator: Progress | None = None
+    """The progress of the run when the issue was last read."""
 
 
 def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
@@ -303,6 +307,8 @@ class BugTriageState(Value):
     """Notes from before the run that the report must contain."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right, from the last search."""
+    search_prefers: Short = ""
+    """The first file of the search, if a model that read the code prefers another one; empty if they agree."""
     retry_pending: bool = False
     """The quality gate rejected a draft, and the wider search has not started."""
     requires_human_review: bool = False
@@ -345,6 +351,7 @@ class Update(TypedDict, total=False):
     retry_count: int
     retry_pending: bool
     search_confidence: float
+    search_prefers: str
     reading: Investigation | None
     requires_human_review: bool
     clarification_question: str

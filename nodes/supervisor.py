@@ -194,4 +194,6 @@ def mark_step(state: BugTriageState, nodes: tuple[str, ...]) -> Marks:
     if "critic" in nodes:
         judged: Progress = guards.progress(state)
         marks = marks.model_copy(update={"at_critic": judged})
+    if "investigator" in nodes:
+        marks = marks.model_copy(update={"at_investigator": guards.progress(state)})
     return marks

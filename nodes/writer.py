@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from nodes.brains import judge
+from nodes.brains.rules.write import kind_labels
 from nodes.candidates import CANDIDATES
 from nodes.case import load_case, spent, traced
 from nodes.changes import add_history
 from nodes.compose import compose, conclude, withheld, without_sight
 from nodes.context import Case, Context, Judged
-from nodes.guards import is_unreadable
+from nodes.evidence import Evidence
+from nodes.guards import is_objection_open, is_rejected, is_unreadable
 from nodes.judgements import Draft
 from nodes.past_issues import PastIssueTitles, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.errors import SearchError
 from nodes.search.survey import Survey
-from nodes.state import BugTriageState, Metrics, RetryReason, TraceEntry, Update
+from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, with_pointer, without_claim
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
@@ -38,12 +41,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     case = await load_case(state, context)
     judged = await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
-    raw = (
-        min(judged.value.confidence, state.search_confidence)
-        if _needs_search(case, judged)
-        else judged.value.confidence
-    )
-    confidence = penalised(raw, checked.audit)
+    confidence = penalised(_raw_confidence(case, judged, checked), checked.audit)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
     composed = compose(
         case, checked, evaluation, confidence=confidence, written_by=judged.judged_by, fallback=judged.fallback
@@ -54,6 +52,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     if verdict.outcome == "retry":
         update |= {"best_draft": _better(report, state)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
+        update |= {"findings": _rejected(report, judged)}
     else:
         chosen = conclude(_better(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
@@ -76,9 +75,59 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     standing = [evidence[name] for name in checked.standing]
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
     prose = ProseCheck(context.code, (issue, *known), [e.locator.path for e in standing if e.locator.path])
-    draft = await prose.draft(checked.draft)
+    draft = _in_read_order(await prose.draft(checked.draft), evidence, case)
+    draft = draft.model_copy(update={"labels": _labels(draft, case, context)})
     dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
+
+
+def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> float:
+    """Return the confidence before penalties; a model's number only lowers that of the search."""
+    own, searched = judged.value.confidence, case.state.search_confidence
+    if not _needs_search(case, judged):
+        return own
+    first = next(iter(checked.draft.suspects), None)
+    path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
+    if judged.judged_by != "rules" and path and _read_first(case.state) not in ("", path):
+        # Nobody but the writer prefers this file, so only what remains of the probability is left for it.
+        return min(own, searched, round(1 - searched, 4))
+    return min(own, searched)
+
+
+def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
+    """Return a model's draft with the file first that it preferred when it read the code.
+
+    The confidence is about that file. A writer that answers an objection may move another place up.
+    """
+    first = _read_first(case.state)
+    if not first or is_rejected(case.state):
+        return draft
+    suspects = sorted(draft.suspects, key=lambda one: evidence[one.evidence].locator.path != first)
+    return draft.model_copy(update={"suspects": tuple(suspects)})
+
+
+def _read_first(state: BugTriageState) -> str:
+    """Return the file that a model ranked first; empty if no model ranked any."""
+    read = [one for one in state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"]
+    return next(iter(read[-1].relevant_files), "") if read and state.search_confidence else ""
+
+
+def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
+    """Return the labels of a model's draft that the repository has; the kind's own if its labels are not known."""
+    if context.labels is None:
+        return kind_labels(case, draft.kind)
+    known = {name.casefold(): name for name in context.labels}
+    return tuple(dict.fromkeys(known[label.casefold()] for label in draft.labels if label.casefold() in known))
+
+
+def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:
+    """Return what the supervisor reads of a model's draft that is written again."""
+    if judged.judged_by == "rules":
+        return ()
+    dropped = "; ".join(report.citation_audit.dropped)
+    summary = "A draft was rejected, because a program could not confirm all of it."
+    details = f"Removed: {dropped}"[:600] if dropped else ""
+    return (AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by),)
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
@@ -153,19 +202,34 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
     counts = searches[-1].counts if searches else {}
     empty = bool(searches) and not counts.get("candidates")
     feedback = state.critic_feedback
+    by_model = not _is_by_rules(report, case)
+    # A gap of a model's critic is named in the report. Rules reject nothing.
+    rejected = feedback is not None and feedback.verdict == "REJECTED" and not by_model
     signals = Signals(
         confidence=report.confidence,
         citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
         hallucination=bool(report.citation_audit.fabricated),
         unreadable=is_unreadable(state),
-        critic_retry=feedback is not None and feedback.verdict == "REJECTED",
+        critic_retry=rejected,
         conflict=feedback is not None and bool(feedback.contradictions),
         nothing_found=empty and not counts.get("filtered_out"),
         all_filtered=empty and bool(counts.get("filtered_out")),
         threshold=min(claim_from, LOW_CONFIDENCE),
     )
-    rounds_left = state.iterations < state.max_iterations
+    rounds_left = state.iterations < state.max_iterations and (not by_model or _may_improve(signals, report, state))
     return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
+
+
+def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
+    """Whether another draft by a model can come to another result.
+
+    Without an answer or a redirect the model would read the same code, so its confidence cannot rise. What can change
+    is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.
+    """
+    audit = report.citation_audit
+    faulty = bool(audit.fabricated or audit.failed) and state.search_confidence >= signals.threshold
+    first = not _was_searched(state)
+    return faulty or first or (signals.conflict and is_objection_open(state)) or signals.all_filtered
 
 
 def _better(report: TriageReport, state: BugTriageState) -> TriageReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from tests.model_server import Reply, Request, says
@@ -21,6 +22,24 @@ def wants(*looks: Any, **more: Any) -> Reply:
 def ranks(*suspects: str, **more: Any) -> Reply:
     """Return a step with the ranking."""
     return wants(**{"summary": "It is there.", "suspects": list(suspects), "confidence": 0.9, **more})
+
+
+def listed(request: Request) -> dict[str, str]:
+    """The ids of the files that a request lists, by path, in the order of the list."""
+    said = "\n".join(message["content"] for message in request["messages"])
+    return {path: name for name, path in re.findall(r"^(F\d+) (\S+)", said, re.MULTILINE)}
+
+
+def is_choosing(request: Request) -> bool:
+    """Whether a request asks which files to read."""
+    return "You are the file reader" in request["messages"][0]["content"]
+
+
+def chooses(request: Request, *paths: str, **more: Any) -> Reply:
+    """The files of a list, those of these paths first, whatever its order."""
+    ids = listed(request)
+    files = [ids[path] for path in paths if path in ids]
+    return says({"analysis": "It loops.", "files": files[:5], "not_listed": [], "confidence": 0.9, **more})
 
 
 def costing(reply: Reply, prompt: int, completion: int) -> Reply:

@@ -17,7 +17,7 @@ from tests.model_server import Reply, Request, completion, error, says
 Form = Literal["json_schema", "tools", "json_object", "words"]
 Handles = Literal["honoured", "refused", "ignored"]
 
-ROUNDS = {1: "codebase_search", 2: "critic", 3: "writer"}
+ROUNDS = {2: "critic", 3: "writer"}
 DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
 ANSWERS: dict[str, dict[str, Any]] = {
     "investigator": {
@@ -30,6 +30,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "search_terms": ["scan"],
         "confidence": 0.6,
     },
+    "file reader": {
+        "analysis": "The scanner loops without an end.",
+        "files": ["F1"],
+        "not_listed": [],
+        "confidence": 0.9,
+    },
     "code reader": {
         "looks": [],
         "summary": "the lexer [E1]",
@@ -37,7 +43,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "suspects": ["E1"],
         "confidence": 0.9,
     },
-    "critic": {"approved": True, "gaps": [], "required_evidence": [], "contradictions": [], "confidence": 0.9},
+    "critic": {
+        "approved": True,
+        "gaps": [],
+        "required_evidence": [],
+        "contradictions": [],
+        "better_place": "",
+        "confidence": 0.9,
+    },
     "writer": {
         "verdict": "The scanner never leaves its loop.",
         "root_cause": "The loop has no way out [E1].",
@@ -102,7 +115,7 @@ class Endpoint:
     temperature: bool = True
     """Whether temperature 0 remains."""
     extra: int = 0
-    """Number of requests in addition to the seven of a run without faults."""
+    """Number of requests in addition to the six of a run without faults."""
     notes: str = ""
     """Words in the report's notes."""
     model: str = "m"
@@ -273,6 +286,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("allows only short answers", "hosted small models", extra=1,
              rule=lambda request: error(400, "max_tokens is too large: 3000. This model supports at most 1024 tokens")
              if request["max_tokens"] > 1_024 else None),
+    Endpoint("refuses bounds of lists", "Azure", extra=1,
+             rule=lambda request: error(400, "Invalid schema for response_format: 'maxItems' is not permitted")
+             if "maxItems" in json.dumps(request.get("response_format", {})) else None),
     Endpoint("has no system role", "Gemma at Google", extra=1,
              rule=no_system("Developer instruction is not enabled for models/gemma-3-27b-it")),
     Endpoint("wants user and assistant in turns", "chat templates in vLLM", extra=1,

@@ -18,7 +18,18 @@ from nodes.search.history.types import History, Spot
 from nodes.search.paths import PathIndex
 from nodes.search.stacktraces import find_traces
 from nodes.search.survey import Survey
-from nodes.search.types import FileHit, Location, Lookup, Passage, Query, Ranking, Reason
+from nodes.search.types import (
+    FileHit,
+    FileSketch,
+    Location,
+    Lookup,
+    Passage,
+    PlaceSketch,
+    Query,
+    Ranking,
+    Reason,
+    Signature,
+)
 from nodes.sources import Found, Inquiry
 from nodes.state import SupervisorDecision
 
@@ -67,6 +78,16 @@ class FakeCode:
         found = await self.find(query)
         self.queries.pop()
         return Survey(found.locations, self.facts, found.confidence, found.confidence)
+
+    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
+        return tuple(self._sketch(path) for path in paths if path in self.files)
+
+    def _sketch(self, path: str) -> FileSketch:
+        lines = self.files[path]
+        symbol = lines[0].split()[1].split("(")[0]
+        reasons = (Reason("words", f"mentions {path}", 1.0),)
+        place = Location(path, 1, len(lines), symbol, 1.0, "\n".join(lines[:2]), 1, min(2, len(lines)), reasons)
+        return FileSketch(path, "", (PlaceSketch(place, lines[0]),), (Signature(symbol, 1, len(lines), lines[0]),))
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         lines = self.files.get(path)

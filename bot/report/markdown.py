@@ -72,7 +72,12 @@ class MarkdownRenderer:
             link=_permalink(report, links),
             facts="\n".join(
                 filter(
-                    None, (_claim(report, self._record), *(_fact(one, links, _linked_path(report)) for one in shown))
+                    None,
+                    (
+                        _claim(report, self._record),
+                        *(f"- {prose(doubt)}" for doubt in report.doubts),
+                        *(_fact(one, links, _linked_path(report)) for one in shown),
+                    ),
                 )
             ),
             reporter=_reporter(report),

@@ -73,6 +73,7 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         f"{len(audit.dropped)} claims dropped"
     )
     sections = [
+        ("But", " ".join(report.doubts)),
         ("How to confirm", report.how_to_confirm),
         ("Suspect change, not bisected", "; ".join(map(_change, report.suspect_changes))),
         ("No change is suspected", report.no_suspect_change),

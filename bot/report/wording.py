@@ -15,6 +15,7 @@ NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "text_too_short": "the text is too short to search by",
     "code_not_readable": "nothing was searched",
     "not_searched": "the code was not searched",
+    "search_and_model_disagree": "the search and the model disagree",
 }
 KINDS: Final[dict[Kind, str]] = {
     "bug": "bug",

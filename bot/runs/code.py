@@ -17,7 +17,7 @@ from nodes.search.history.log import Log
 from nodes.search.history.types import History, Spot
 from nodes.search.lookups import Lookups
 from nodes.search.survey import Survey
-from nodes.search.types import Lookup, Query, Ranking
+from nodes.search.types import FileSketch, Lookup, Query, Ranking
 
 
 class EngineCode:
@@ -46,6 +46,10 @@ class EngineCode:
             survey = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
             self._surveyed = (query, survey)
         return self._surveyed[1]
+
+    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return files in few words, in the order given."""
+        return await asyncio.to_thread(self._engine.sketches, self._narrowed(query), paths, self._sha)
 
     async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
         """Return the positions of the facts that fail a second verification."""
@@ -148,6 +152,10 @@ class NoCode:
     async def survey(self, query: Query) -> Survey:  # noqa: ARG002  as above
         """Return an empty survey."""
         return Survey()
+
+    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:  # noqa: ARG002  as above
+        """Return no files."""
+        return ()
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:  # noqa: ARG002  as above
         """Return None."""

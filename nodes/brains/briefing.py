@@ -13,8 +13,19 @@ from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 
 
-def build_supervisor_context(state: BugTriageState) -> str:
-    """Build the supervisor's human message; the redirect section is omitted if there are no redirects."""
+def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> str:
+    """Build the supervisor's human message; the redirect section is omitted if there are no redirects.
+
+    Args:
+        state: the run.
+        fenced: whether to mark findings and exchanges as data, because they repeat the words of strangers.
+    """
+    findings = _format_findings(state.findings)
+    exchanges = _format_human_exchanges(state.human_exchanges, state.pending_exchange)
+    if fenced:
+        findings = fence("findings", findings) if state.findings else findings
+        asked = state.human_exchanges or state.pending_exchange
+        exchanges = fence("exchanges", exchanges) if asked else exchanges
     redirect_block = _format_redirect_instructions(state.redirect_instructions)
     redirect_section = f"## Redirect instructions\n{redirect_block}" if redirect_block else ""
     questions_asked = len([e for e in state.human_exchanges if e.answer is not None])
@@ -24,9 +35,9 @@ def build_supervisor_context(state: BugTriageState) -> str:
         f"Iteration: {state.iterations} / {state.max_iterations}\n"
         f"Questions asked so far: {questions_asked} / 2\n\n"
         f"## Findings so far\n"
-        f"{_format_findings(state.findings)}\n\n"
+        f"{findings}\n\n"
         f"## Human exchanges so far\n"
-        f"{_format_human_exchanges(state.human_exchanges, state.pending_exchange)}\n\n"
+        f"{exchanges}\n\n"
         f"## Your task\n"
         "Decide the next step. Output JSON with these fields:\n"
         '- next_node: one of "investigator", "codebase_search", "web_search", '
@@ -75,9 +86,12 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
 
 
 # Characters per section; together with the instructions they stay below 8,000 tokens.
-_FACTS = 2_000
-_EVIDENCE = 9_000
-_FINDINGS = 3_000
+_BODY_LATER = 1_800
+"""Characters of the issue for roles that judge what others found in it."""
+_FACTS, _FACTS_LATER = 1_500, 500
+EVIDENCE = 3_600
+"""Characters of the evidence of a briefing."""
+_FINDINGS, _FINDINGS_LATER = 3_000, 1_600
 _EXCHANGES = 2_000
 _REJECTED = 1_500
 _FRAMES = 5
@@ -88,13 +102,19 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     """Build the human message of every role except the supervisor; all text from strangers is fenced."""
     state = case.state
     # Masked before it is cut: half of a token would no longer be recognised.
-    issue = f"{mask(case.title)[:300]}\n\n{compress(mask(case.body), case.compress_from)}"
+    body = compress(mask(case.body), min(_BODY_LATER, case.compress_from) if shown else case.compress_from)
+    issue = f"{mask(case.title)[:300]}\n\n{body}"
+    # Facts repeat parts of the issue: a role that judges evidence needs them only if the issue was shortened.
+    needed = not shown or body != mask(case.body)
+    facts = compress(mask(format_facts(case.facts)), _FACTS_LATER if shown else _FACTS) if needed else ""
+    findings = compress(_format_findings(state.findings), _FINDINGS_LATER if shown else _FINDINGS)
+    quotes = "\n\n".join(_evidence(item, case.bodies.get(item.id, "")) for item in shown)
     sections = [
         ("Issue", fence("issue", issue)),
         ("Words in its pictures, read by a model", fence("pictures", case.pictures)) if case.pictures else None,
-        ("Facts a program read from it", fence("facts", compress(mask(format_facts(case.facts)), _FACTS))),
-        ("Evidence", fence("evidence", "\n\n".join(map(_evidence, shown)))) if shown else None,
-        ("Findings so far", fence("findings", compress(_format_findings(state.findings), _FINDINGS))),
+        ("Facts a program read from it", fence("facts", facts)) if facts else None,
+        ("Evidence", fence("evidence", quotes)) if shown else None,
+        ("Findings so far", fence("findings", findings)),
         ("Human exchanges so far", fence("exchanges", exchanges(case))),
         ("Critic", fence("critic", critique(case))) if state.critic_feedback else None,
         ("Rejected draft", fence("rejected", compress(rejection(case), _REJECTED))) if state.best_draft else None,
@@ -103,9 +123,9 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
     return "\n\n".join(filter(None, (_format_redirect_instructions(state.redirect_instructions), *parts)))
 
 
-def select(evidence: Iterable[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
+def select(evidence: Iterable[NumberedEvidence], room: int = EVIDENCE) -> tuple[NumberedEvidence, ...]:
     """Return the evidence that fits into a briefing: the best by score, in the order of its numbers."""
-    room, chosen = _EVIDENCE, set[str]()
+    chosen = set[str]()
     numbered = tuple(evidence)
     # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
     for item in sorted(numbered, key=lambda item: -item.evidence.score):
@@ -116,11 +136,11 @@ def select(evidence: Iterable[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
     return tuple(item for item in numbered if item.id in chosen)
 
 
-def _evidence(item: NumberedEvidence) -> str:
+def _evidence(item: NumberedEvidence, body: str = "") -> str:
     evidence = item.evidence
     heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
     reasons = f"Found because: {'; '.join(evidence.reasons[:4])}" if evidence.reasons else ""
-    return "\n".join(filter(None, (heading, evidence.quote, reasons)))
+    return "\n".join(filter(None, (heading, body or evidence.quote, reasons)))
 
 
 def format_facts(facts: IssueFacts) -> str:
@@ -159,6 +179,7 @@ def critique(case: Case) -> str:
         ("Gaps", feedback.gaps),
         ("Required evidence", feedback.required_evidence),
         ("Contradictions", feedback.contradictions),
+        ("Better place", (feedback.better_place,) if feedback.better_place else ()),
     )
     return "\n".join([feedback.verdict, *(f"{name}: {' | '.join(values)}" for name, values in lists if values)])
 

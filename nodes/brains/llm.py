@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
 
-from nodes.brains.briefing import build_briefing, build_supervisor_context, select
+from nodes.brains.briefing import EVIDENCE, build_briefing, build_supervisor_context, select
 from nodes.brains.budget import ModelBudget
 from nodes.brains.models import Models
 from nodes.brains.pictures import read_pictures
@@ -17,16 +18,10 @@ from nodes.brains.replies import InvalidOutput
 from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
-from nodes.guards import may_run_beside, route
+from nodes.guards import may_run_beside, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
-
-
-def legal_next_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
-    """Return the nodes that the guards allow in this state; never empty, as one step is always allowed."""
-    nodes: tuple[NodeName, ...] = get_args(NodeName)
-    return tuple(node for node in nodes if route(state.model_copy(update={"next_node": node})).node == node)
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -49,6 +44,8 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 
 
 T = TypeVar("T", bound=BaseModel)
+_FOR_CRITIC = 2_000
+"""Characters of evidence for a critic, without what the whole functions add."""
 
 logger = logging.getLogger(__name__)
 
@@ -82,26 +79,27 @@ class LLMBrain:
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
-        legal = legal_next_nodes(case.state)
-        if len(legal) == 1:
-            return Judged(_only_choice(case.state))
-        model = self._models.get(self._settings.supervisor)
+        legal = worthwhile_nodes(case.state)
         companions = legal_companions(case.state, legal)
+        if len(legal) == 1 and not companions:
+            return Judged(_only_choice(case.state, legal[0]))
+        model = self._models.get(self._settings.supervisor)
         tools = [(info.name, info.description) for info in case.sources if info.name in companions and info.description]
         system = build_supervisor_system_prompt(case.language, tools)
         try:
             answer: Structured[BaseModel] = await ask_structured(
                 model,
                 decision_schema(legal, companions),
-                _conversation(system, build_supervisor_context(case.state)),
+                _conversation(system, build_supervisor_context(case.state, fenced=True)),
                 budget=self._paying(case.state),
                 correction=build_supervisor_correction,
                 accept=SupervisorDecision,
             )
         except InvalidOutput as invalid:
             logger.warning("supervisor output invalid twice", extra={"action": "supervisor.invalid"})
-            return Judged(_FORCED_FALLBACK, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
-        decision = _plain(answer.value, case.state)
+            forced = _useful(_FORCED_FALLBACK, legal, case.state)
+            return Judged(forced, judged_by=model.name, usage=invalid.usage, remarks=model.remarks)
+        decision = _useful(_plain(answer.value, case.state), legal, case.state)
         return Judged(decision, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
 
     async def investigate(self, case: Case) -> Judged[Investigation]:
@@ -127,7 +125,8 @@ class LLMBrain:
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
-        return await self._ask(case, "critic", Audit, select(case.evidence))
+        # The first functions are shown whole, which leaves less room for the rest.
+        return await self._ask(case, "critic", Audit, select(case.evidence, _FOR_CRITIC if case.bodies else EVIDENCE))
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""
@@ -150,7 +149,7 @@ class LLMBrain:
         except InvalidOutput as invalid:
             message = f"{model.name} gave the {role} two invalid answers: {invalid}"
             raise ModelError(message[:300], invalid.usage) from invalid
-        return Judged(answer.value, judged_by=model.name, usage=answer.usage)
+        return Judged(answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
         settings = self._settings
@@ -169,8 +168,16 @@ def _conversation(system: str, human: str) -> tuple[Message, Message]:
     return ("system", system), ("human", human)
 
 
-def _only_choice(state: BugTriageState) -> SupervisorDecision:
-    (node,) = legal_next_nodes(state)
+def _useful(decision: SupervisorDecision, legal: tuple[NodeName, ...], state: BugTriageState) -> SupervisorDecision:
+    """Return the decision, with another next node if neither it nor its route can change the report."""
+    routed = route(state.model_copy(update={"next_node": decision.next_node})).node
+    if decision.next_node in legal or routed in legal:
+        return decision
+    others: tuple[NodeName, ...] = ("codebase_search", "web_search", "critic", "writer")
+    return decision.model_copy(update={"next_node": next((node for node in others if node in legal), legal[0])})
+
+
+def _only_choice(state: BugTriageState, node: NodeName) -> SupervisorDecision:
     return SupervisorDecision(
         next_node=node,
         reasoning="Only this step is allowed now.",
@@ -194,4 +201,4 @@ def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, 
 
 
 def _with(judged: Judged[T], value: T) -> Judged[T]:
-    return Judged(value, judged_by=judged.judged_by, usage=judged.usage)
+    return replace(judged, value=value)

@@ -46,6 +46,8 @@ class Abilities:
     """Whether a message may contain images."""
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
+    bounds: bool = True
+    """Whether a schema may bound its lists."""
     most_output: int | None = None
     """The highest output limit that the server accepts."""
     window: int | None = None

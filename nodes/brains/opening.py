@@ -1,27 +1,37 @@
-"""The first message to a reader of code, within about 5,000 tokens (docs/decisions.md)."""
+"""The first message to a reader of code: the functions of a few files, or the candidates of a search."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, format_facts, rejection
 from nodes.brains.fence import compress, fence, squeeze
 from nodes.brains.tokens import estimate
-from nodes.context import Case, LookupResult
+from nodes.context import Case, FileCard, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look
+from nodes.search.types import Signature
 from nodes.trust.secrets import mask
 from prompts import build_engine_order
 
-ISSUE = 1_500
+ISSUE, ISSUE_AGAIN = 1_500, 500
+"""The limit of the issue, and of its repetition after the files were chosen from it."""
 FACTS = 200
 LATER = 150
 """The limit for each of: redirects, answers from people, the critic's verdict, and a rejected draft."""
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
 """How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
+CHECKED = "a program checked: "
+"""How the reason of a fact's line begins."""
+BODIES = (400, 260, 260, 200)
+"""Most tokens of the whole functions, best first."""
+_OUTLINES = (180, 130, 100, 80, 80)
+"""Most tokens of the signatures of each file."""
+_PLACE = 50
+_ANALYSIS = 160
 _BEST = 5
 # Tokens per quote, tried in this order until all candidates fit.
 _QUOTES = (90, 60, 40, 20, 1)
@@ -49,11 +59,88 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
         ("Issue", fence("issue", issue)),
         ("Words in its pictures, read by a model", fence("pictures", case.pictures) if case.pictures else ""),
         ("Facts a program read from the whole of it", facts),
-        ("Said since", _later_messages(case)),
+        ("Said since", later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
     )
     message = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
     return Opening(message, tuple(candidates[: len(described)]))
+
+
+class OpenedFile(NamedTuple):
+    """A chosen file: its places by their ids, whole where a body is given."""
+
+    card: FileCard
+    places: tuple[NumberedEvidence, ...]
+    bodies: Mapping[str, str]
+
+
+def build_function_opening(case: Case, files: Sequence[OpenedFile], analysis: str) -> Opening:
+    """Combine the issue, the analysis of the file stage, and the functions of the chosen files."""
+    title = mask(case.title)[:300]
+    issue = squeeze(f"{title}\n\n{mask(case.body)}".strip(), ISSUE_AGAIN)
+    described = [_opened(one, _OUTLINES[min(number, 4)]) for number, one in enumerate(files)]
+    sections = (
+        ("Issue", fence("issue", issue)),
+        ("Said since", later_messages(case)),
+        ("Analysis of the file reader", fence("analysis", squeeze(mask(analysis), _ANALYSIS)) if analysis else ""),
+        ("Files", fence("files", mask("\n\n".join(described)))),
+    )
+    message = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
+    return Opening(message, tuple(item for one in files for item in one.places))
+
+
+def _opened(one: OpenedFile, outline: int) -> str:
+    parts = [f"### {one.card.path}", *(_place(item, one.bodies.get(item.id, "")) for item in one.places)]
+    shown = {item.evidence.symbol for item in one.places}
+    return "\n".join((*parts, *_outline([s for s in one.card.sketch.signatures if s.symbol not in shown], outline)))
+
+
+def _place(item: NumberedEvidence, body: str) -> str:
+    checked = [f"why: {text[:160]}" for text in item.evidence.reasons[:1] if text.startswith(CHECKED)]
+    return "\n".join((_heading(item), body or squeeze(item.evidence.quote, _PLACE), *checked))
+
+
+def _outline(signatures: Sequence[Signature], tokens: int) -> list[str]:
+    """Format signatures with their first lines, as many as fit."""
+    lines: list[str] = []
+    for number, one in enumerate(signatures):
+        owner = f"{one.symbol.rpartition('.')[0]}: " if "." in one.symbol else ""
+        line = f"{one.start_line} {owner}{one.text}"[:_LINE]
+        tokens -= estimate(line) + 1
+        if tokens < 0:
+            return ["Also defined:", *lines, f"… and {len(signatures) - number} more"]
+        lines.append(line)
+    return ["Also defined:", *lines] if lines else []
+
+
+def fitted_body(lines: Sequence[str], first: int, quoted: tuple[int, int], tokens: int) -> str:
+    """Return a function with as many lines as fit: its beginning, and the lines that match the issue.
+
+    Args:
+        lines: the whole function.
+        first: the number of its first line.
+        quoted: the first and last line that match.
+        tokens: how many fit.
+    """
+    text = "\n".join(lines)
+    if estimate(text) <= tokens:
+        return text
+    head = _fitting(lines, tokens // 2)
+    start = max(len(head), quoted[0] - first)
+    tail = _fitting(lines[start:], tokens - estimate("\n".join(head)))
+    gap = ["  …"] if start > len(head) else []
+    rest = ["  …"] if start + len(tail) < len(lines) else []
+    return "\n".join((*head, *gap, *tail, *rest))
+
+
+def _fitting(lines: Sequence[str], tokens: int) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        tokens -= estimate(line[:_LINE]) + 1
+        if tokens < 0:
+            break
+        shown.append(line[:_LINE])
+    return shown
 
 
 def show_lookup_result(number: int, look: Look, result: LookupResult) -> str:
@@ -102,7 +189,7 @@ def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> 
     return "\n".join([_heading(item), *shown_lines, *more, *([f"why: {reasons}"] if reasons else [])])
 
 
-def _later_messages(case: Case) -> str:
+def later_messages(case: Case) -> str:
     """Format later messages. Redirects come from maintainers and may give instructions; the rest is fenced as data."""
     state = case.state
     redirects = _format_redirect_instructions(state.redirect_instructions)

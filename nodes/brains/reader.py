@@ -1,24 +1,42 @@
-"""One conversation about code: candidates first, a few lookups, then the ranking. Messages are only appended."""
+"""Two stages of reading: a model chooses files, then ranks their functions after at most one round of lookups."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from nodes.brains.budget import ModelBudget
+from nodes.brains.files import Choice, choose_files
 from nodes.brains.models import Model
-from nodes.brains.opening import build_opening, show_lookup_result
+from nodes.brains.opening import (
+    BODIES,
+    CHECKED,
+    OpenedFile,
+    Opening,
+    build_function_opening,
+    build_opening,
+    show_lookup_result,
+)
 from nodes.brains.replies import InvalidOutput
+from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.brains.schema import strict_schema
-from nodes.brains.structured import Message, ask_structured
+from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.brains.tokens import ASKING, TOTAL, TokenBudget
 from nodes.context import Case, Judged, LookupPort, ModelError
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import LOOKS, CodeReading, CodeStep
+from nodes.judgements import LOOKS, CodeReading, CodeStep, FileStep
 from nodes.state import Usage
-from prompts import build_looks_left, build_ranking_request, build_role_prompt
+from nodes.trust.secrets import mask
+from prompts import build_ranking_request, build_role_prompt
 
+T = TypeVar("T", bound=BaseModel)
+NO_RANKING = "The model chose files and ranked no function of them."
+_FIRST_FILES, _MANY, _FEW = 2, 3, 2
+"""So many files are shown with more of their places; how many places these have, and the other files."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
 _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
@@ -74,51 +92,82 @@ NOTHING = CodeStep(summary="No place in the code was found that this issue could
 
 
 class Reader:
-    """Judges the candidates of one search with a model."""
+    """Judges the results of one search with a model: first the files, then their functions."""
 
     def __init__(self, model: Model, budget: ModelBudget, case: Case) -> None:
         self._model = model
         self._budget = budget
         self._case = case
         self._token_budget = TokenBudget(json.dumps(strict_schema(CodeStep)))
-        # Only appended to, with one schema throughout, so that its beginning stays in a provider's prompt cache.
+        # Only appended to, so that its beginning stays in a provider's prompt cache.
         self._messages: tuple[Message, ...] = ()
+        self._shown: dict[str, NumberedEvidence] = {}
         self._usage = Usage()
 
     async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Rank the candidates and the results of the lookups.
+        """Rank the functions of the files that the model chooses, and the results of the lookups.
+
+        A search that gives no files to choose from has its candidates ranked.
 
         Raises:
             ModelError: No usable answer arrived, or no tokens were left for one.
         """
-        opening = build_opening(self._case, candidates)
-        shown = {item.id: item for item in opening.shown}
         looks = self._case.looks
+        choice = await choose_files(self._case, looks, self._ask_files) if looks and self._case.files else None
+        opening = await self._open(choice, candidates, looks) if looks and choice else None
+        opening = opening or build_opening(self._case, candidates)
+        self._shown = {item.id: item for item in opening.shown}
         self._messages = (
             ("system", build_role_prompt("codebase_search", self._case.language)),
             ("human", opening.text),
         )
-        if not self._may_look_up(looks):
-            self._messages = (self._messages[0], ("human", f"{opening.text}\n\n{build_ranking_request()}"))
-        step: CodeStep | None = None
-        while step is None and looks is not None and self._may_look_up(looks):
-            step = await self._ask(self._token_budget.room_for_lookups(self._messages))
-            if step.looks:
-                shown |= await self._look(step, looks)
-                step = None
+        # Where model and search agree and are sure, a look would change nothing that is worth a request.
+        step = await self._with_looks(looks) if looks and not (choice and choice.sure) else None
         if step is None:
-            step = await self._rank() if shown else NOTHING
-        reading, dropped = drop_unknown(step, shown, self._case)
-        return Judged(reading, judged_by=self._model.name, usage=self._usage, dropped=dropped)
+            step = await self._rank(choice) if self._shown else NOTHING
+        reading, dropped = drop_unknown(step, self._shown, self._case)
+        same = _is_same(reading, self._shown, choice)
+        reading = reading.model_copy(update={"same_in_both_orders": same})
+        return Judged(
+            reading, judged_by=self._model.name, usage=self._usage, dropped=dropped, remarks=self._model.remarks
+        )
 
-    def _may_look_up(self, looks: LookupPort | None) -> bool:
-        return looks is not None and looks.remaining > 0 and self._token_budget.may_look_up(self._messages)
+    async def _open(self, choice: Choice, candidates: Sequence[NumberedEvidence], looks: LookupPort) -> Opening | None:
+        """Return the function stage's first message; None if no place of the chosen files can be quoted."""
+        opened = []
+        bodies = iter(BODIES)
+        for number, card in enumerate(choice.files):
+            places, whole = dict[str, NumberedEvidence](), dict[str, str]()
+            mine = [item for item in candidates if item.evidence.locator.path == card.path]
+            places |= {item.id: item for item in mine if is_named_by_maintainer(item.evidence)}
+            for rank, place in enumerate(card.sketch.places[: _MANY if number < _FIRST_FILES else _FEW]):
+                item = looks.show(place)
+                if item is None:
+                    continue
+                places[item.id] = item
+                # The best of the first three files, and the second best of the first.
+                room = next(bodies, 0) if number + rank < _FIRST_FILES or (rank == 0 and number < _MANY) else 0
+                whole |= {item.id: mask(await looks.body(place, room))} if room else {}
+            checked = [item for item in mine if item.evidence.reasons[:1] and _is_checked(item)]
+            places |= {item.id: item for item in checked[:_FEW]}
+            opened.append(OpenedFile(card, tuple(places.values()), whole))
+        found = any(one.places for one in opened)
+        return build_function_opening(self._case, opened, choice.analysis) if found else None
 
-    async def _look(self, step: CodeStep, looks: LookupPort) -> dict[str, NumberedEvidence]:
-        """Answer the lookups of one step, as many as fit the budget, and tell the model what it may do next."""
+    async def _with_looks(self, looks: LookupPort) -> CodeStep | None:
+        """Let the model ask for lookups once; return its ranking if it needs none."""
+        if looks.remaining <= 0 or not self._token_budget.may_look_up(self._messages):
+            return None
+        step = await self._ask(self._token_budget.room_for_lookups(self._messages))
+        if not step.looks or (step.summary.strip() and step.suspects):
+            return step
+        await self._look(step, looks)
+        return None
+
+    async def _look(self, step: CodeStep, looks: LookupPort) -> None:
+        """Answer the lookups, as many as fit the budget."""
         request: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
         answers: list[str] = []
-        found: dict[str, NumberedEvidence] = {}
         for look in step.looks:
             if (
                 looks.remaining <= 0
@@ -127,31 +176,68 @@ class Reader:
                 break
             result = await looks.look_up(look)
             answers.append(show_lookup_result(LOOKS - looks.remaining, look, result))
-            found |= {item.id: item for item in result.found}
-        before = self._messages
-        self._messages = (*before, request, ("human", "\n\n".join([*answers, build_looks_left(looks.remaining)])))
-        if not self._may_look_up(looks):
-            self._messages = (*before, request, ("human", "\n\n".join([*answers, build_ranking_request()])))
-        return found
+            self._shown |= {item.id: item for item in result.found}
+        self._messages = (*self._messages, request, ("human", "\n\n".join(answers)))
 
-    async def _rank(self) -> CodeStep:
+    async def _rank(self, choice: Choice | None) -> CodeStep:
         """Request the final ranking."""
+        (role, text), before = self._messages[-1], self._messages[:-1]
+        self._messages = (*before, (role, f"{text}\n\n{build_ranking_request()}"))
         step = await self._ask(self._token_budget.room(self._messages))
-        if step.looks and not step.summary.strip():
+        if not step.looks or step.summary.strip():
+            return step
+        if choice is None:
             raise ModelError(f"{self._model.name} kept requesting lookups after the last one", self._usage)
-        return step
+        return CodeStep(summary=NO_RANKING, suspects=_firsts(choice, self._shown), confidence=choice.confidence)
+
+    async def _ask_files(self, system: str, human: str, schema: type[FileStep]) -> FileStep:
+        answer = await self._answered(schema, (("system", system), ("human", human)), None)
+        return answer.value
 
     async def _ask(self, room: int) -> CodeStep:
         if room < ASKING:
             raise ModelError(f"the {TOTAL} tokens for reading code are spent", self._usage)
+        answer = await self._answered(step_schema(tuple(self._shown)), self._messages, room)
+        self._messages = answer.asked
+        self._token_budget.note(self._messages, answer.value.model_dump_json(), answer.usage)
+        return answer.value
+
+    async def _answered(self, schema: type[T], messages: Sequence[Message], room: int | None) -> Structured[T]:
         try:
-            answer = await ask_structured(self._model, CodeStep, self._messages, budget=self._budget, room=room)
+            answer = await ask_structured(self._model, schema, messages, budget=self._budget, room=room)
         except InvalidOutput as invalid:
             message = f"{self._model.name} gave the codebase_search two invalid answers: {invalid}"
             raise ModelError(message[:300], self._usage + invalid.usage) from invalid
         except ModelError as error:
             raise ModelError(str(error), self._usage + error.usage) from error
-        self._messages = answer.asked
         self._usage += answer.usage
-        self._token_budget.note(self._messages, answer.value.model_dump_json(), answer.usage)
-        return answer.value
+        return answer
+
+
+def step_schema(ids: Sequence[str]) -> type[CodeStep]:
+    """Return the schema of the answer with these ids alone; a lookup may add ids, so an empty list allows any."""
+    if not ids:
+        return CodeStep
+    listed: Any = Annotated[str, StringConstraints(max_length=40), Field(json_schema_extra={"enum": list(ids)})]
+    field = Field(default=(), max_length=10, description=str(CodeStep.model_fields["suspects"].description))
+    return create_model("CodeStep", __base__=CodeStep, __doc__=CodeStep.__doc__, suspects=(tuple[listed, ...], field))
+
+
+def _is_checked(item: NumberedEvidence) -> bool:
+    return item.evidence.reasons[0].startswith(CHECKED)
+
+
+def _firsts(choice: Choice, shown: Mapping[str, NumberedEvidence]) -> tuple[str, ...]:
+    """Return the first shown place of each chosen file, in the order of the files."""
+    found: dict[str, str] = {}
+    for name, item in shown.items():
+        found.setdefault(str(item.evidence.locator.path), name)
+    return tuple(found[card.path] for card in choice.files if card.path in found)
+
+
+def _is_same(reading: CodeReading, shown: Mapping[str, NumberedEvidence], choice: Choice | None) -> bool | None:
+    """Return whether all answers of the model preferred one file; None if it was asked for files once, or not."""
+    if choice is None or not reading.suspects:
+        return None
+    moved = shown[reading.suspects[0]].evidence.locator.path != choice.files[0].path
+    return False if moved else choice.same_in_both_orders

@@ -12,9 +12,10 @@ from nodes.brains.models import METHODS, Abilities, LimitName
 if TYPE_CHECKING:
     from openai import APIError
 
-Part = Literal["effort", "temperature", "limit", "system", "method"]
+Part = Literal["effort", "bounds", "temperature", "limit", "system", "method"]
 _PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
     ("effort", re.compile(r"reasoning|effort", re.IGNORECASE)),
+    ("bounds", re.compile(r"max_?items", re.IGNORECASE)),
     ("temperature", re.compile(r"temperature|sampling|top_p", re.IGNORECASE)),
     ("limit", re.compile(r"max_(?:completion_|output_|new_)?tokens", re.IGNORECASE)),
     (
@@ -141,6 +142,8 @@ def without(part: Part, sent: Abilities, text: str = "") -> Abilities | None:
     """Return the abilities without the refused part; None if the request did not have it."""
     if part == "effort":
         return replace(sent, effort=False) if sent.effort else None
+    if part == "bounds":
+        return replace(sent, bounds=False) if sent.bounds else None
     if part == "temperature":
         return replace(sent, temperature=False) if sent.temperature else None
     if part == "system":

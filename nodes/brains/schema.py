@@ -12,16 +12,26 @@ from nodes.trust.secrets import mask
 T = TypeVar("T", bound=BaseModel)
 Schema = dict[str, Any]
 
-_SUPPORTED = ("type", "description", "enum", "const", "items", "properties", "anyOf")
+_SUPPORTED = ("type", "description", "enum", "const", "items", "maxItems", "properties", "anyOf")
 
 
 def strict_schema(model: type[BaseModel]) -> Schema:
-    """Return the model's JSON schema without references, defaults and bounds, with every field required.
+    """Return the model's JSON schema without references and defaults, with every field required.
 
-    Strict mode rejects references and defaults, and many servers reject bounds. `fit` enforces the bounds.
+    Strict mode rejects references and defaults. Of the bounds only those of lists are given, because a small model may
+    write a list without end; `fit` enforces all of them.
     """
     schema = _resolved(model)
     return {"title": model.__name__, "description": model.__doc__ or "", **_strict(schema)}
+
+
+def without_bounds(schema: Any) -> Any:
+    """Return a schema without the bounds of its lists, for servers that refuse them; the descriptions name them."""
+    if isinstance(schema, list):
+        return [without_bounds(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: without_bounds(value) for key, value in schema.items() if key != "maxItems"}
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:

@@ -15,6 +15,7 @@ from nodes.brains.fitting import SMALLEST, counted, fit_window
 from nodes.brains.models import METHODS, Abilities, Method, Model
 from nodes.brains.refusals import Fault, instead
 from nodes.brains.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
+from nodes.brains.schema import without_bounds
 from nodes.brains.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
@@ -184,7 +185,7 @@ class Sender:
             await reserved.settle(bill.usage)
 
 
-_FORM = ("method", "temperature", "limit_name", "system", "effort", "most_output", "window")
+_FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window")
 
 
 def _refused(fault: Fault, sent: Abilities) -> str:
@@ -227,7 +228,7 @@ class _Request:
     @property
     def call(self) -> Call:
         """The estimated cost of the request."""
-        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self.schema)))
+        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self._schema)))
         return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
 
     @property
@@ -246,7 +247,7 @@ class _Request:
         messages = list(self.messages)
         if self._in_words:
             role, text = messages[-1]
-            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self.schema))}")
+            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")
         if not self.abilities.system and messages[0][0] == "system":
             messages[:2] = [("human", f"{messages[0][1]}\n\n{messages[1][1]}")]
         window = self.abilities.window
@@ -268,15 +269,20 @@ class _Request:
 
     @property
     def _form(self) -> dict[str, Any]:
-        name = self.schema["title"]
+        schema, name = self._schema, self.schema["title"]
         if self.abilities.method == "json_schema":
-            named_schema = {"name": name, "strict": True, "schema": self.schema}
+            named_schema = {"name": name, "strict": True, "schema": schema}
             return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
         if self.abilities.method == "function_calling":
-            function = {"name": name, "description": self.schema["description"], "parameters": self.schema}
+            function = {"name": name, "description": schema["description"], "parameters": schema}
             chosen = {"type": "function", "function": {"name": name}}
             return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
         return {"response_format": {"type": "json_object"}} if self.abilities.method == "json_mode" else {}
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = self.schema if self.abilities.bounds else without_bounds(self.schema)
+        return schema
 
     @property
     def _in_words(self) -> bool:

@@ -45,10 +45,11 @@ from nodes.search.rank import (
     signs,
     weighted,
 )
+from nodes.search.sketches import Source, sketch
 from nodes.search.snippets import quote
 from nodes.search.stacktraces import find_traces
 from nodes.search.survey import Survey
-from nodes.search.types import FileHit, Location, Query, Ranking
+from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -140,6 +141,29 @@ class Engine:
         paths = [lead.path for lead in ranking.leads]
         facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
+
+    def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
+        """Return files of a commit in few words, in the order given; a path may be the end of a file's path.
+
+        A path that no file has, or that several have, is left out.
+        """
+        sha = self.commit(commit)
+        index, parsed, features = self.measured(query, sha)
+        weights = load_weights()
+        scores = weighted(features.files, weights.files, len(index.paths))
+        files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
+        add_definitions(features, index, parsed, files)
+        terms = _term_weights(parsed)
+        places: dict[str, list[Location]] = {}
+        for location in self._locations(index, parsed, rank_places(index, features, weights, files, scores)):
+            places.setdefault(location.path, []).append(location)
+        contents = dict(self.repository.read(sorted({index.blobs[number] for number in files})))
+        return tuple(
+            sketch(Source(index, index.paths[number], split_lines(decode(content)), terms), places.get(path, ()))
+            for number in files
+            if (content := contents.get(index.blobs[number])) is not None
+            for path in (index.paths[number],)
+        )
 
     def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
@@ -304,15 +328,29 @@ class Engine:
         blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
         contents = dict(self.repository.read(sorted(set(blobs.values()))))
         lines = {path: split_lines(decode(contents[blob])) for path, blob in blobs.items() if blob in contents}
-        weights: dict[str, float] = {}
-        for terms in parsed.terms.values():
-            for term, weight in terms.items():
-                weights[term] = weights.get(term, 0.0) + weight
+        weights = _term_weights(parsed)
         return tuple(
             locate(index, place, lines[path], weights)
             for place in places
             if (path := index.paths[index.chunk_file[place.chunk]]) in lines
         )
+
+
+def _term_weights(parsed: Parsed) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for terms in parsed.terms.values():
+        for term, weight in terms.items():
+            weights[term] = weights.get(term, 0.0) + weight
+    return weights
+
+
+def _file_named(index: Index, path: str) -> int | None:
+    """Return the file of that path, or the only one whose path ends with it."""
+    if path in index.number_of:
+        return index.number_of[path]
+    parts = len(path.strip("/.").split("/"))
+    whole = [number for number, shared in index.names.with_suffix(path) if shared == parts]
+    return whole[0] if len(whole) == 1 else None
 
 
 def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:

@@ -157,3 +157,42 @@ class Lookup:
     passages: tuple[Passage, ...] = ()
     total: int = 0
     """Total number of matches; for a query of lines, the file's number of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A definition of a file by its first line."""
+
+    symbol: str
+    """Dotted name inside the file."""
+    start_line: int
+    end_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceSketch:
+    """A place in few words."""
+
+    location: Location
+    signature: str
+    """The first line of its definition; empty outside any."""
+    matches: tuple[tuple[int, str], ...] = ()
+    """(line, text) of the lines that share most with the query, without indentation."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSketch:
+    """A file in few words, for a reader who chooses among many."""
+
+    path: str
+    about: str = ""
+    """The first line of its docstring or header comment; empty if it has none."""
+    places: tuple[PlaceSketch, ...] = ()
+    """Best first."""
+    signatures: tuple[Signature, ...] = ()
+    """In the order of the file."""
+    names: tuple[str, ...] = ()
+    """Further names that it defines, those that share most with the query first."""
+    siblings: tuple[str, ...] = ()
+    """Names of other files of its folder."""

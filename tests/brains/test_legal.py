@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.brains.llm import decision_schema, legal_next_nodes
-from nodes.guards import route_from_supervisor
+from nodes.brains.llm import decision_schema
+from nodes.guards import allowed_nodes, route_from_supervisor, worthwhile_nodes
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, NodeName, Progress
 
@@ -25,12 +25,17 @@ STATES = st.builds(
 
 
 @given(state=STATES)
-def test_what_is_offered_is_what_the_guards_leave_alone(state):
-    legal = legal_next_nodes(state)
+def test_what_is_allowed_is_what_the_guards_leave_alone(state):
+    legal = allowed_nodes(state)
     assert legal
     for node in get_args(NodeName):
         routed = route_from_supervisor(state.model_copy(update={"next_node": node}))
         assert (routed == node) == (node in legal)
+
+
+@given(state=STATES)
+def test_what_is_offered_is_allowed_and_never_nothing(state):
+    assert set() < set(worthwhile_nodes(state)) <= set(allowed_nodes(state))
 
 
 @pytest.mark.parametrize("nodes", [("writer",), ("codebase_search", "writer")])

@@ -19,7 +19,7 @@ from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Met
 from tests.model_server import Reply, calls, completion, error, says, serve, text_of
 
 DECISION: dict[str, Any] = {
-    "next_node": "codebase_search",
+    "next_node": "critic",
     "reasoning": "The parser is suspected.",
     "question": None,
     "question_context": None,
@@ -32,6 +32,19 @@ READING = {
     "details": "It reads past the end [E1].",
     "suspects": ["E1"],
     "confidence": 0.8,
+}
+SEARCHED: dict[str, Any] = {
+    "iterations": 2,
+    "trace": (TraceEntry(node="investigator"), TraceEntry(node="codebase_search")),
+    "marks": Marks(searches=1, after_search=Progress(), at_investigator=Progress()),
+}
+"""The first state in which more than one next node is worthwhile."""
+UNSEARCHED = {"iterations": 1, "trace": (TraceEntry(node="investigator"),), "marks": Marks()}
+REJECTED = {
+    "critic_feedback": CriticVerdict(verdict="REJECTED", on_evidence=Progress()),
+    "trace": (*SEARCHED["trace"], TraceEntry(node="critic")),
+    "marks": Marks(searches=1, after_search=Progress(), at_critic=Progress()),
+    "web_configured": True,
 }
 NO_CHOICES = Reply({"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": []})
 NO_JSON_SCHEMA = error(400, "'response_format' of type 'json_schema' is not supported with this model")
@@ -104,7 +117,7 @@ def brain(models):
 
 def _case(body="It crashes.", **state):
     return Case(
-        state=BugTriageState(**{"iterations": 1, **state}),
+        state=BugTriageState(**{**SEARCHED, **state}),
         title="Crash in parse",
         body=body,
         facts=IssueFacts(errors=("KeyError",)),
@@ -115,7 +128,7 @@ def _case(body="It crashes.", **state):
 async def test_the_supervisor_decides(brain, server):
     server.script = [says(DECISION)]
     judged = await brain.decide(_case())
-    assert judged.value.next_node == "codebase_search"
+    assert judged.value.next_node == "critic"
     assert judged.judged_by == "big"
     assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20)
 
@@ -134,13 +147,19 @@ async def test_every_role_gets_the_language_unless_it_is_english(brain, server):
     ("state", "offered"),
     [
         pytest.param({}, None, id="nothing-configured"),
-        pytest.param({"web_configured": True}, ["codebase_search", "web_search"], id="the-web"),
-        pytest.param({"tools": ("docs", "data")}, ["docs", "data"], id="tools"),
-        pytest.param({"tools": ("docs",), "trace": (TraceEntry(node="docs"),) * 2}, None, id="asked-often-enough"),
+        pytest.param({**UNSEARCHED, "web_configured": True}, ["codebase_search", "web_search"], id="the-web"),
+        pytest.param({**UNSEARCHED, "tools": ("docs", "data")}, ["docs", "data"], id="tools"),
+        pytest.param(
+            {"tools": ("docs",), "trace": (*SEARCHED["trace"], *(TraceEntry(node="docs"),) * 2)},
+            None,
+            id="asked-often-enough",
+        ),
     ],
 )
 async def test_the_supervisor_is_offered_what_is_configured_and_nothing_else(brain, server, state, offered):
-    server.script = [says(DECISION | {"also": (offered or [])[:1]})]
+    server.script = [
+        says(DECISION | {"next_node": "codebase_search" if offered else "critic", "also": (offered or [])[:1]})
+    ]
     infos = tuple(SourceInfo(name, f"About {name}.") for name in state.get("tools", ()))
     judged = await brain.decide(dataclasses.replace(_case(**state), sources=infos))
     (request,) = server.requests
@@ -166,7 +185,7 @@ async def test_a_specialist_judges(brain, server):
 async def test_an_invalid_decision_is_corrected_once(brain, server, bad):
     server.script = [bad, says(DECISION)]
     judged = await brain.decide(_case())
-    assert judged.value.next_node == "codebase_search"
+    assert judged.value.next_node == "critic"
     assert judged.usage.calls == 2
     correction = server.requests[1]["messages"][-1]["content"]
     assert correction.startswith("Your previous response was invalid. Error: ")
@@ -233,7 +252,7 @@ async def test_a_server_that_hangs_leaves_it_to_the_rules(server, settings, why)
 async def test_a_busy_server_is_asked_again_when_it_says_so(brain, server):
     server.script = [error(429, retry_after="0.05"), says(DECISION)]
     judged = await brain.decide(_case())
-    assert judged.value.next_node == "codebase_search"
+    assert judged.value.next_node == "critic"
     assert server.requests[0] == server.requests[1]
 
 
@@ -270,7 +289,7 @@ async def test_an_unreachable_server_leaves_it_to_the_rules(server):
 async def test_a_server_without_json_schema_is_asked_by_tool_and_remembered(brain, server, refusal):
     server.script = lambda request: refusal if "response_format" in request else calls(DECISION)(request)
     for _ in range(2):
-        assert (await brain.decide(_case())).value.next_node == "codebase_search"
+        assert (await brain.decide(_case())).value.next_node == "critic"
     assert ["response_format" in request for request in server.requests] == [True, False, False]
 
 
@@ -298,7 +317,7 @@ async def test_prose_is_a_refusal_of_the_method_and_not_the_one_invalid_answer(b
     assert judged.usage.calls == 5
     server.requests.clear()
     server.script = [says(DECISION)]
-    assert (await brain.decide(_case())).value.next_node == "codebase_search"
+    assert (await brain.decide(_case())).value.next_node == "critic"
     assert [_method(request) for request in server.requests] == ["words"]
 
 
@@ -340,7 +359,7 @@ async def test_an_invalid_tool_call_is_corrected(brain, server, tool_reply):
         return calls(DECISION)(request) if "previous response" in text_of(request) else tool_reply(request)
 
     server.script = script
-    assert (await brain.decide(_case())).value.next_node == "codebase_search"
+    assert (await brain.decide(_case())).value.next_node == "critic"
 
 
 async def test_a_refusal_by_tool_is_a_refusal(brain, server):
@@ -452,23 +471,47 @@ async def test_a_single_legal_step_costs_no_call(brain, server, state, node):
         pytest.param({}, "end", id="no-report"),
         pytest.param({"human_exchanges": (HumanExchange(), HumanExchange())}, "human_input", id="two-questions"),
         pytest.param({"iterations": 6}, "human_input", id="few-rounds-left"),
-        pytest.param({"critic_feedback": CriticVerdict(verdict="REJECTED")}, "writer", id="rejected"),
-        pytest.param({"marks": Marks(at_critic=Progress())}, "critic", id="nothing-new-for-the-critic"),
+        pytest.param(REJECTED, "writer", id="rejected"),
+        pytest.param({"marks": Marks(searches=1, at_critic=Progress())}, "critic", id="nothing-new-for-the-critic"),
+        pytest.param({}, "codebase_search", id="searched-already"),
+        pytest.param({}, "investigator", id="nothing-new-to-read"),
+        pytest.param({**UNSEARCHED, "web_configured": True}, "writer", id="nothing-searched"),
+        pytest.param({**UNSEARCHED, "web_configured": True}, "human_input", id="the-code-can-still-be-searched"),
     ],
 )
 async def test_an_illegal_step_is_not_offered_and_corrected(brain, server, state, illegal):
-    server.script = [says({**DECISION, "next_node": illegal}), says(DECISION)]
+    def script(request):
+        legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"]["enum"]
+        return says({**DECISION, "next_node": legal[0] if "previous response" in text_of(request) else illegal})
+
+    server.script = script
     judged = await brain.decide(_case(**state))
-    assert judged.value.next_node == "codebase_search"
+    assert judged.value.next_node != illegal
+    assert len(server.requests) == 2
     offered = server.requests[0]["response_format"]["json_schema"]
     assert offered["strict"] is True
     assert illegal not in offered["schema"]["properties"]["next_node"]["enum"]
 
 
-async def test_an_illegal_step_insisted_upon_is_left_to_the_guards(brain, server):
+@pytest.mark.parametrize(
+    ("state", "node"),
+    [
+        pytest.param(UNSEARCHED, "codebase_search", id="nothing-was-searched"),
+        pytest.param(
+            {"critic_feedback": CriticVerdict(verdict="APPROVED", on_evidence=Progress())}, "writer", id="approved"
+        ),
+        pytest.param(REJECTED | {"web_configured": False}, "codebase_search", id="rejected"),
+    ],
+)
+async def test_a_single_worthwhile_step_costs_no_call(brain, server, state, node):
+    assert (await brain.decide(_case(**state))).value.next_node == node
+    assert server.requests == []
+
+
+async def test_an_illegal_step_insisted_upon_becomes_one_that_can_change_the_report(brain, server):
     server.script = [says({**DECISION, "next_node": "web_search", "confidence": 1.5, "also": ["web_search"]})]
     judged = await brain.decide(_case())
-    assert judged.value.next_node == "web_search"
+    assert judged.value.next_node == "critic"
     assert judged.value.confidence == 1.0
     assert judged.value.also == ()
 

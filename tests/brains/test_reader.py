@@ -5,21 +5,24 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
+from nodes.brains.files import merged
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.tokens import TOTAL, estimate
 from nodes.code_lookups import CodeLookups
-from nodes.context import Case, ModelError
+from nodes.context import Case, FileCard, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.facts import read_facts
 from nodes.judgements import LOOKS
+from nodes.search.types import FileSketch
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage
-from tests.code_reader import costing, look, messages, ranks, wants
+from tests.code_reader import chooses, costing, is_choosing, listed, look, messages, ranks, wants
 from tests.fakes import FILES, SHA, FakeCode
 from tests.model_server import ModelServer, Reply, error, says, serve, text_of
 from tests.patience import patience
@@ -63,7 +66,7 @@ def case_of(
     keys = [item.evidence.key for item in shown]
     looks = CodeLookups(code or FakeCode(), keys, keys, lambda _node, _message: None)
     given = BugTriageState(**{"iterations": 1, **state})
-    return Case(given, "Crash in scan", body, read_facts("", body), shown, 0.6, looks), looks
+    return Case(given, "Crash in scan", body, read_facts("", body), shown, 0.6, looks=looks), looks
 
 
 def sent(server: ModelServer) -> list[list[str]]:
@@ -87,58 +90,41 @@ async def test_a_good_model_looks_and_ranks_what_it_found_first(brain: LLMBrain,
     ]
     answers = server.requests[1]["messages"][-1]["content"]
     assert "E3 src/lexer.py:1-1" in answers
-    assert "Looks left: 4." in answers
+    assert "No look is left." in answers
 
 
 async def test_the_conversation_only_grows(brain: LLMBrain, server: ModelServer) -> None:
     case, _ = case_of(candidates(), body="x" * 9_000)
-    steps = [wants(look("words", word)) for word in ("advance", "while", "return")]
-    server.script = [*steps, says("not JSON"), ranks("E1")]
+    server.script = [wants(look("words", "advance")), says("not JSON"), ranks("E1")]
     await brain.read_code(case, case.evidence)
     conversations = sent(server)
-    assert len(conversations) == 5
+    assert len(conversations) == 3
     for before, after in itertools.pairwise(conversations):
         assert after[: len(before)] == before
-    roles = [message["role"] for message in server.requests[-2]["messages"]]
-    assert roles == ["system", "user", *["assistant", "user"] * 3]
+    roles = [message["role"] for message in server.requests[1]["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
 
 
-async def test_the_schema_is_the_same_in_every_request(brain: LLMBrain, server: ModelServer) -> None:
-    case, _ = case_of(candidates())
-    server.script = [*[wants(look("words", "while"))] * LOOKS, ranks("E1")]
-    await brain.read_code(case, case.evidence)
-    assert len({str(request["response_format"]) for request in server.requests}) == 1
-
-
-async def test_each_look_is_charged_what_it_sends(server: ModelServer) -> None:
-    """A conversation is sent again with each look, so it is reserved and, without reported usage, charged again."""
+async def test_a_lookup_is_charged_what_it_sends(server: ModelServer) -> None:
+    """A conversation is sent again with the answers, so it is reserved and, without reported usage, charged again."""
     server.script = [
         Reply({**one.body, "usage": None})
-        for one in (*[wants(look("words", word)) for word in ("advance", "while", "return")], ranks("E1"))
+        for one in (wants(*(look("words", word) for word in ("advance", "while", "return"))), ranks("E1"))
     ]
     models = Models(ModelSettings(base_url=server.url, timeout=patience(10), max_retries=0, calls_per_minute=6_000))
     case, _ = case_of(candidates())
     judged = await LLMBrain(models).read_code(case, case.evidence)
     await models.aclose()
-    assert judged.usage.calls == len(server.requests) == 4
+    assert judged.usage.calls == len(server.requests) == 2
     expected = 0
     for request in server.requests:
         expected += estimate(json.dumps(request["response_format"]["json_schema"]["schema"]))
         expected += sum(5 + estimate(message["content"]) for message in request["messages"])
     assert judged.usage.input_tokens == expected
-    assert expected > 3 * tokens(server.requests[0])
+    assert expected > 1.5 * tokens(server.requests[0])
 
 
-async def test_a_refused_look_costs_a_look_and_not_the_judgement(brain: LLMBrain, server: ModelServer) -> None:
-    case, looks = case_of(candidates())
-    server.script = [wants(look("open", "../../etc/passwd", 1, 9), "open x", look("run", "make"), SCAN), ranks("E3")]
-    judged = await brain.read_code(case, case.evidence)
-    assert judged.value.suspects == ("E3",)
-    assert (looks.remaining, looks.refused) == (LOOKS - 4, 3)
-    assert server.requests[1]["messages"][-1]["content"].count("Refused: ") == 3
-
-
-async def test_a_model_that_wants_everything_gets_six_looks(brain: LLMBrain, server: ModelServer) -> None:
+async def test_a_model_that_wants_everything_gets_four_looks(brain: LLMBrain, server: ModelServer) -> None:
     case, looks = case_of(candidates())
     everything = [look("open", "src/lexer.py", n, n) for n in range(1, 501)]
     server.script = [wants(*everything), ranks("E3")]
@@ -149,16 +135,22 @@ async def test_a_model_that_wants_everything_gets_six_looks(brain: LLMBrain, ser
     assert "No look is left." in server.requests[1]["messages"][-1]["content"]
 
 
-async def test_a_model_that_asks_the_same_for_ever_is_answered_once(brain: LLMBrain, server: ModelServer) -> None:
+async def test_a_look_that_is_asked_for_twice_is_answered_once(brain: LLMBrain, server: ModelServer) -> None:
     case, looks = case_of(candidates())
-    server.script = lambda request: ranks("E3") if "No look is left." in text_of(request) else wants(SCAN)
-    judged = await brain.read_code(case, case.evidence)
-    assert judged.value.suspects == ("E3",)
-    assert len(server.requests) == LOOKS + 1
+    server.script = [wants(SCAN, SCAN, SCAN), ranks("E3")]
+    await brain.read_code(case, case.evidence)
     assert [item.id for item in looks.gathered] == ["E3"]
-    assert looks.lines == ["definition scan → E3", *["definition scan → as look 1"] * 5]
+    assert looks.lines == ["definition scan → E3", *["definition scan → as look 1"] * 2]
     assert text_of(server.requests[-1]).count("def scan(text):") == 1
-    assert text_of(server.requests[-1]).count("The same as look 1: E3") == 5
+
+
+async def test_looks_that_find_nothing_leave_nothing_to_rank(brain: LLMBrain, server: ModelServer) -> None:
+    case, looks = case_of(())
+    server.script = [wants(*(look("definition", f"name{n}") for n in range(LOOKS)))]
+    judged = await brain.read_code(case, ())
+    assert len(server.requests) == 1
+    assert looks.remaining == 0
+    assert judged.value.suspects == ()
 
 
 async def test_a_model_that_looks_for_ever_leaves_it_to_the_rules(brain: LLMBrain, server: ModelServer) -> None:
@@ -166,15 +158,25 @@ async def test_a_model_that_looks_for_ever_leaves_it_to_the_rules(brain: LLMBrai
     server.script = [wants(SCAN)]
     with pytest.raises(ModelError, match="kept requesting lookups"):
         await brain.read_code(case, case.evidence)
-    assert len(server.requests) == LOOKS + 1
+    assert len(server.requests) == 2
 
 
-async def test_a_ranking_that_still_asks_for_looks_is_taken_at_the_end(brain: LLMBrain, server: ModelServer) -> None:
-    case, _ = case_of(candidates())
+async def test_a_ranking_that_also_asks_for_looks_is_taken(brain: LLMBrain, server: ModelServer) -> None:
+    case, looks = case_of(candidates())
     server.script = [wants(SCAN, summary="Perhaps [E1].", suspects=["E1"])]
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E1",)
-    assert len(server.requests) == LOOKS + 1
+    assert len(server.requests) == 1
+    assert looks.remaining == LOOKS
+
+
+async def test_a_refused_look_costs_a_look_and_not_the_judgement(brain: LLMBrain, server: ModelServer) -> None:
+    case, looks = case_of(candidates())
+    server.script = [wants(look("open", "../../etc/passwd", 1, 9), "open x", look("run", "make"), SCAN), ranks("E3")]
+    judged = await brain.read_code(case, case.evidence)
+    assert judged.value.suspects == ("E3",)
+    assert (looks.remaining, looks.refused) == (LOOKS - 4, 3)
+    assert server.requests[1]["messages"][-1]["content"].count("Refused: ") == 3
 
 
 async def test_names_of_what_was_never_gathered_are_dropped_and_counted(brain: LLMBrain, server: ModelServer) -> None:
@@ -249,15 +251,6 @@ async def test_nothing_found_may_still_be_looked_for(brain: LLMBrain, server: Mo
     assert (await brain.read_code(case, ())).value.suspects == ("E1",)
 
 
-async def test_six_looks_that_find_nothing_leave_nothing_to_rank(brain: LLMBrain, server: ModelServer) -> None:
-    case, looks = case_of(())
-    server.script = [wants(*(look("definition", f"name{n}") for n in range(LOOKS)))]
-    judged = await brain.read_code(case, ())
-    assert len(server.requests) == 1
-    assert looks.remaining == 0
-    assert judged.value.suspects == ()
-
-
 LONG = {
     "english": "The parser reads the configuration file and then it fails. " * 900,
     "chinese": "当配置文件为空时程序会崩溃，请修复这个问题。" * 900,
@@ -284,26 +277,14 @@ async def test_a_whole_conversation_stays_within_its_tokens(brain: LLMBrain, ser
     def greedy(request: dict[str, Any]) -> Reply:
         if "No look is left." in text_of(request):
             return costing(ranks("E1", "E2", details="d" * 590), 100, 400)
-        taken = LOOKS - looks.remaining
-        return costing(wants(look("open", f"{'a' * 80}/{taken}.py", 1, 60)), 100, 60)
+        return costing(wants(*(look("open", f"{'a' * 80}/{n}.py", 1, 60) for n in range(LOOKS))), 100, 240)
 
     server.script = greedy
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E1", "E2")
     assert tokens(server.requests[-1]) + judged.usage.output_tokens <= TOTAL
-    assert tokens(server.requests[0]) <= 5_900
+    assert tokens(server.requests[0]) <= 6_000
     assert looks.remaining <= LOOKS - 2
-    print("LEFT", kind, looks.remaining, tokens(server.requests[0]), tokens(server.requests[-1]))
-
-
-async def test_the_servers_own_count_ends_the_looks(brain: LLMBrain, server: ModelServer) -> None:
-    case, looks = case_of(candidates())
-    server.script = [costing(wants(SCAN), 5_000, 50), costing(wants(SCAN), 6_500, 50), costing(ranks("E3"), 7_000, 99)]
-    judged = await brain.read_code(case, case.evidence)
-    assert judged.value.suspects == ("E3",)
-    assert looks.remaining == LOOKS - 1
-    assert "No look is left." in text_of(server.requests[-1])
-    assert server.requests[-1]["max_tokens"] <= TOTAL - 6_500
 
 
 async def test_when_the_tokens_are_gone_rules_judge(brain: LLMBrain, server: ModelServer) -> None:
@@ -366,3 +347,142 @@ async def test_candidates_are_shown_with_what_tells_them_apart(brain: LLMBrain, 
     assert "probability of 60%" in shown
     assert judged.value.suspects == ("E20",)
     assert judged.dropped == 1
+
+
+CODE = {
+    f"src/f{n}.py": [f"def f{n}(text):", f"    return g{n}(text)", "", f"def g{n}(text):", "    pass"]
+    for n in range(24)
+}
+
+
+def with_files(code: FakeCode, count: int = 20, confidence: float = 0.6, **state: Any) -> tuple[Case, CodeLookups]:
+    """A case whose search lists that many files."""
+    sketches = [code._sketch(path) for path in list(code.files)[:count]]
+    cards = tuple(FileCard(one, ("`f3` is defined only here.",) if "f3" in one.path else ()) for one in sketches)
+    case, looks = case_of((), code, **state)
+    return dataclasses.replace(case, files=cards, search_confidence=confidence), looks
+
+
+def picks(*paths: str, **more: Any) -> Any:
+    """A model that prefers these files wherever they stand in the list, and ranks their functions in that order."""
+
+    def script(request: dict[str, Any]) -> Reply:
+        if is_choosing(request):
+            return chooses(request, *paths, **more)
+        said = text_of(request)
+        found = [m[1] for path in paths if (m := re.search(rf"^(E\d+) {re.escape(path)}:", said, re.MULTILINE))]
+        return ranks(*found, confidence=more.get("confidence", 0.9))
+
+    return script
+
+
+async def test_at_least_twelve_files_are_listed_with_what_they_are(brain: LLMBrain, server: ModelServer) -> None:
+    case, _ = with_files(FakeCode(files=CODE))
+    server.script = picks("src/f0.py")
+    await brain.read_code(case, ())
+    first = server.requests[0]
+    assert list(listed(first)) == list(CODE)[:16]
+    assert "checked: `f3` is defined only here." in text_of(first)
+    assert "%" not in text_of(first).partition("## Files")[2]
+    assert first["messages"][1]["content"].rstrip().endswith(">>>")
+    assert text_of(first).count("Crash in scan") == 2
+    properties = first["response_format"]["json_schema"]["schema"]["properties"]
+    assert list(properties) == ["analysis", "files", "not_listed", "confidence"]
+    assert properties["files"]["items"]["enum"] == [f"F{n}" for n in range(1, 17)]
+    assert [properties[name]["maxItems"] for name in ("files", "not_listed")] == [5, 4]
+
+
+@pytest.mark.parametrize(
+    ("search", "model", "prefers", "requests"),
+    [
+        pytest.param(0.9, 0.9, "src/f0.py", 2, id="both-are-sure-and-agree"),
+        pytest.param(0.9, 0.3, "src/f0.py", 3, id="the-model-doubts"),
+        pytest.param(0.5, 0.9, "src/f0.py", 3, id="the-search-doubts"),
+        pytest.param(0.9, 0.9, "src/f7.py", 3, id="they-disagree"),
+    ],
+)
+async def test_the_list_is_reversed_if_there_is_doubt(
+    brain: LLMBrain, server: ModelServer, search: float, model: float, prefers: str, requests: int
+) -> None:
+    case, _ = with_files(FakeCode(files=CODE), confidence=search)
+    server.script = picks(prefers, confidence=model)
+    judged = await brain.read_code(case, ())
+    assert len(server.requests) == requests
+    assert judged.value.same_in_both_orders is (None if requests == 2 else True)
+    if requests == 3:
+        assert list(listed(server.requests[1])) == list(CODE)[:16][::-1]
+        assert "It loops." in text_of(server.requests[1])
+
+
+async def test_a_model_that_goes_by_position_prefers_another_file_in_each_order(
+    brain: LLMBrain, server: ModelServer
+) -> None:
+    case, _ = with_files(FakeCode(files=CODE))
+    server.script = lambda request: (
+        chooses(request, *list(listed(request))[:5]) if is_choosing(request) else ranks("E1")
+    )
+    judged = await brain.read_code(case, ())
+    assert judged.value.same_in_both_orders is False
+
+
+async def test_files_that_a_model_misses_are_looked_up_and_listed_the_second_time(
+    brain: LLMBrain, server: ModelServer
+) -> None:
+    case, looks = with_files(FakeCode(files=CODE))
+    server.script = picks("src/f21.py", "src/f0.py", not_listed=["src/f21.py", "g22", "src/gone.py", "../secret"])
+    judged = await brain.read_code(case, ())
+    assert not {"src/f21.py", "src/f22.py"} & set(listed(server.requests[0]))
+    assert {"src/f21.py", "src/f22.py"} <= set(listed(server.requests[1]))
+    shown = {item.id: item.evidence.locator.path for item in looks.gathered}
+    assert shown[judged.value.suspects[0]] in ("src/f0.py", "src/f21.py")
+    assert "src/f21.py" in shown.values()
+
+
+async def test_the_functions_of_five_files_are_shown_the_first_ones_whole(brain: LLMBrain, server: ModelServer) -> None:
+    case, looks = with_files(FakeCode(files=CODE), confidence=0.9)
+    server.script = picks("src/f0.py", "src/f9.py", "src/f5.py", "src/f11.py", "src/f12.py")
+    judged = await brain.read_code(case, ())
+    said = text_of(server.requests[-1])
+    assert [f"### {path}\n" in said for path in ("src/f0.py", "src/f9.py", "src/f12.py", "src/f1.py")] == [True] * 3 + [
+        False
+    ]
+    assert "def g0(text):\n    pass" in said
+    ids = server.requests[-1]["response_format"]["json_schema"]["schema"]["properties"]["suspects"]["items"]["enum"]
+    assert ids == [item.id for item in looks.gathered]
+    assert [looks.gathered[ids.index(name)].evidence.locator.path for name in judged.value.suspects][:2] == [
+        "src/f0.py",
+        "src/f9.py",
+    ]
+
+
+async def test_ids_that_were_not_listed_are_dropped_and_the_search_fills_the_five(
+    brain: LLMBrain, server: ModelServer
+) -> None:
+    case, looks = with_files(FakeCode(files=CODE))
+    wrong = {"analysis": "", "files": ["F99", "src/f3.py", "f4"], "not_listed": [], "confidence": 1.0}
+    server.script = lambda request: says(wrong) if is_choosing(request) else ranks("E1")
+    await brain.read_code(case, ())
+    assert len({item.evidence.locator.path for item in looks.gathered}) == 5
+
+
+async def test_a_model_that_ranks_nothing_leaves_the_files_that_it_chose(brain: LLMBrain, server: ModelServer) -> None:
+    case, looks = with_files(FakeCode(files=CODE))
+    server.script = lambda request: chooses(request, "src/f2.py") if is_choosing(request) else wants(SCAN)
+    judged = await brain.read_code(case, ())
+    first = next(item for item in looks.gathered if item.id == judged.value.suspects[0])
+    assert first.evidence.locator.path == "src/f2.py"
+
+
+async def test_a_hostile_list_stays_within_its_tokens(brain: LLMBrain, server: ModelServer) -> None:
+    long = {f"{'deep/' * 20}{n}{'🔥' * 30}.py": ["def " + "x" * 400 + "(a):", "    " + "{}[]" * 200] for n in range(20)}
+    case, _ = with_files(FakeCode(files=long), body=LONG["chinese"])
+    server.script = lambda request: chooses(request, *listed(request)) if is_choosing(request) else ranks("E1")
+    await brain.read_code(case, ())
+    assert tokens(server.requests[0]) <= 5_000
+    assert listed(server.requests[0])
+
+
+def test_orders_are_merged_by_rank() -> None:
+    cards = {name: FileCard(FileSketch(name)) for name in "abcdef"}
+    both = merged([cards[n] for n in "bac"], [cards[n] for n in "dba"], [cards[n] for n in "abcdef"])
+    assert [card.path for card in both] == ["b", "a", "d", "c"]

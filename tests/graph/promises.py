@@ -172,11 +172,14 @@ def _ran_after_report(state: BugTriageState) -> bool:
 
 
 def _critic_faults(state: BugTriageState) -> list[str]:
-    """Return faults: a writer on a current REJECTED below the limit, or a critic without new information."""
+    """Return faults: a writer on a current REJECTED while something new may come, or a critic without news."""
     faults = []
     verdict: str | None = None
     new = True
-    for entry in state.trace:
+    sources = ["codebase_search", *state.tools, *(["web_search"] if state.web_configured else [])]
+    for number, entry in enumerate(state.trace):
+        before = [one.node for one in state.trace[:number]]
+        exhausted = all(before.count(name) >= MAX_CALLS for name in sources)
         if entry.node == "critic":
             if not new:
                 faults.append("a critic on unchanged evidence")
@@ -189,6 +192,6 @@ def _critic_faults(state: BugTriageState) -> list[str]:
             new = True
         below_limit = entry.node == "supervisor" and entry.guard != "iteration_limit" and not entry.error
         settled = entry.reason == "Only one step is possible."
-        if below_limit and not settled and entry.decision == "writer" and verdict == "REJECTED":
+        if below_limit and not settled and not exhausted and entry.decision == "writer" and verdict == "REJECTED":
             faults.append("a writer on a live REJECTED")
     return faults

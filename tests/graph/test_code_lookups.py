@@ -16,20 +16,21 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
+from nodes.agreement import Opinions, confidence_of
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.candidates import capped_confidence, find_candidates, rescored
+from nodes.candidates import find_candidates, rescored
 from nodes.checkpoints import serializer
 from nodes.context import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
-from nodes.judgements import LOOKS, CodeReading
+from nodes.judgements import LOOKS
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Ranking
 from nodes.state import BugTriageState
-from tests.code_reader import is_reading, look, ranks, wants
+from tests.code_reader import chooses, is_choosing, is_reading, look, ranks, wants
 from tests.fakes import SHA, FakeCode, FakeEvidence, context
 from tests.graph.test_model_faults import good
 from tests.model_server import ModelServer, Reply, error, says, serve
@@ -49,7 +50,10 @@ class Code(FakeCode):
     """Finds two of its three files; the third has to be looked up."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(files={path: list(lines) for path, lines in FILES.items()}, **given)
+        # A search that is sure is not looked into any further.
+        super().__init__(
+            confidence=given.pop("confidence", 0.6), files={path: list(lines) for path, lines in FILES.items()}, **given
+        )
 
 
 @pytest.fixture
@@ -170,7 +174,7 @@ async def test_rules_that_write_in_a_models_stead_keep_its_order(server: ModelSe
 
 async def test_a_model_that_prefers_another_file_claims_no_more_than_the_engine_left(server: ModelServer) -> None:
     server.script = reads(ranks("E2", confidence=1.0))
-    state, _ = await triage(server)
+    state, _ = await triage(server, code=Code(confidence=0.9))
     assert state.report is not None
     assert state.report.confidence == pytest.approx(0.1)
     assert state.report.root_cause is None
@@ -182,25 +186,34 @@ def ranking(confidence: float, *paths: str) -> Ranking:
 
 
 @pytest.mark.parametrize(
-    ("engine", "model", "suspects", "expected"),
+    ("search", "model", "agree", "orders", "expected"),
     [
-        pytest.param(0.8, 0.9, ("E1",), 0.8, id="no-surer-than-the-engine"),
-        pytest.param(0.8, 0.3, ("E1",), 0.3, id="less-sure-if-it-says-so"),
-        pytest.param(0.8, 0.9, ("E2", "E1"), 0.8, id="another-function-of-the-same-file"),
-        pytest.param(0.8, 0.9, ("E3", "E1"), 0.2, id="another-file"),
-        pytest.param(0.3, 0.9, ("E3", "E1"), 0.3, id="another-file-than-a-doubtful-one"),
-        pytest.param(0.3, 0.1, ("E3", "E1"), 0.1, id="another-file-not-surely"),
-        pytest.param(0.8, 0.9, (), 0.0, id="no-place-at-all"),
+        pytest.param(0.8, 0.9, True, None, 0.8, id="agrees-and-is-no-surer-than-the-search"),
+        pytest.param(0.8, 0.3, True, None, 0.3, id="agrees-and-is-less-sure"),
+        pytest.param(0.4, 0.9, True, True, 0.66, id="agrees-in-both-orders-with-a-doubtful-search"),
+        pytest.param(0.95, 0.9, True, True, 0.9, id="agrees-in-both-orders-with-a-sure-search"),
+        pytest.param(0.4, 0.9, True, False, 0.4, id="agrees-in-one-order-only"),
+        pytest.param(0.4, 0.2, True, True, 0.2, id="agrees-and-doubts"),
+        pytest.param(0.8, 0.9, False, None, 0.2, id="another-file-in-one-order"),
+        pytest.param(0.3, 0.9, False, False, 0.3, id="another-file-in-each-order"),
+        pytest.param(0.4, 0.9, False, True, 0.66, id="another-file-in-both-orders-than-a-doubtful-search"),
+        pytest.param(0.6, 0.9, False, True, 0.66, id="another-file-in-both-orders-than-a-likely-one"),
+        pytest.param(0.9, 1.0, False, True, 0.15, id="another-file-in-both-orders-than-a-sure-search"),
+        pytest.param(0.3, 0.1, False, True, 0.1, id="another-file-not-surely"),
     ],
 )
-def test_how_sure_a_models_first_place_is(
-    engine: float, model: float, suspects: tuple[str, ...], expected: float
+def test_how_sure_a_models_first_file_is(
+    search: float, model: float, agree: bool, orders: bool | None, expected: float
 ) -> None:
-    found = ranking(engine, "a.py", "a.py", "b.py")
-    every = {item.id: item for item in find_candidates(found, (), retry=False).all}
-    ranked = tuple(every[name] for name in (*suspects, *(name for name in every if name not in suspects)))
-    reading = CodeReading(summary="s", details="", suspects=suspects, confidence=model)
-    assert capped_confidence(reading, ranked, found, engine) == pytest.approx(expected)
+    opinions = Opinions(search, model, agree=agree, same_in_both_orders=orders)
+    assert confidence_of(opinions) == pytest.approx(expected)
+
+
+def test_a_models_number_alone_raises_nothing() -> None:
+    for search in (0.0, 0.3, 0.5, 0.7, 0.99, 1.0):
+        for model in (0.0, 0.4, 0.5, 0.8, 1.0):
+            for agree, orders in ((True, None), (True, False), (False, None), (False, False)):
+                assert confidence_of(Opinions(search, model, agree, orders)) <= search
 
 
 def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:
@@ -235,24 +248,23 @@ async def test_a_run_full_of_looks_keeps_its_state_small(server: ModelServer) ->
     )
     state, _ = await triage(server)
     searches = [entry for entry in state.trace if entry.node == "codebase_search"]
-    assert len(searches) == 3
-    assert all(entry.counts["looks"] == LOOKS for entry in searches)
+    assert [entry.counts["looks"] for entry in searches] == [LOOKS]
     assert len(set(state.evidence)) == len(state.evidence)
     assert len(state.model_dump_json()) < 32_000
 
 
-async def test_kill_9_between_two_looks_doubles_no_evidence(tmp_path: Path, server: ModelServer) -> None:
+async def test_kill_9_after_looks_doubles_no_evidence(tmp_path: Path, server: ModelServer) -> None:
     sha = make_repository(tmp_path / "r", {path: "\n".join(lines) + "\n" for path, lines in FILES.items()})
     hang = [True]
 
     def script(request: dict[str, Any]) -> Reply:
+        if is_choosing(request):
+            return chooses(request, "src/lexer.py", confidence=0.3)
         if not is_reading(request):
             return good(request)
         if len(request["messages"]) == 2:
-            return wants(DEFINITION)
-        if len(request["messages"]) == 4:
-            return Reply({}, delay=5) if hang else wants(look("references", "advance"))
-        return ranks("E3", "E1")
+            return wants(DEFINITION, look("references", "advance"))
+        return Reply({}, delay=5) if hang else ranks("E3", "E1")
 
     server.script = script
     files = (str(tmp_path / name) for name in ("c.db", "s.db", "r"))

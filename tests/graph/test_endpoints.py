@@ -19,8 +19,8 @@ from tests.fakes import SHA, context
 from tests.model_server import ModelServer, serve
 from tests.patience import patience
 
-CALLS = 7
-LONG = "The lexer hangs on an open quote: `scan` never returns. " + "It prints the same line again and again. " * 400
+CALLS = 6
+LONG = "The lexer hangs on an open quote: `scan` never returns. " + "It prints `a[i] = {x: (1, 2)}` again. " * 400
 
 
 @pytest.fixture(scope="module")

@@ -72,6 +72,24 @@ REJECTED = CriticVerdict(verdict="REJECTED", on_evidence=Progress())
             {"critic_feedback": REJECTED, "evidence": ("k",)}, "writer", "critic", "critic_verdict", id="8-evidence"
         ),
         pytest.param({"critic_feedback": REJECTED}, "codebase_search", "codebase_search", None, id="8-others-pass"),
+        pytest.param(
+            {"critic_feedback": REJECTED, "marks": Marks(searches=2, after_search=Progress(), at_critic=Progress())},
+            "writer",
+            "writer",
+            None,
+            id="8-nothing-new-can-come",
+        ),
+        pytest.param(
+            {
+                "critic_feedback": REJECTED,
+                "marks": Marks(searches=2, after_search=Progress(), at_critic=Progress()),
+                "web_configured": True,
+            },
+            "writer",
+            "investigator",
+            "critic_verdict",
+            id="8-the-web-was-not-asked",
+        ),
     ],
 )
 def test_route(given: dict[str, Any], decided: Any, node: str, guard: str | None) -> None:

@@ -16,12 +16,13 @@ from nodes.graph import build_graph
 from nodes.report import TriageReport
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
+from tests.code_reader import chooses
 from tests.fakes import SHA, context
 from tests.model_server import ModelServer, Reply, error, says, serve
 from tests.patience import patience
 
 DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
-NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
+NEXT = {2: "critic", 3: "writer"}
 ANSWERS: dict[str, dict[str, Any]] = {
     "problem": {
         "problem": "scan never ends",
@@ -58,6 +59,8 @@ def good(request: dict[str, Any]) -> Reply:
         said = str(request["messages"])
         round_ = next(n for n in range(12) if f"Iteration: {n} /" in said)
         return says({**DECISION, "next_node": NEXT.get(round_, "writer"), "question_options": [], "also": []})
+    if "not_listed" in properties:
+        return chooses(request, "src/lexer.py", "src/reader.py")
     for key in ("root_cause", "approved", "problem", "suspects"):
         if key in properties:
             return says(ANSWERS[key])
@@ -100,7 +103,7 @@ async def test_a_model_that_works_writes_the_report(server: ModelServer) -> None
     assert report.verdict == "The scanner never leaves its loop."
     assert [suspect.checked for suspect in report.suspects] == [True]
     assert not report.notes
-    assert state.metrics.usage.calls == len(server.requests) == 7
+    assert state.metrics.usage.calls == len(server.requests) == 6
     assert all(request["temperature"] == 0 for request in server.requests)
 
 

@@ -112,7 +112,7 @@ async def test_a_question_that_nobody_searched_for_says_nothing_of_the_code() ->
     assert "cache" not in report.model_dump_json(exclude={"citation_audit"})
 
 
-@pytest.mark.parametrize("calls", range(1, 7))
+@pytest.mark.parametrize("calls", range(1, 6))
 async def test_an_exhausted_budget_ends_in_what_the_program_found(server: ModelServer, calls: int) -> None:
     state = await triage(server, lambda request: says(answer(request)), limits=RunLimits(calls=calls))
     report = report_of(state)
@@ -186,6 +186,11 @@ LIES = st.fixed_dictionaries(
         "gaps": st.lists(SENTENCES, max_size=2),
         "contradictions": st.lists(SENTENCES, max_size=2),
         "looks": LOOKS,
+        "files": st.lists(st.sampled_from(["F1", "F2", "F9", "f1", *GHOSTS]), max_size=4),
+        "not_listed": st.lists(TEXTS, max_size=2),
+        "analysis": SENTENCES,
+        "better_place": TEXTS,
+        "required_evidence": st.lists(SENTENCES, max_size=2),
         "confidence": CONFIDENCES,
         "kind": st.sampled_from(["bug", "bug", "question"]),
     },

@@ -98,10 +98,12 @@ async def test_an_empty_or_repeated_question_is_a_search_instead() -> None:
     assert state.pending_exchange is None
 
 
-async def test_a_weak_draft_is_retried_twice_then_goes_to_a_person() -> None:
-    ctx = context(ScriptedBrain(list(PLAIN), confidence=0.4), code=FakeCode(confidence=0.4))
+@pytest.mark.parametrize(("brain", "retries"), [("rules", 2), ("a model", 0)])
+async def test_a_weak_draft_is_retried_while_that_can_change_it_then_goes_to_a_person(brain: str, retries: int) -> None:
+    """A model would read the same code again, and its confidence cannot rise without an answer."""
+    ctx = context(ScriptedBrain(list(PLAIN), confidence=0.4, name=brain), code=FakeCode(confidence=0.4))
     state = await finish(ctx)
-    assert [reason.reason for reason in state.metrics.retry_reasons] == ["quality_issue_detected"] * 2
+    assert [reason.reason for reason in state.metrics.retry_reasons] == ["quality_issue_detected"] * retries
     assert state.report is not None
     assert state.report.root_cause is None
     assert state.report.requires_human_review
@@ -110,10 +112,10 @@ async def test_a_weak_draft_is_retried_twice_then_goes_to_a_person() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [20] * 3, id="model")]
+    ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [20], id="model")]
 )
 async def test_a_retry_searches_wider_and_a_model_reads_wide_at_once(by_model: bool, limits: list[int]) -> None:
-    brain = ScriptedBrain(list(PLAIN), confidence=0.4)
+    brain = ScriptedBrain(list(PLAIN), confidence=0.4, name="a model" if by_model else "rules")
     ctx = context(brain, code=FakeCode(confidence=0.4), **({} if by_model else {"rules": brain}))
     await finish(ctx)
     assert [query.limit for query in ctx.code.queries] == limits  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import Any
 from bot.dispatch.embedded import Dispatcher
 from bot.jobs import Job
 from bot.worker import Worker
+from tests.code_reader import chooses, listed
 from tests.github_server import Call, Fault
 from tests.model_server import Reply, Request, error, says
 
@@ -116,8 +117,11 @@ def sound(request: Request) -> Reply:
     said = str(request["messages"])
     if "next_node" in fields:
         found = re.search(r"Iteration: (\d+) /", said)
-        step = {1: "codebase_search", 2: "critic"}.get(int(found[1]) if found else 9, "writer")
+        step = {2: "critic"}.get(int(found[1]) if found else 9, "writer")
         return says({**_DECISION, "next_node": step})
+    if "not_listed" in fields:
+        # The same files in both orders of the list.
+        return chooses(request, *sorted(listed(request)))
     return says(next(answer for key, answer in _ANSWERS.items() if key in fields))
 
 

@@ -125,12 +125,16 @@ async def test_who_is_postponed_too_often_is_judged_by_rules(stage: Stage, serve
     assert await stage.spent() == Amount()
 
 
+_FIELDS = ("next_node", "problem", "not_listed", "suspects", "approved", "root_cause")
+"""One field of each role's schema."""
+
+
 async def test_a_run_that_was_postponed_continues_where_it_stood(stage: Stage, server: ModelServer) -> None:
     asked: list[str] = []
 
     def busy_once(request: Request) -> Reply:
         fields = request["response_format"]["json_schema"]["schema"]["properties"]
-        role = next(name for name in ("next_node", "problem", "suspects", "approved", "root_cause") if name in fields)
+        role = next(name for name in _FIELDS if name in fields)
         asked.append(role)
         return error(429, retry_after="90") if role == "approved" and asked.count(role) == 1 else sound(request)
 

@@ -56,7 +56,7 @@ def write(case: Case) -> Draft:
         # After an exchange the list is computed again, because the answers may contain what was missing.
         missing=missing_from(case, reading.kind) if case.state.human_exchanges else reading.missing,
         ruled_out=_ruled_out(case, ranked, chosen),
-        labels=(*_kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
+        labels=(*kind_labels(case, reading.kind), *_area(chosen, case.state.repository)),
         kind=reading.kind,
         severity=reading.severity,
         severity_reason=reading.severity_reason,
@@ -64,7 +64,7 @@ def write(case: Case) -> Draft:
     )
 
 
-def _kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
+def kind_labels(case: Case, kind: Kind) -> tuple[str, ...]:
     """Return no label if another kind is more likely: no label is better than a wrong one."""
     return () if kind == "bug" and acting_kind(case.title, case.body, case.facts).rather else _LABELS[kind]
 

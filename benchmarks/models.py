@@ -1,0 +1,245 @@
+"""Triage issues with known fixes with scripted models, one that knows the fix and one that is always wrong.
+
+    python -m benchmarks.models --repos CLONES --data FILE[=N] [FILE[=N] …]
+
+FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES holds one clone per
+repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR keeps what is parsed.
+
+The models answer over HTTP as an OpenAI-compatible server does. They measure what the stages allow, not models:
+
+- oracle: prefers a fixed file wherever one is shown, in every order; its number is 0.9, or 0.2 where none is shown
+- wrong: prefers the first file of each list that was not fixed, and says 0.95
+- stubborn: prefers one file that was not fixed in both orders, and says 0.95; nothing distinguishes it from an oracle
+- objector: the oracle with a critic that rejects everything
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.claims import _read
+from benchmarks.ranking.examples import clone_with
+from bot.backtest.blind import BlindTriager
+from nodes.brains.fitting import counted
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models, ModelSettings
+from nodes.report import TriageReport
+from nodes.search.engine import Engine
+from nodes.search.types import Query
+from tests.endpoints import ANSWERS, answer
+from tests.model_server import ModelServer, Reply, Request, says, serve
+
+WHO = ("oracle", "wrong", "stubborn", "objector")
+_FILE = re.compile(r"^(F\d+) (\S+)", re.MULTILINE)
+_PLACE = re.compile(r"^(E\d+)(?: code)? (\S+?):\d+-\d+", re.MULTILINE)
+SURE = 0.65
+
+
+@dataclass
+class Scripted:
+    """A model that knows the fix of one issue."""
+
+    who: str
+    fixed: frozenset[str]
+    listed: list[tuple[str, ...]] = field(default_factory=list)
+    """The files of each list that it was shown."""
+
+    def __call__(self, request: Request) -> Reply:
+        """Answer a request of any role."""
+        prompt = "\n".join(str(message["content"]) for message in request["messages"])
+        if "You are the file reader" in prompt:
+            return says(self._files(prompt))
+        if "You are the code reader" in prompt:
+            return says(self._functions(prompt))
+        if "You are the writer" in prompt:
+            return says(self._report(prompt))
+        if "You are the critic" in prompt:
+            objects = {"approved": False, "gaps": ["No evidence shows the value that fails."]}
+            return says({**ANSWERS["critic"], **(objects if self.who == "objector" else {})})
+        if "You are the supervisor" in prompt:
+            legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"].get("enum", ())
+            node = next(name for name in ("critic", "codebase_search", "writer", *legal) if name in legal)
+            return says({**answer(request), "next_node": node})
+        # The investigator reads nothing into the issue, so the search is that of the issue alone.
+        return says({**ANSWERS["investigator"], "search_terms": [], "problem": "It fails.", "hypothesis": ""})
+
+    def _files(self, prompt: str) -> dict[str, Any]:
+        shown = {path: name for name, path in _FILE.findall(prompt)}
+        self.listed.append(tuple(shown))
+        chosen = self._preferred(list(shown))
+        number = self._number(chosen)
+        return {"analysis": "", "files": [shown[path] for path in chosen], "not_listed": [], "confidence": number}
+
+    def _functions(self, prompt: str) -> dict[str, Any]:
+        shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}
+        chosen = self._preferred([path for _, path in _PLACE.findall(prompt)])
+        cited = shown[chosen[0]] if chosen else "E1"
+        summary = {"summary": f"It is decided there [{cited}].", "details": "", "looks": []}
+        return {**summary, "suspects": [shown[path] for path in chosen], "confidence": self._number(chosen)}
+
+    def _report(self, prompt: str) -> dict[str, Any]:
+        shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}
+        chosen = self._preferred([path for _, path in _PLACE.findall(prompt)])
+        places = [{"evidence": shown[path], "why": ""} for path in chosen]
+        cause = f"This code decides it [{places[0]['evidence']}]." if places else ""
+        report = {**ANSWERS["writer"], "verdict": cause, "root_cause": cause, "suspects": places}
+        return {**report, "confidence": self._number(chosen), "how_to_confirm": "", "severity_reason": ""}
+
+    def _preferred(self, paths: Sequence[str]) -> list[str]:
+        """Five files of a list, by what this model knows."""
+        once = list(dict.fromkeys(paths))
+        if self.who == "stubborn":
+            return sorted((path for path in once if path not in self.fixed), key=lambda path: path[::-1])[:5]
+        if self.who == "wrong":
+            return [path for path in once if path not in self.fixed][:5]
+        return sorted(once, key=lambda path: path not in self.fixed)[:5]
+
+    def _number(self, chosen: Sequence[str]) -> float:
+        if self.who in ("wrong", "stubborn"):
+            return 0.95
+        return 0.9 if chosen and chosen[0] in self.fixed else 0.2
+
+
+@dataclass(frozen=True)
+class Run:
+    """One triage with a scripted model."""
+
+    id: str
+    who: str
+    search: float
+    """The search's own confidence."""
+    listed: bool
+    """A fixed file was in the first list of files."""
+    most: int
+    """Files of that list."""
+    first: bool
+    """The first place of the report was fixed."""
+    claims: bool
+    confidence: float
+    doubts: tuple[str, ...]
+    calls: int
+    tokens: int
+    """Estimated input tokens of all requests."""
+    status: str
+    by: str
+    seconds: float
+
+
+def main() -> None:
+    """Run and print."""
+    options = _options()
+    rows = [row for given in options.data for row in _read(given)]
+    runs = list(asyncio.run(_all(rows, options.repos, options.cache, options.who)))
+    if options.json:
+        print(json.dumps([asdict(one) for one in runs], indent=1))
+    else:
+        print("\n".join(_table(runs, options.who)))
+
+
+async def _all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path, who: Sequence[str]) -> list[Run]:
+    runs: list[Run] = []
+    engines: dict[Path, Engine] = {}
+    with serve() as server:
+        for number, row in enumerate(sorted(rows, key=lambda row: (row["repo"], row["id"])), 1):
+            print(f"\r{number}/{len(rows)} {row['id'][:50]:<50}", end="", file=sys.stderr, flush=True)
+            clone = clone_with(clones, row["repo"], row["base_commit"])
+            if clone is None:
+                print(f"\nleft out: {row['id']}: no clone has its commit", file=sys.stderr)
+                continue
+            engines = {clone: engines.get(clone) or Engine(clone, cache, cache_bytes=2_000_000_000)}
+            runs += [await _one(row, name, engines[clone], server) for name in who]
+    print(file=sys.stderr)
+    return runs
+
+
+async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServer) -> Run:
+    model = Scripted(who, frozenset(row["gold_files"]))
+    server.script = model
+    server.requests.clear()
+    models = Models(ModelSettings(base_url=server.url, max_retries=0, calls_per_minute=1e6))
+    title, _, body = row["issue"].partition("\n")
+    began = time.perf_counter()
+    try:
+        blind = await BlindTriager(engine).triage(title, body, row["base_commit"], LLMBrain(models))
+    finally:
+        await models.aclose()
+    report: TriageReport = blind.result.report
+    search = engine.survey(Query(title, body, limit=10), engine.commit(row["base_commit"])).confidence
+    first = model.listed[0] if model.listed else ()
+    return Run(
+        id=row["id"],
+        who=who,
+        search=search,
+        listed=bool(model.fixed & set(first)),
+        most=len(first),
+        first=bool(report.suspects) and report.suspects[0].path in model.fixed,
+        claims=report.root_cause is not None,
+        confidence=report.confidence,
+        doubts=report.doubts,
+        calls=len(server.requests),
+        tokens=sum(_tokens(request) for request in server.requests),
+        status=report.status,
+        by=report.written_by,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _tokens(request: Request) -> int:
+    return counted([(turn["role"], str(turn["content"])) for turn in request["messages"]])
+
+
+def _table(runs: Sequence[Run], who: Sequence[str]) -> Iterator[str]:
+    for name in who:
+        mine = [one for one in runs if one.who == name]
+        searched = [one for one in mine if one.most]
+        claims = [one for one in mine if one.claims]
+        above = [one for one in claims if one.confidence > one.search + 1e-6]
+        yield f"## {name}: {len(mine)} issues, {len(searched)} of them searched"
+        yield f"fixed file in the first list      {_share(searched, lambda one: one.listed)}"
+        yield f"first place of the report fixed   {_share(mine, lambda one: one.first)}"
+        yield f"reports that claim a cause        {_share(mine, lambda one: one.claims)}"
+        yield f"… of a fixed file                 {_share(claims, lambda one: one.first)}"
+        yield f"… above the search's confidence   {len(above)}"
+        yield f"reports that name a doubt         {_share(mine, lambda one: bool(one.doubts))}"
+        yield f"written by rules                  {sum(one.by == 'rules' for one in mine)}"
+        for label, part in (
+            ("search sure", [one for one in searched if one.search >= SURE]),
+            ("search unsure", [one for one in searched if one.search < SURE]),
+        ):
+            calls, tokens = [one.calls for one in part], [one.tokens for one in part]
+            if part:
+                usual = f"{median(calls):.0f} calls, {median(tokens):,.0f} tokens"
+                yield f"{label:<33} {len(part)} issues: {usual} (most {max(calls)}, {max(tokens):,})"
+        yield ""
+
+
+def _share(runs: Sequence[Run], holds: Callable[[Run], bool]) -> str:
+    part = sum(map(holds, runs))
+    return f"{part} of {len(runs)} ({100 * part / len(runs):.1f} %)" if runs else "–"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repos", type=Path, required=True, help="folder of clones")
+    parser.add_argument("--data", nargs="+", required=True, metavar="FILE[=N]", help="issues as JSON lines")
+    parser.add_argument("--who", nargs="+", choices=WHO, default=WHO, help="which models")
+    parser.add_argument("--json", action="store_true", help="every run instead of the table")
+    kept = Path(os.environ.get("TRIAGE_DATA_DIR") or tempfile.gettempdir()) / "repos"
+    parser.add_argument("--cache", type=Path, default=kept, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

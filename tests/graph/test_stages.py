@@ -1,0 +1,288 @@
+"""Whole runs of scripted models: one knows the fix, one is always wrong, one has a critic that rejects everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from benchmarks.models import Scripted
+from bot.runs.code import EngineCode
+from nodes.brains.llm import LLMBrain
+from nodes.brains.models import Models, ModelSettings
+from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
+from nodes.graph import build_graph
+from nodes.report import TriageReport
+from nodes.run import Waiting, advance, initial_state
+from nodes.search.engine import Engine
+from nodes.state import Answer, BugTriageState
+from tests.code_reader import is_choosing
+from tests.endpoints import ANSWERS, said
+from tests.fakes import context
+from tests.model_server import ModelServer, Reply, Request, says, serve
+from tests.patience import patience
+from tests.repositories import make_repository
+
+TITLE = "Total of a cart with a discount is off by one cent"
+BODY = """With a discount of 15 % the total of a cart is one cent too low.
+
+```python
+cart = Cart([Item("tea", 1.10), Item("cup", 2.35)])
+cart.apply(Discount(15))
+print(cart.total())  # 2.92 instead of 2.93
+```
+"""
+FILES = {
+    "shop/cart.py": '''"""The cart of a customer."""
+
+from shop.rounding import to_cents
+
+
+class Cart:
+    def __init__(self, items):
+        self.items = items
+        self.discount = None
+
+    def apply(self, discount):
+        self.discount = discount
+
+    def total(self):
+        """Return the total of the cart."""
+        total = sum(item.price for item in self.items)
+        return to_cents(self.discount.of(total) if self.discount else total) / 100
+''',
+    "shop/discount.py": '''"""Discounts in per cent."""
+
+
+class Discount:
+    def __init__(self, share):
+        self.share = share
+
+    def of(self, total):
+        return total * (100 - self.share) / 100
+''',
+    "shop/rounding.py": '''"""Money as whole numbers."""
+
+
+def to_cents(amount):
+    return int(amount * 100)
+''',
+}
+OTHERS = ("stock", "tax", "orders", "mail", "users", "reports", "export", "currency", "invoice", "coupon", "price")
+_OTHER = '''"""{title} of the shop."""
+
+
+def {name}(item):
+    """Return the {name} of an item."""
+    return item.{name}
+'''
+FILES |= {f"shop/{name}.py": _OTHER.format(name=name, title=name.capitalize()) for name in OTHERS}
+FIXED = "shop/rounding.py"
+
+
+@dataclass
+class Triaged:
+    """A run and what it asked."""
+
+    state: BugTriageState
+    requests: list[Request]
+
+    @property
+    def report(self) -> TriageReport:
+        """The report of the run."""
+        assert self.state.report is not None
+        return self.state.report
+
+    @property
+    def steps(self) -> list[str]:
+        """The nodes in their order, without the supervisor."""
+        return [entry.node for entry in self.state.trace if entry.node != "supervisor"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder = tmp_path_factory.mktemp("shop")
+    make_repository(folder, FILES)
+    return Engine(folder)
+
+
+class Certain(EngineCode):
+    """The same repository with a search of a given probability."""
+
+    sure = 0.5
+
+    async def find(self, query: Any) -> Any:
+        return replace(await super().find(query), confidence=self.sure)
+
+    async def survey(self, query: Any) -> Any:
+        return replace(await super().survey(query), confidence=self.sure)
+
+
+async def triage(server: ModelServer, engine: Engine, script: Any, sure: float = 0.5) -> Triaged:
+    server.script = script
+    server.requests.clear()
+    models = Models(ModelSettings(base_url=server.url, max_retries=0, timeout=patience(10), calls_per_minute=10**6))
+    code = Certain(engine, engine.commit())
+    code.sure = sure
+    ctx = context(LLMBrain(models), rules=RulesBrain(), code=code, title=TITLE, body=BODY)
+    start = initial_state(TITLE, BODY, repository="o/r", sha=code.sha)
+    graph = build_graph(InMemorySaver(serde=serializer()))
+    try:
+        outcome = await advance(graph, ctx, "t", start)
+        while isinstance(outcome, Waiting):
+            asked = outcome.exchange.question_id
+            outcome = await advance(graph, ctx, "t", start, answer=Answer(), question_id=asked)
+    finally:
+        await models.aclose()
+    return Triaged(outcome.state, list(server.requests))
+
+
+@pytest.mark.parametrize("fixed", ["shop/rounding.py", "shop/cart.py", "shop/discount.py", "shop/invoice.py"])
+async def test_a_model_that_knows_the_fix_claims_it_although_the_search_doubts(
+    server: ModelServer, engine: Engine, fixed: str
+) -> None:
+    run = await triage(server, engine, Scripted("oracle", frozenset({fixed})))
+    assert run.report.suspects[0].path == fixed
+    assert run.report.root_cause
+    assert run.report.written_by == "gpt-4o"
+    assert run.report.status == "success"
+    assert len(run.requests) <= 8
+    assert run.steps == ["investigator", "codebase_search", "critic", "writer"]
+    preferred = bool(run.state.search_prefers)
+    assert preferred == any("The search and the model disagree" in doubt for doubt in run.report.doubts)
+    assert preferred == (fixed != _first(run))
+
+
+def _first(run: Triaged) -> str:
+    """The first file of the list that the model was shown."""
+    listed = next(said(request) for request in run.requests if is_choosing(request))
+    return listed.partition("\nF1 ")[2].split()[0]
+
+
+async def test_a_disagreement_with_a_sure_search_is_named_and_not_claimed(server: ModelServer, engine: Engine) -> None:
+    run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})), sure=0.95)
+    assert run.report.suspects[0].path == FIXED
+    assert run.report.root_cause is None
+    assert run.report.not_found == "search_and_model_disagree"
+    assert run.report.confidence < 0.65
+    assert "writer" not in run.steps[:-1]
+
+
+@pytest.mark.parametrize("sure", [0.2, 0.5, 0.7, 0.9])
+async def test_a_model_that_is_always_wrong_claims_nothing_above_the_searchs_confidence(
+    server: ModelServer, engine: Engine, sure: float
+) -> None:
+    first = _first(await triage(server, engine, Scripted("oracle", frozenset({FIXED}))))
+    run = await triage(server, engine, Scripted("wrong", frozenset({first})), sure=sure)
+    assert run.report.root_cause is None
+    assert run.report.confidence <= sure
+
+
+async def test_a_search_that_is_sure_costs_six_calls(server: ModelServer, engine: Engine) -> None:
+    first = _first(await triage(server, engine, Scripted("oracle", frozenset({FIXED}))))
+    run = await triage(server, engine, Scripted("oracle", frozenset({first})), sure=0.95)
+    assert len(run.requests) == 6
+    assert run.report.root_cause
+    assert not run.report.doubts
+
+
+def critic_says(**objection: Any) -> Any:
+    """A model that knows the fix, with a critic of this opinion."""
+    model = Scripted("oracle", frozenset({FIXED}))
+
+    def script(request: Request) -> Reply:
+        if "You are the critic" in said(request):
+            return says({**ANSWERS["critic"], "approved": False, **objection})
+        return model(request)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    "objection",
+    [
+        pytest.param({"gaps": ["No evidence shows how the amount is rounded."]}, id="a-gap"),
+        pytest.param({"gaps": []}, id="no-gap"),
+        pytest.param(
+            {"required_evidence": ["where an invoice is written"], "gaps": ["Invoices are left out."]}, id="new"
+        ),
+        pytest.param({"better_place": "shop/tax.py", "gaps": ["Taxes are left out."]}, id="a-better-place"),
+        pytest.param({"better_place": "shop/ghost.py", "gaps": ["`launch_missiles()` is left out."]}, id="ghosts"),
+    ],
+)
+@pytest.mark.parametrize("sure", [0.5, 0.95])
+async def test_a_critic_that_rejects_everything_is_named_and_does_not_veto(
+    server: ModelServer, engine: Engine, sure: float, objection: dict[str, Any]
+) -> None:
+    run = await triage(server, engine, critic_says(**objection), sure=sure)
+    assert len(run.requests) <= 8
+    assert run.steps[-1] == "writer"
+    assert run.steps.count("writer") == 1
+    assert run.report.written_by == "gpt-4o"
+    text = " ".join(run.report.doubts)
+    assert "A critical second reading objects: " in text
+    assert "ghost" not in text
+    assert "missiles" not in text
+    for gap in objection["gaps"][:1]:
+        assert (gap in text) == ("missiles" not in gap)
+    assert bool(run.report.root_cause) == (sure == 0.5)
+
+
+async def test_what_the_critic_asks_for_is_looked_up_and_judged_again(server: ModelServer, engine: Engine) -> None:
+    objection = {
+        "better_place": "shop/tax.py",
+        "gaps": ["Taxes are left out."],
+        "required_evidence": ["the tax of an item"],
+    }
+    run = await triage(server, engine, critic_says(**objection))
+    assert run.steps == ["investigator", "codebase_search", "critic", "codebase_search", "critic", "writer"]
+    search = [entry for entry in run.state.trace if entry.node == "codebase_search"][1]
+    assert search.reason.startswith("Looked up what was missing: ")
+    critics = [said(request) for request in run.requests if "You are the critic" in said(request)]
+    assert "shop/tax.py" in critics[1].partition("## Evidence")[2]
+    assert "`shop/tax.py`" in " ".join(run.report.doubts)
+    writer = next(said(request) for request in run.requests if "You are the writer" in said(request))
+    assert "Required evidence: the tax of an item" in writer
+
+
+async def test_the_critic_sees_the_first_functions_whole(server: ModelServer, engine: Engine) -> None:
+    run = await triage(server, engine, Scripted("oracle", frozenset({"shop/cart.py"})))
+    critic = next(said(request) for request in run.requests if "You are the critic" in said(request))
+    assert "return to_cents(self.discount.of(total) if self.discount else total) / 100" in critic
+
+
+async def test_no_request_is_sent_twice(server: ModelServer, engine: Engine) -> None:
+    model = Scripted("oracle", frozenset({FIXED}))
+
+    def script(request: Request) -> Reply:
+        if "You are the writer" in said(request):
+            return says({**ANSWERS["writer"], "root_cause": "It is stale [E777]."})
+        return model(request)
+
+    run = await triage(server, engine, script)
+    texts = [said(request) for request in run.requests]
+    assert len(set(texts)) == len(texts)
+    assert run.state.retry_count
+    assert any(finding.agent_name == "writer" and "stale" in finding.details for finding in run.state.findings)
+
+
+async def test_a_models_labels_are_the_repositorys_own(server: ModelServer, engine: Engine) -> None:
+    model = Scripted("oracle", frozenset({FIXED}))
+
+    def script(request: Request) -> Reply:
+        reply = model(request)
+        if "You are the writer" in said(request):
+            return says({**ANSWERS["writer"], "labels": ["priority: critical", "bug"]})
+        return reply
+
+    assert (await triage(server, engine, script)).report.labels == ("bug",)
