@@ -1,4 +1,4 @@
-"""How likely the first file is right after a model read the code, from a small table in ``agreement.json``.
+"""The probability that the first file is right after a model read the code, from a small table in ``agreement.json``.
 
 The search's probability is calibrated for its own first file, and a model's number for nothing. What tells more is
 whether both prefer the same file, and whether the model does so again when the list is reversed: a model that guesses
@@ -21,7 +21,7 @@ _MODEL_FROM = (0.0, 0.5, 0.8)
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What search and model say about the first file."""
+    """The probabilities that search and model give the first file."""
 
     search: float
     """The search's calibrated probability that its own first file is right."""

@@ -155,7 +155,7 @@ def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
 
 
 def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
-    """What the program or a critic holds against a model's first place."""
+    """Return the objections of the program and of a critic to a model's first place."""
     state, doubts = case.state, list[str]()
     if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
         doubts.append(f"The search and the model disagree: the search ranks `{state.search_prefers}` first."[:300])

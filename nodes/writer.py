@@ -221,7 +221,7 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
 
 
 def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
-    """Whether another draft by a model can come to another result.
+    """Return whether another draft by a model can come to another result.
 
     Without an answer or a redirect the model would read the same code, so its confidence cannot rise. What can change
     is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.

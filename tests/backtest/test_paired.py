@@ -172,9 +172,9 @@ def test_an_issue_that_was_cut_off_is_asked_again_and_no_other(bench: Bench, mod
 
 def test_each_issue_has_the_limits_of_a_run(bench: Bench, model: ModelServer) -> None:
     model.script = candid
-    document, _ = bench.live(model, "--json", TRIAGE_LIMITS_RUN="calls=20")
+    document, _ = bench.live(model, "--json", TRIAGE_LIMITS_RUN="calls=10")
     cost = json.loads(document)["cost"]
-    assert (cost["fell_back"], cost["calls"] > 20) == (0, True)
+    assert (cost["fell_back"], cost["calls"] > 10) == (0, True)
 
 
 def test_a_replay_says_what_its_recording_lacks(bench: Bench, model: ModelServer, tmp_path: Path) -> None:
