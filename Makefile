@@ -6,7 +6,7 @@ UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
 # Each core runs whole files of tests, so that a file's server is started once.
-WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 1)) || echo 4)
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 2)) || echo 5)
 SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never

@@ -50,7 +50,7 @@ def test_the_files_of_the_fix_say_how_good_the_report_was(
         pytest.param(4, "start", "no commit", id="undone"),
         pytest.param(9, "start", "no source file", id="pages-alone"),
         pytest.param(1, "tip", "no commit", id="fixed-before-it-was-read"),
-        pytest.param(1, "gone", "is gone", id="history-was-rewritten"),
+        pytest.param(1, "gone", "no longer exists", id="history-was-rewritten"),
     ],
 )
 def test_what_cannot_be_known_is_unknown(
