@@ -37,6 +37,7 @@ def build_context(
     outside: Outside | None = None,
     past: PastPort | None = None,
     pictures: PicturePort | None = None,
+    labels: frozenset[str] | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run.
@@ -54,6 +55,7 @@ def build_context(
         outside: the sources outside the repository; None for none.
         past: earlier issues; None if they are not available.
         pictures: fetches the issue's pictures; None if the operator has not enabled it.
+        labels: the repository's labels; None if they are not known.
         listener: receives progress messages.
     """
     config = config or RepositoryConfig()
@@ -71,6 +73,7 @@ def build_context(
         pictures=pictures if config.pictures else None,
         listener=listener,
         facts=read_facts(title, body),
+        labels=labels,
         language=config.language,
         compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         claim_from=config.limits.claim_from,
