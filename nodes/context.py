@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -345,6 +345,10 @@ class ModelError(Exception):
         """The usage of the failed call, which is charged anyway."""
 
 
+LabelReader = Callable[[], Awaitable[frozenset[str]]]
+"""Reads the labels of the issue's repository; none if GitHub refuses them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The ports and settings of one run."""
@@ -369,7 +373,7 @@ class Context:
     """The language in which a model writes, as a code such as ``de``; rules write English."""
     compress_from: int = COMPRESS_FROM
     """Characters of the issue's text above which a model gets it without its middle."""
-    labels: frozenset[str] | None = None
-    """The repository's labels, which a model may propose; None if they are not known."""
+    labels: LabelReader | None = None
+    """Reads the repository's labels, of which a model may propose any; None if the repository is not on GitHub."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

@@ -76,7 +76,7 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
     prose = ProseCheck(context.code, (issue, *known), [e.locator.path for e in standing if e.locator.path])
     draft = _in_read_order(await prose.draft(checked.draft), evidence, case)
-    draft = draft.model_copy(update={"labels": _labels(draft, case, context)})
+    draft = draft.model_copy(update={"labels": await _labels(draft, case, context)})
     dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
 
@@ -112,12 +112,14 @@ def _read_first(state: BugTriageState) -> str:
     return next(iter(read[-1].relevant_files), "") if read and state.search_confidence else ""
 
 
-def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
-    """Return the labels of a model's draft that the repository has; the kind's own if its labels are not known."""
-    if context.labels is None:
-        return kind_labels(case, draft.kind)
-    known = {name.casefold(): name for name in context.labels}
-    return tuple(dict.fromkeys(known[label.casefold()] for label in draft.labels if label.casefold() in known))
+async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
+    """Return the kind's label, and those that a model proposes besides if the repository has them."""
+    own = kind_labels(case, draft.kind)
+    proposed = [label for label in draft.labels if label.casefold() not in own]
+    if context.labels is None or not proposed:  # the labels cost a request
+        return own
+    known = {name.casefold(): name for name in await context.labels()}
+    return tuple(dict.fromkeys((*own, *(known[one.casefold()] for one in proposed if one.casefold() in known))))
 
 
 def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:

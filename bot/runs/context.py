@@ -12,6 +12,7 @@ from nodes.context import (
     CodePort,
     Context,
     EvidencePort,
+    LabelReader,
     Listener,
     Outside,
     PastPort,
@@ -37,7 +38,7 @@ def build_context(
     outside: Outside | None = None,
     past: PastPort | None = None,
     pictures: PicturePort | None = None,
-    labels: frozenset[str] | None = None,
+    labels: LabelReader | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run.
@@ -55,7 +56,7 @@ def build_context(
         outside: the sources outside the repository; None for none.
         past: earlier issues; None if they are not available.
         pictures: fetches the issue's pictures; None if the operator has not enabled it.
-        labels: the repository's labels; None if they are not known.
+        labels: reads the repository's labels; None if it is not on GitHub.
         listener: receives progress messages.
     """
     config = config or RepositoryConfig()

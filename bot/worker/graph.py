@@ -33,7 +33,7 @@ class UnresumableError(Exception):
 
 async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
     """Advance the run, with a first report by rules if the model takes long."""
-    context = await _context(issue_job, seen, run, code)
+    context = _context(issue_job, seen, run, code)
     start = await _start(issue_job, seen, context, await _dropped_run_note(issue_job, run, code))
     # A first report is a comment, so without comments there is none.
     if seen.found.config.mode != "comment":
@@ -105,16 +105,15 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
     return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
 
 
-async def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
+def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store = issue_job.store
-    brain = tools.brains.for_run(config, _budget(issue_job, run, config))
     return build_context(
         issue.title,
         issue.body,
         code=code,
         evidence=store.evidence(run.number),
-        brain=brain,
+        brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
         rules=tools.brains.rules,
         config=config,
         signals=store.signals,
@@ -122,17 +121,16 @@ async def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: Code
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
         pictures=tools.sources.pictures,
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
-        # Only for a model, because it costs a request; labels that rules propose are checked when they are set.
-        labels=None if brain is tools.brains.rules else await _known_labels(issue_job),
+        labels=lambda: _known_labels(issue_job),
     )
 
 
-async def _known_labels(issue_job: IssueJob) -> frozenset[str] | None:
-    """Return the repository's labels; None if GitHub does not give them, which is no reason to write no report."""
+async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
+    """Return the repository's labels; none if GitHub refuses them, because the report does not depend on them."""
     try:
         return await issue_job.github.repository_labels()
     except RefusedError:
-        return None
+        return frozenset()
 
 
 def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBudget:
