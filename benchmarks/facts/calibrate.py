@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.facts.measure import clone_of
 from nodes.search.engine import Engine
+from nodes.search.errors import SearchError
 from nodes.search.facts.confidence import WEIGHTS, fact_signs
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
 from nodes.search.types import Query
@@ -70,7 +71,7 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
     title, _, body = row["issue"].partition("\n")
     try:
         survey = engine.survey(Query(title, body, limit=10), row["base_commit"])
-    except Exception as error:  # a clone without that commit
+    except SearchError as error:  # a clone without that commit
         print("skipped", row["id"], repr(error)[:100], flush=True)
         return None
     judged = confidence_inputs(survey.facts, survey.paths)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nodes.search.engine import Engine
+from nodes.search.errors import SearchError
 from nodes.search.facts import Fact, verify
 from nodes.search.facts.levels import statement
 from nodes.search.git import Repository
@@ -98,7 +99,7 @@ def main() -> None:
         query, sha = Query(title, body), row["base_commit"]
         try:
             engine.warm(sha)
-        except Exception as error:  # a clone without that commit
+        except SearchError as error:  # a clone without that commit
             print("skipped", row["id"], error, file=sys.stderr)
             skipped += 1
             continue

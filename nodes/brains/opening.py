@@ -22,7 +22,7 @@ ISSUE, ISSUE_AGAIN = 1_500, 500
 FACTS = 200
 LATER = 150
 """The limit for each of: redirects, answers from people, the critic's verdict, and a rejected draft."""
-CANDIDATES, CANDIDATES_TOKENS = 20, 2_400
+CANDIDATES, CANDIDATES_TOKENS = 20, 2_300
 """How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
 CHECKED = "a program checked: "
 """How the reason of a fact's line begins."""

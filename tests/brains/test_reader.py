@@ -283,7 +283,7 @@ async def test_a_whole_conversation_stays_within_its_tokens(brain: LLMBrain, ser
     judged = await brain.read_code(case, case.evidence)
     assert judged.value.suspects == ("E1", "E2")
     assert tokens(server.requests[-1]) + judged.usage.output_tokens <= TOTAL
-    assert tokens(server.requests[0]) <= 6_000
+    assert tokens(server.requests[0]) <= 5_900
     assert looks.remaining <= LOOKS - 2
 
 

@@ -42,7 +42,7 @@ scripts = st.builds(
 
 
 @pytest.mark.timeout(600)
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=scripts)
 # A critic that failed is not called again on the same evidence.
 @example(
