@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.fingerprint import Fingerprint

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged, ModelError, Outside, Signal, TimeLimits
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.facts import Fact

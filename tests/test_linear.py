@@ -17,7 +17,7 @@ from nodes.brains.briefing import build_briefing
 from nodes.brains.rules.investigate import investigate, kind_of
 from nodes.brains.rules.severity import severity_of
 from nodes.brains.rules.write import write
-from nodes.facts import IssueFacts, read_facts
+from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.mentions import find_mentions, form_fields, split_fields
 from nodes.search.query import parse_query
 from nodes.search.stacktraces import find_traces
@@ -31,7 +31,7 @@ PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
     "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
     "bot.report.sticky._HIDDEN": "a comment that was rendered here and closes what it opens",
-    "nodes.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.issue.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
     "nodes.search.facts.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
     "nodes.search.facts.built_here._STATEMENT": "the lines before a literal, each of a thousand characters at the most",
     "nodes.search.facts.built_here._TABLE": "two hundred characters before a literal",

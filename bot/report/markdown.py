@@ -11,9 +11,9 @@ from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
 from bot.report.wording import FOOTER, SECURITY, confidence_word
+from nodes.agents.writing.statement import function_of
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
-from nodes.statement import function_of
 
 MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""

@@ -21,7 +21,7 @@ from nodes.context import (
     SignalPort,
     ignore_progress,
 )
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 
 
 def build_context(

@@ -21,11 +21,11 @@ from bot.tracing.observer import traced
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, HumanExchange
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.settings import Settings
-from nodes.checkpoints import SqliteCheckpoints, serializer
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 from bot.ports import AskedQuestion, Comment, Issue
-from nodes.facts import IssueFacts, read_facts
+from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.mentions.markdown import without_comments
 
 MAX_ANSWER = 1_000

@@ -19,8 +19,8 @@ from bot.report.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.store.runs import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob
+from nodes.agents.writing.statement import without_facts
 from nodes.context import CodePort
-from nodes.statement import without_facts
 
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""

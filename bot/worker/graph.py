@@ -21,10 +21,10 @@ from bot.worker.issue_job import CurrentIssue, IssueJob
 from bot.worker.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.budget import PostponedError
-from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context
 from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+from nodes.state.checkpoints import NewerSchemaError
 
 
 class UnresumableError(Exception):

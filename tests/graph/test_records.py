@@ -13,11 +13,11 @@ from bot.runs.context import build_context
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.endpoints import answer
 from tests.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide
 from tests.model_server import ModelServer, Request, says, serve, text_of

@@ -30,14 +30,14 @@ from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain, Context, Outside, Picture, Pictures
-from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
+from nodes.issue.facts import read_facts
 from nodes.run import Waiting, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
+from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
 from tests.growth import budget

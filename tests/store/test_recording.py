@@ -13,10 +13,10 @@ from bot.store.database import StoreError
 from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.recorder import recording
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
+from nodes.state.checkpoints import serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
 from tests.patience import Deadline
 

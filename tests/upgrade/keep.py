@@ -19,9 +19,9 @@ from typing import Any
 
 import aiosqlite
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
 
 THREAD = "github.com/9#5:1"

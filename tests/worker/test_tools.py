@@ -12,7 +12,7 @@ from nodes.brains.budget import RunLimits
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, ModelError
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.state import BugTriageState
 from tests.model_server import says, serve

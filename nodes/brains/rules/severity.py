@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.report import Kind, Severity
 from nodes.search.mentions import split_fields
 

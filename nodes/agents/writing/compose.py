@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nodes.agents.writing.statement import TOO_THIN, without_claim
 from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
-from nodes.kinds.rare import may_be_security
-from nodes.kinds.terms import parts_of
+from nodes.issue.kinds.rare import may_be_security
+from nodes.issue.kinds.terms import parts_of
 from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
-from nodes.statement import TOO_THIN, without_claim
 from nodes.trust.citations import Checked
 from nodes.trust.quality_gate import Gate
 from nodes.trust.secrets import mask

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from nodes.kinds.terms import OPENING, Parts
+from nodes.issue.kinds.terms import OPENING, Parts
 
 READ = 4_000
 """Characters of prose that are searched."""

@@ -8,22 +8,30 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from nodes.agents.case import load_case, spent, traced
+from nodes.agents.code.candidates import CANDIDATES
+from nodes.agents.writing.changes import add_history
+from nodes.agents.writing.compose import compose, conclude, withheld, without_sight
+from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
+from nodes.agents.writing.statement import (
+    TOO_THIN,
+    is_refuted,
+    is_thin,
+    reporter_query,
+    state_facts,
+    with_pointer,
+    without_claim,
+)
 from nodes.brains import judge
 from nodes.brains.rules.write import kind_labels
-from nodes.candidates import CANDIDATES
-from nodes.case import load_case, spent, traced
-from nodes.changes import add_history
-from nodes.compose import compose, conclude, withheld, without_sight
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import is_objection_open, is_rejected, is_unreadable
 from nodes.judgements import Draft
-from nodes.past_issues import PastIssueTitles, add_past_issues
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.errors import SearchError
 from nodes.search.survey import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
-from nodes.statement import TOO_THIN, is_refuted, is_thin, reporter_query, state_facts, with_pointer, without_claim
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
 from nodes.trust.prose import ProseCheck

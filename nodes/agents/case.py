@@ -7,8 +7,8 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged
 from nodes.evidence import NumberedEvidence
-from nodes.facts import IssueFacts, read_facts
 from nodes.guards import may_be_asked
+from nodes.issue.facts import IssueFacts, read_facts
 from nodes.state import BugTriageState, Metrics, TraceEntry
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from nodes.agents.case import load_case, spent, traced
 from nodes.brains import is_model_asked, judge
 from nodes.brains.opening import fitted_body
-from nodes.case import load_case, spent, traced
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import progress

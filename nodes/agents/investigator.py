@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
+from nodes.agents.case import load_case, spent, traced
 from nodes.brains import judge
-from nodes.case import load_case, spent, traced
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
+from nodes.issue.kinds.rare import may_be_security
+from nodes.issue.kinds.terms import parts_of
+from nodes.issue.pictures import read_pictures
 from nodes.judgements import Investigation
-from nodes.kinds.rare import may_be_security
-from nodes.kinds.terms import parts_of
-from nodes.pictures import read_pictures
 from nodes.report import Kind
 from nodes.search.errors import SearchError
 from nodes.state import AgentFinding, BugTriageState, Tier, Update, add

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from nodes.agreement import Opinions, confidence_of
-from nodes.brains import is_model_asked, judge
-from nodes.brains.files import SHOWN as FILES_SHOWN
-from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
-from nodes.candidates import (
+from nodes.agents.case import load_case, spent, traced
+from nodes.agents.code.agreement import Opinions, confidence_of
+from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     MIN_SCORE,
@@ -25,18 +23,20 @@ from nodes.candidates import (
     pointed_at,
     rescored,
 )
-from nodes.case import load_case, spent, traced
-from nodes.code_lookups import CodeLookups
+from nodes.agents.code.lookups import CodeLookups
+from nodes.agents.code.objections import look_up_objections
+from nodes.agents.writing.statement import reporter_query
+from nodes.brains import is_model_asked, judge
+from nodes.brains.files import SHOWN as FILES_SHOWN
+from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.context import Case, Context, FileCard, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, is_rejected, progress
 from nodes.judgements import CodeReading
-from nodes.objections import look_up_objections
 from nodes.search.errors import SearchError
 from nodes.search.survey import Survey
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
-from nodes.statement import reporter_query
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.code_lookups import CodeLookups
+from nodes.agents.code.lookups import CodeLookups
 from nodes.context import Context
 from nodes.evidence import Evidence, as_evidence, is_citable
 from nodes.guards import is_rejected

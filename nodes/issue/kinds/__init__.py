@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.kinds.model import LearntKind, load_model
-from nodes.kinds.rare import SURE, rare_kind
-from nodes.kinds.terms import parts_of, terms_in
+from nodes.issue.kinds.model import LearntKind, load_model
+from nodes.issue.kinds.rare import SURE, rare_kind
+from nodes.issue.kinds.terms import parts_of, terms_in
 from nodes.report import Kind
 
 __all__ = ["Classified", "classify"]

@@ -10,7 +10,7 @@ from math import exp, sqrt
 from pathlib import Path
 from typing import Literal, get_args
 
-from nodes.kinds.terms import Field
+from nodes.issue.kinds.terms import Field
 
 LearntKind = Literal["bug", "feature", "question"]
 LEARNT: tuple[LearntKind, ...] = get_args(LearntKind)

@@ -1,4 +1,4 @@
-"""Query a source outside the repository, and turn its answer or its failure into a finding."""
+"""Query sources outside the repository: the web, and the tools that the operator configured."""
 
 from __future__ import annotations
 
@@ -6,19 +6,44 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
 from nodes.brains import judge
-from nodes.case import load_case, spent, traced
 from nodes.context import Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.judgements import WebReading
 from nodes.sources import Found, Inquiry, SourceError, SourcePort
+from nodes.sources.dependency import find_dependency
 from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
 from nodes.trust.secrets import mask
 
+MAX_WEB_QUERY = 200
+MAX_TOOL_QUERY = 400
+"""Limits of a query, in characters."""
 RESULTS = 5
 KEPT = 3
 """Pieces of evidence per finding: as many as a reader compares and as the state stores without shortening."""
 _CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
+
+
+async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Search for the first error, or for the title if there is none.
+
+    The inquiry names the dependency that raised the error, so that its issues are searched too.
+    """
+    context = runtime.context
+    query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_WEB_QUERY]
+    dependency = await find_dependency(context.facts.traces, context.code)
+    return await ask("web_search", context.outside.web, Inquiry(query, dependency), state, context)
+
+
+async def tool(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Send the issue's title and its first error to the tool."""
+    context = runtime.context
+    message = dict.fromkeys((context.title, *context.facts.errors[:1]))
+    inquiry = Inquiry(": ".join(filter(None, message))[:MAX_TOOL_QUERY])
+    return await ask(state.branch, context.outside.tools.get(state.branch), inquiry, state, context)
 
 
 async def ask(
