@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.doctor import command as doctor
+from bot.cli.server.doctor import command as doctor
 from bot.doctor.model import MOST_CALLS
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, Repo

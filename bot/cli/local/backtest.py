@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.progress import Progress
-from bot.cli.repository import Storage, open_engine
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Storage, open_engine
 
 if TYPE_CHECKING:
     from bot.backtest.ask import Options, Outcome

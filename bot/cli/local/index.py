@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.progress import Progress
-from bot.cli.repository import open_engine, storage
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import open_engine, storage
 from bot.errors import UserError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cli.progress import Progress
+from bot.cli.local.progress import Progress
 from bot.errors import UserError
 
 if TYPE_CHECKING:

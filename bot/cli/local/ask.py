@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from bot.cli.changes import printable
-from bot.cli.progress import Progress
-from bot.cli.repository import Storage, open_engine
+from bot.cli.local.changes import printable
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Storage, open_engine
 from bot.settings.dotenv import ignored_settings
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
-from bot.cli.progress import Progress
-from bot.cli.repository import Storage, open_engine
+from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Storage, open_engine
 from bot.errors import UserError
 from bot.settings.dotenv import ignored_settings, repository_around
 from nodes.state import Answer, HumanExchange

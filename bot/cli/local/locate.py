@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.changes import history_document, history_text, printable, reason_document
-from bot.cli.issue_text import IssueText, fetch, is_remote, named_issue, read_issue
-from bot.cli.progress import Progress
-from bot.cli.repository import open_engine, storage
+from bot.cli.local.changes import history_document, history_text, printable, reason_document
+from bot.cli.local.issue_text import IssueText, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import open_engine, storage
 
 if TYPE_CHECKING:
     from nodes.search.engine import Engine
