@@ -14,7 +14,7 @@ import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.facts import find_facts, verify
-from nodes.search.facts.called_from import calls_of
+from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
 from nodes.search.features import measure

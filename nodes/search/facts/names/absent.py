@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.code import hash_of
-from nodes.search.facts.named_change import short
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.named_change import short
+from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
 from nodes.search.history.claims import read_claims
 from nodes.search.history.project import own_names

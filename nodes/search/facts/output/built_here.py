@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.facts.frames import own_files
-from nodes.search.facts.literals import AFTER, BEFORE, literals_at
-from nodes.search.facts.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
-from nodes.search.facts.raised_here import is_refusal
+from nodes.search.facts.output.frames import own_files
+from nodes.search.facts.output.literals import AFTER, BEFORE, literals_at
+from nodes.search.facts.output.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
+from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
 from nodes.search.tokens import WORD, shingles
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.literals import Literal
-    from nodes.search.facts.messages import Text
+    from nodes.search.facts.output.literals import Literal
+    from nodes.search.facts.output.messages import Text
     from nodes.search.facts.witness import Witness
 
 MOST_PLACES = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.linked_here import links
+from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
 from nodes.search.mentions.places import URL, is_path
 

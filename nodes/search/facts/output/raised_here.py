@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.frames import is_raising, own_frames, roots
+from nodes.search.facts.output.frames import is_raising, own_frames, roots
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.frames import MappedFrame
     from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.output.frames import MappedFrame
     from nodes.search.facts.witness import Witness
 
 MOST_TRACES = 6

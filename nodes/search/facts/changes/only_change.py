@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changed_in import claimed_range, range_words
-from nodes.search.facts.named_change import short
+from nodes.search.facts.changes.changed_in import claimed_range, range_words
+from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
 from nodes.search.history.claims import read_claims
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.read_here import Docstrings
+from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
