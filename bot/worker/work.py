@@ -31,8 +31,9 @@ from bot.store.jobs import Jobs
 from bot.store.tables import Store
 from bot.tracing.observer import tracing
 from bot.tracing.spans import Attributes, Spans
-from bot.worker import api_runs, control, outcomes, past, runs
+from bot.worker import control, outcomes, past
 from bot.worker.issue_job import IssueJob, note_missing
+from bot.worker.runs import api_runs, lane
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
 
@@ -81,11 +82,11 @@ logger = logging.getLogger(__name__)
 OnIssue = Callable[[IssueJob, Any], Awaitable[None]]
 
 _ON_ISSUE: Mapping[str, OnIssue] = {
-    "triage": runs.triage,
-    "edited": runs.edited,
-    "reply": runs.reply,
-    "continue": runs.resume_run,
-    "expire": runs.expire,
+    "triage": lane.triage,
+    "edited": lane.edited,
+    "reply": lane.reply,
+    "continue": lane.resume_run,
+    "expire": lane.expire,
     "commands": control.commands,
     "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,

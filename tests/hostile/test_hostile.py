@@ -25,7 +25,7 @@ from bot.report.sticky import QUESTION_WORDS, report_comment, visible_words, wai
 from bot.report.thread import REPORT_MARKER, Thread
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
-from bot.worker.answers import answer_in
+from bot.worker.runs.answers import answer_in
 from nodes.brains.budget import RunLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings

@@ -18,7 +18,7 @@ from bot.report.wording import FOLLOWS
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import usage
 from bot.store.sqlite import SqliteDatabase
-from bot.worker import first
+from bot.worker.runs import first
 from tests.github_server import RESET, Call, Fault, serve_github
 from tests.limits.day import Day, sound
 from tests.limits.test_admission import Stage, staged

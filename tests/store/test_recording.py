@@ -12,7 +12,7 @@ from bot.ports import IssueRef
 from bot.store.database import StoreError
 from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
-from bot.worker.recorder import recording
+from bot.worker.runs.recorder import recording
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT

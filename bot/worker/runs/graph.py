@@ -14,11 +14,11 @@ from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.admission import may_ask
 from bot.worker.budgets import SharedBudget, run_scope
-from bot.worker.code import renderer_for
-from bot.worker.conclude import publish
-from bot.worker.first import FirstReport, ModelBusyError
 from bot.worker.issue_job import CurrentIssue, IssueJob
-from bot.worker.recorder import recording
+from bot.worker.runs.code import renderer_for
+from bot.worker.runs.conclude import publish
+from bot.worker.runs.first import FirstReport, ModelBusyError
+from bot.worker.runs.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.budget import PostponedError
 from nodes.context import CodePort, Context

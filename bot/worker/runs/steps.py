@@ -7,11 +7,11 @@ import logging
 from bot.logs import add_log_context
 from bot.ports import Issue, Withheld
 from bot.store.runs import Run
-from bot.worker.code import note_shortfalls, open_code, recheck_facts
-from bot.worker.conclude import conclude
-from bot.worker.graph import UnresumableError, run_graph
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import start_learning
+from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
+from bot.worker.runs.conclude import conclude
+from bot.worker.runs.graph import UnresumableError, run_graph
 from nodes.context import CodePort
 from nodes.trust.secrets import holds_token, mask
 

@@ -12,10 +12,10 @@ from bot.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.settings.repository import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
-from bot.worker.answers import answer_in, answer_in_body
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import refresh_issue, update_index
-from bot.worker.steps import step
+from bot.worker.runs.answers import answer_in, answer_in_body
+from bot.worker.runs.steps import step
 
 RunWork = Triage | Edited | Reply | Continue | Expire
 _TRIAGED = ("waiting", "finished", "stopped")
