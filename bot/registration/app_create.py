@@ -16,8 +16,8 @@ from bot.registration import FILE, RequestedApp, installation_address, read_regi
 from bot.registration.first_start import defaults_of, values_of
 from bot.server import listening, serve_until
 from bot.settings import Settings, load_settings
+from bot.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
 from bot.web.render import render
-from bot.web.setup import Defaults, SetupPages, next_steps, setup_app
 
 
 @dataclass(frozen=True, slots=True)

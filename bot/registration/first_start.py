@@ -16,8 +16,8 @@ from bot.github.registration import NewApp
 from bot.registration import RequestedApp, api_of, is_local, store_registration, suggested_name
 from bot.server import serve_until
 from bot.settings import Settings
+from bot.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
 from bot.web.render import render
-from bot.web.setup import Defaults, SetupPages, next_steps, setup_app
 from bot.web.site import build_authenticator
 
 logger = logging.getLogger(__name__)

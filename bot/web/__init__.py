@@ -7,8 +7,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.web import github_login, login, queue, render, repositories, run, runs, welcome
-from bot.web.authentication import RequireLogin
+from bot.web import render
+from bot.web.auth import github_login, login
+from bot.web.auth.authentication import RequireLogin
+from bot.web.pages import queue, repositories, run, runs, welcome
 from bot.web.site import Site
 
 __all__ = ["Site", "routes"]

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from bot.github.people import People
 from bot.settings import Settings
 from bot.store.tables import Store
-from bot.web.accounts import Accounts
-from bot.web.authentication import Authenticator, EndedSessionStore
+from bot.web.auth.accounts import Accounts
+from bot.web.auth.authentication import Authenticator, EndedSessionStore
+from bot.web.auth.sessions import Sessions, session_secret
 from bot.web.live import Live
-from bot.web.sessions import Sessions, session_secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from starlette.requests import Request
 
 from bot.errors import RetryableError
 from bot.store.pages.rows import RunRow
-from bot.web.authentication import TooManyError
+from bot.web.auth.authentication import TooManyError
+from bot.web.auth.sessions import Viewer, viewer_of
 from bot.web.live import Changes, TooManyWatchersError
-from bot.web.sessions import Viewer, viewer_of
 from bot.web.site import site_of
 
 RECHECK = 20.0

@@ -16,8 +16,8 @@ from bot.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.web.authentication import OPERATOR, Authenticator
-from bot.web.sessions import Viewer
+from bot.web.auth.authentication import OPERATOR, Authenticator
+from bot.web.auth.sessions import Viewer
 from tests.serving import NobodyWorks
 from tests.web.stored import PARSER, known
 

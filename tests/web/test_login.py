@@ -8,8 +8,8 @@ import pytest
 from starlette.responses import Response
 
 from bot.store.sqlite import SqliteStore
-from bot.web.authentication import Authenticator
-from bot.web.sessions import Sessions
+from bot.web.auth.authentication import Authenticator
+from bot.web.auth.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
 

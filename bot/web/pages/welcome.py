@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.registration import FILE, WEBHOOK, installation_address, is_local
+from bot.web.auth.sessions import must_operate
 from bot.web.faults import fault
 from bot.web.render import render
-from bot.web.sessions import must_operate
 from bot.web.site import site_of
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People
-from bot.web.sessions import LASTS, Viewer
+from bot.web.auth.sessions import LASTS, Viewer
 
 FRESH = 60.0
 """Seconds for which the visible repositories of a user are cached."""

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.bearer import same_token
 from bot.connections import Refusals
 from bot.errors import RetryableError
-from bot.web.accounts import Accounts
+from bot.web.auth.accounts import Accounts
+from bot.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.web.faults import fault, wants_page
-from bot.web.sessions import LASTS, Sessions, Viewer
 
 MOST = 10
 """Wrong tokens from one address within ``WITHIN`` after which further wrong tokens get 429."""

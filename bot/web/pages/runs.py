@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from bot.store.pages.rows import RunRow
 from bot.web import streams
+from bot.web.auth.sessions import Viewer, viewer_of
 from bot.web.render import environment, render
-from bot.web.sessions import Viewer, viewer_of
 from bot.web.site import site_of
 from bot.web.views import filters
 from bot.web.views.filters import Row

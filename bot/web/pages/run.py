@@ -17,8 +17,8 @@ from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
 from bot.store.runs.run_events import Visit, load
 from bot.web import streams
+from bot.web.auth.sessions import Viewer, must_see, viewer_of
 from bot.web.render import environment, render
-from bot.web.sessions import Viewer, must_see, viewer_of
 from bot.web.site import site_of
 from bot.web.views import run as view
 from bot.web.views.evidence import cited_in, numbered, piece

@@ -8,8 +8,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.store.pages.runs import LISTED_JOBS, JobRow, JobState
+from bot.web.auth.sessions import must_operate, viewer_of
 from bot.web.render import render
-from bot.web.sessions import must_operate, viewer_of
 from bot.web.site import site_of
 from bot.web.views.words import line, moment
 

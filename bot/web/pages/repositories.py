@@ -11,9 +11,9 @@ from bot.backtest.plot import draw_reliability, draw_trade
 from bot.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.store.pages.rows import RunFilter
+from bot.web.auth.sessions import viewer_of
+from bot.web.pages.run import repository_of
 from bot.web.render import render
-from bot.web.run import repository_of
-from bot.web.sessions import viewer_of
 from bot.web.site import site_of
 from bot.web.views import record
 from bot.web.views.filters import Row

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import RetryableError
-from bot.web.authentication import TooManyError
+from bot.web.auth.authentication import TooManyError
 from bot.web.faults import fault
 from bot.web.forms import read_form
 from bot.web.render import render

@@ -14,9 +14,9 @@ from starlette.routing import Route
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError
 from bot.registration import LOGIN_CALLBACK
-from bot.web.accounts import Accounts
+from bot.web.auth.accounts import Accounts
+from bot.web.auth.login import login_form, own_path
 from bot.web.faults import fault
-from bot.web.login import login_form, own_path
 from bot.web.site import Site, site_of
 
 

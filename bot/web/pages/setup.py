@@ -22,7 +22,7 @@ from bot.errors import UserError
 from bot.github.registration import NewApp, exchange_code
 from bot.registration import CALLBACK, WEBHOOK, RequestedApp, api_of, installation_address, is_local, registration
 from bot.web import faults
-from bot.web.authentication import Attempts
+from bot.web.auth.authentication import Attempts
 from bot.web.faults import fault
 from bot.web.forms import read_form
 from bot.web.render import render, routes
