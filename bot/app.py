@@ -21,7 +21,7 @@ from bot.handlers.people import Policy
 from bot.metrics.page import metrics_route
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.tables import Store
 from bot.web import Site
 from bot.web import routes as page_routes

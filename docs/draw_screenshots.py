@@ -16,7 +16,7 @@ from bot.app import build_app
 from bot.registration.first_start import FinishSetup, defaults_of
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.web.pages.setup import SetupPages, setup_app
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.serving import NobodyWorks, serving

@@ -21,7 +21,7 @@ from bot.api.openapi import DOCUMENT, PREFIX, openapi
 from bot.bearer import bears
 from bot.jobs import ApiRun
 from bot.settings import Settings
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 

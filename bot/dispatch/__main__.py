@@ -21,8 +21,8 @@ from bot.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 from bot.errors import UnreachableError, UserError
 from bot.logs import log_to_stderr
 from bot.settings.server import ServerSettings, load_server_settings
-from bot.store.database import StoreError
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.database import StoreError
+from bot.store.databases.sqlite import SqliteStore
 from bot.worker import Worker, open_worker
 
 NICE = 10
@@ -100,7 +100,7 @@ def _dispatcher(worker: Worker, place: str, concurrency: int, *, deadline: float
     if isinstance(worker.store, SqliteStore):
         return Dispatcher(worker.jobs, worker.work, concurrency=concurrency, deadline=deadline)
     from bot.dispatch.procrastinate import SharedDispatcher  # noqa: PLC0415  an extra
-    from bot.store.postgres import PostgresStore  # noqa: PLC0415
+    from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415
 
     if not isinstance(worker.store, PostgresStore):
         raise TypeError("a store of another kind")

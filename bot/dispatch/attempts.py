@@ -13,7 +13,7 @@ from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
 from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job
-from bot.store.database import ClosedError, StoreError
+from bot.store.databases.database import ClosedError, StoreError
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
 from bot.store.jobs.dead import Death
 

@@ -12,7 +12,7 @@ from bot.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
 from bot.jobs import Lane
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.jobs import Jobs
 
 CONTROL_SLOTS = 2

@@ -15,10 +15,10 @@ from bot.dispatch.embedded import CONTROL_SLOTS
 from bot.dispatch.heartbeat import ActiveAttempts
 from bot.dispatch.outage import Outage
 from bot.jobs import Job, Lane
-from bot.store.database import StoreError
-from bot.store.postgres import PostgresStore
-from bot.store.postgres.engine import RetryingConnector, open_engine
-from bot.store.postgres.wakeups import EARLY, TASK
+from bot.store.databases.database import StoreError
+from bot.store.databases.postgres import PostgresStore
+from bot.store.databases.postgres.engine import RetryingConnector, open_engine
+from bot.store.databases.postgres.wakeups import EARLY, TASK
 
 HEARTBEAT, STALLED = 1.0, 5.0
 """Seconds between two heartbeats, and without a heartbeat until other workers take over."""

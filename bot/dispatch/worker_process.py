@@ -19,9 +19,9 @@ from bot.dispatch.lock import DirectoryLock
 from bot.dispatch.outage import Outage
 from bot.errors import UnreachableError, UserError
 from bot.settings.server import ServerSettings
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
+from bot.store.databases.opening import open_store
 from bot.store.jobs import Jobs
-from bot.store.opening import open_store
 from bot.store.tables import Store
 
 DRAIN = 6.0

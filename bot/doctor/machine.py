@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.doctor import Check
 from bot.errors import BotError
 from bot.settings import Settings
-from bot.store.opening import open_store
+from bot.store.databases.opening import open_store
 
 _GIT = (2, 31)
 """First git release with GIT_CONFIG_COUNT: settings from the environment keep tokens out of arguments and files."""

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from bot.bearer import bears, refused
 from bot.metrics.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDEST, SHARED
 from bot.settings import Settings
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.metrics import Accuracy, Queue, Sample
 from bot.store.tables import Store
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from prometheus_client import CollectorRegistry
 
 from bot.metrics.measures import WORK
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.metrics import Metrics, Sample
 
 PAUSE = 5.0

@@ -15,8 +15,8 @@ from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
-from bot.store.checkpoints import open_checkpoints
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.checkpoints import open_checkpoints
+from bot.store.databases.sqlite import SqliteStore
 from bot.tracing.observer import traced
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import anyio
 
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import Runs
 

@@ -19,7 +19,7 @@ from bot.handlers import Handlers
 from bot.jobs import Work
 from bot.logs import log_context
 from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.jobs.deliveries import Arrival
 from bot.webhook.events import FORM, JSON, Delivery, MalformedError, Signature, is_signature, media_type, read_delivery
 

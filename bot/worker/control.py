@@ -22,7 +22,7 @@ from bot.jobs import (
 from bot.publish.labels import LATER, ReportLabels
 from bot.publish.replies import Replies
 from bot.settings.repository import FoundConfig
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer
 from bot.worker.issue_job import IssueJob

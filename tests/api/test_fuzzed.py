@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.api.routes import api_routes
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.tables import Store
 from tests.api.conftest import REPO, TOKEN
 

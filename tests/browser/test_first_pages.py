@@ -15,7 +15,7 @@ from bot.app import build_app
 from bot.registration.first_start import FinishSetup, defaults_of
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.web.pages.setup import SetupPages, setup_app
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET

@@ -13,8 +13,8 @@ from playwright.async_api import Browser, expect
 from bot.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.run_events import dump
-from bot.store.sqlite import SqliteStore
 from bot.web import live
 from tests.browser.chromium import assert_accessible, assert_sound, opened_tab
 from tests.serving import NobodyWorks, serving

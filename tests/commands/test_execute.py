@@ -17,7 +17,7 @@ from bot.ports import Comment, IssueRef, Relation
 from bot.publish import Publisher
 from bot.report.document import Result
 from bot.settings.repository import FoundConfig, read_config
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
 from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github

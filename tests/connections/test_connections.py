@@ -22,7 +22,7 @@ from bot.connections.protocol import AHEAD
 from bot.connections.registry import PATIENCE, Phase, address_group
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.web import forms
 from tests.connections.callers import Caller, calling
 from tests.deliveries import SECRET, headers

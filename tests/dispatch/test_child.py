@@ -7,7 +7,7 @@ import os
 
 from bot.dispatch import outage
 from bot.dispatch.worker_process import WorkerProcess
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from tests.patience import patience
 
 

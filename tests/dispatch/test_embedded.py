@@ -17,8 +17,8 @@ from bot.dispatch.outage import Outage
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteStore
 from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]

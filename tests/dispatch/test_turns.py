@@ -13,9 +13,9 @@ from bot.dispatch.embedded import Dispatcher
 from bot.dispatch.procrastinate import SharedDispatcher
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresStore
-from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
 
 LOUD, QUIET, MANY, SLOTS = 7, 8, 120, 4

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from bot.runs.code import EngineCode
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.llm import LLMBrain
 from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain

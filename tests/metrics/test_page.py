@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from bot.metrics.page import metrics_route
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 
 METRICS, ADMIN = "prometheus-reads-with-this", "the-operator-has-this"
 

@@ -24,8 +24,8 @@ from bot.report.markdown import VISIBLE_WORDS
 from bot.report.record import Record
 from bot.report.sticky import visible_words
 from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
-from bot.store.sqlite import SqliteDatabase
 from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
 from nodes.report import RelatedIssue

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.ports import CommandEffects, Comment, IssueRef, Relation, RepositoryRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
-from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
 from nodes.search.similar import words_of
 

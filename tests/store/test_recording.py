@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.runs.recorder import recording

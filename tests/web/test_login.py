@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.responses import Response
 
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.web.auth.authentication import Authenticator
 from bot.web.auth.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages

@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ceilings import Amount, Ceiling, Scope
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import MOST_POSTPONED, SharedBudget
 from nodes.brains.budget import PostponedError
 from nodes.brains.llm import LLMBrain

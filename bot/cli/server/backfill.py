@@ -100,7 +100,7 @@ async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
     from bot.settings.server import load_server_settings  # noqa: PLC0415
-    from bot.store.opening import open_store  # noqa: PLC0415
+    from bot.store.databases.opening import open_store  # noqa: PLC0415
 
     settings = load_server_settings()
     store = open_store(settings.settings)

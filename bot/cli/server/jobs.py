@@ -22,7 +22,7 @@ def command(*, number: int | None, parked: bool, as_json: bool) -> None:
     A server may run at the same time; it starts a replayed job within seconds.
     """
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
-    from bot.store.opening import open_existing_store  # noqa: PLC0415
+    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
 
     asyncio.run(_jobs(open_existing_store(load_settings()), number, "parked" if parked else "dead", as_json=as_json))
 

@@ -14,14 +14,14 @@ def command() -> None:
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no database
     from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.opening import NO_DRIVER  # noqa: PLC0415
+    from bot.store.databases.opening import NO_DRIVER  # noqa: PLC0415
 
     address = load_settings().database_url
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
-        from bot.store.postgres import connect  # noqa: PLC0415
-        from bot.store.postgres.migrate import migrate  # noqa: PLC0415  an optional dependency
+        from bot.store.databases.postgres import connect  # noqa: PLC0415
+        from bot.store.databases.postgres.migrate import migrate  # noqa: PLC0415  an optional dependency
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:

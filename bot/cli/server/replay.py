@@ -56,8 +56,8 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
 async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
     from bot.settings import load_settings  # noqa: PLC0415  as above
+    from bot.store.databases.opening import open_store  # noqa: PLC0415
     from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415
-    from bot.store.opening import open_store  # noqa: PLC0415
 
     store = open_store(load_settings())
     try:

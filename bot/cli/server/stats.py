@@ -26,7 +26,7 @@ def command(*, repository: str | None, as_json: bool) -> None:
     report counts as scored if the fix was found, otherwise as unknown. Only repositories with a report are shown.
     """
     from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.opening import open_existing_store  # noqa: PLC0415
+    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
 
     known = asyncio.run(_known(open_existing_store(load_settings())))
     if repository:

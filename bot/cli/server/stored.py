@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 
 from bot.errors import UserError
 from bot.settings import load_settings
-from bot.store.checkpoints import open_saver
-from bot.store.opening import open_existing_store
+from bot.store.databases.checkpoints import open_saver
+from bot.store.databases.opening import open_existing_store
 from bot.store.repository_data import RepositoryData
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)

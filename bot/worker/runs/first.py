@@ -10,7 +10,7 @@ from typing import Final
 from bot.errors import BotError, JobTakenOverError, RateLimitedError
 from bot.ports import Finished, Outcome
 from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
 from nodes.context import Context, Outside

@@ -18,9 +18,9 @@ from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, Se
 from psycopg.types.string import StrDumper
 
 from bot.errors import UnreachableError, UserError
-from bot.store.database import ClosedError, Parameters, Rows, StoreError, Value, Work
-from bot.store.postgres.migrate import require_current
-from bot.store.postgres.workers import Workers
+from bot.store.databases.database import ClosedError, Parameters, Rows, StoreError, Value, Work
+from bot.store.databases.postgres.migrate import require_current
+from bot.store.databases.postgres.workers import Workers
 from bot.store.tables import Store
 
 CONNECTIONS = 4

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.errors import UserError
-from bot.store.database import ClosedError, Connection, StoreError
-from bot.store.schema import STEPS
+from bot.store.databases.database import ClosedError, Connection, StoreError
+from bot.store.databases.schema import STEPS
 from bot.store.tables import Store
 
 PATIENCE, NAP = 30.0, 0.001

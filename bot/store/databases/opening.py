@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.errors import UserError
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.tables import Store
 
 
@@ -17,7 +17,7 @@ def open_store(settings: Settings, *, tidy: bool = True) -> Store:
     if settings.database_url is None:
         return SqliteStore(settings.triage_data_dir / "store.db", tidy=tidy)
     try:
-        from bot.store.postgres import PostgresStore  # noqa: PLC0415  an extra
+        from bot.store.databases.postgres import PostgresStore  # noqa: PLC0415  an extra
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     return PostgresStore(settings.database_url.get_secret_value())

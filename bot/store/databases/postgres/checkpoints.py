@@ -17,8 +17,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from bot.store.database import StoreError
-from bot.store.postgres import PATIENCE, address, driver_message, storable
+from bot.store.databases.database import StoreError
+from bot.store.databases.postgres import PATIENCE, address, driver_message, storable
 from nodes.state.checkpoints import migrated, serializer
 
 CONNECTIONS = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Value
 from bot.store.jobs import WAITING, free_jobs
 
 LATE = 2.0
