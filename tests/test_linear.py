@@ -18,9 +18,9 @@ from nodes.brains.rules.investigate import investigate, kind_of
 from nodes.brains.rules.severity import severity_of
 from nodes.brains.rules.write import write
 from nodes.issue.facts import IssueFacts, read_facts
-from nodes.search.mentions import find_mentions, form_fields, split_fields
-from nodes.search.query import parse_query
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
+from nodes.search.issue.query import parse_query
+from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
 from tests.baits import baits, patterns
@@ -36,7 +36,7 @@ BOUNDED = {
     "nodes.search.facts.output.built_here._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
     "nodes.search.facts.output.built_here._TABLE": "two hundred characters before a literal",
     "nodes.search.facts.output.literals._VALUE_BETWEEN": "two hundred characters between two literals",
-    "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
+    "nodes.search.paths.globs._TOKEN": "a pattern in a configuration, of at most two hundred characters",
     "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns with quadratic time, and what limits the length of their text."""

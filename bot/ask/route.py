@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import Literal
 
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.stacktraces import find_traces
 
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nodes.search.errors import SearchError
 from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 MOST_FILES = 20
 """Maximum number of source files of a fix. A larger fix does not locate the fault."""

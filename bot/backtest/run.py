@@ -19,10 +19,10 @@ from bot.backtest.texts import Text, Texts, dump, load
 from bot.errors import UserError
 from bot.report.document import Result
 from nodes.search.engine import Engine
-from nodes.search.errors import SearchError
 from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 from nodes.search.index.version import parser_version
-from nodes.search.rank import load_weights
+from nodes.search.ranking.rank import load_weights
 
 
 class Notes:

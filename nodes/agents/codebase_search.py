@@ -33,8 +33,8 @@ from nodes.context import Case, Context, FileCard, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, is_rejected, progress
 from nodes.judgements import CodeReading
-from nodes.search.errors import SearchError
-from nodes.search.survey import Survey
+from nodes.search.git.errors import SearchError
+from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
 

@@ -18,7 +18,7 @@ from nodes.issue.kinds.terms import parts_of
 from nodes.issue.pictures import read_pictures
 from nodes.judgements import Investigation
 from nodes.report import Kind
-from nodes.search.errors import SearchError
+from nodes.search.git.errors import SearchError
 from nodes.state import AgentFinding, BugTriageState, Tier, Update, add
 from nodes.trust.prose import ProseCheck
 

@@ -29,8 +29,8 @@ from nodes.evidence import Evidence
 from nodes.guards import is_objection_open, is_rejected, is_unreadable
 from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport
-from nodes.search.errors import SearchError
-from nodes.search.survey import Survey
+from nodes.search.git.errors import SearchError
+from nodes.search.ranking.survey import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate

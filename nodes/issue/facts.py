@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.search.mentions import find_mentions, form_fields, split_fields
-from nodes.search.mentions.markdown import without_template
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions.markdown import without_template
+from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import StackTrace
 
 

@@ -14,7 +14,7 @@ from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
 from nodes.run import Finished, advance
-from nodes.search.similar import PastIndex, words_of
+from nodes.search.issue.similar import PastIndex, words_of
 from nodes.state import BugTriageState
 from nodes.trust.citations import still_matches
 from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context

@@ -38,7 +38,7 @@ def open_engine(
         UserError: the path, repository, commit or revision does not exist, or the data directory is not writable.
     """
     from nodes.search.engine import Engine  # noqa: PLC0415  --help needs no numpy
-    from nodes.search.errors import SearchError  # noqa: PLC0415
+    from nodes.search.git.errors import SearchError  # noqa: PLC0415
 
     try:
         restrict_permissions(storage.data_dir)

@@ -9,7 +9,7 @@ import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 from bot.ports import AskedQuestion, Comment, Issue
 from nodes.issue.facts import IssueFacts, read_facts
-from nodes.search.mentions.markdown import without_comments
+from nodes.search.issue.mentions.markdown import without_comments
 
 MAX_ANSWER = 1_000
 """Maximum length of a stored answer, in characters."""

@@ -11,7 +11,7 @@ from nodes.brains.tokens import LOOK, estimate
 from nodes.context import CodePort, LookupResult
 from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.judgements import LOOK_KINDS, LOOKS, Look
-from nodes.search.lookups import name_parts
+from nodes.search.reading.lookups import name_parts
 from nodes.search.tokens import query_terms
 from nodes.search.types import FileSketch, Lookup, Passage, PlaceSketch, Query
 from nodes.trust.secrets import mask

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from nodes.context import Case, Context
 from nodes.evidence import Evidence, Locator
 from nodes.report import Suspect, SuspectChange, TriageReport
-from nodes.search.errors import SearchError
+from nodes.search.git.errors import SearchError
 from nodes.search.history.types import History, Owner, Spot, SuspectCommit
 from nodes.search.types import Query
 from nodes.state import AgentFinding

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nodes.context import Case, Context, PastIssue, PastPort, PastUnreadableError
 from nodes.evidence import MAX_QUOTE, Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
-from nodes.search.similar import Likeness, Report, compare
+from nodes.search.issue.similar import Likeness, Report, compare
 from nodes.state import AgentFinding
 from nodes.trust.citations import still_matches
 

@@ -11,7 +11,7 @@ from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
-from nodes.search.survey import Survey
+from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location, Query
 from nodes.state import CORRECTION
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nodes.issue.facts import IssueFacts
 from nodes.report import Kind, Severity
-from nodes.search.mentions import split_fields
+from nodes.search.issue.mentions import split_fields
 
 _MAX_TITLE, _MAX_PROSE, _MOST_QUOTED = 1_000, 20_000, 160
 

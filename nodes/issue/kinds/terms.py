@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, get_args
 
-from nodes.search.mentions.markdown import split_blocks, without_comments
+from nodes.search.issue.mentions.markdown import split_blocks, without_comments
 
 MAX_TITLE, MAX_BODY, MAX_CODE = 300, 12_000, 3_000
 """The maximum numbers of characters read; the beginning of an issue shows its kind."""

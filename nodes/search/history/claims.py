@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.cues import NEAR, Part, find_marks, is_blamed, name_before, part_of, sentences, unmarked
 from nodes.search.history.versions import parse_version
-from nodes.search.mentions import form_fields, split_fields
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.mentions import form_fields, split_fields
+from nodes.search.issue.stacktraces import find_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

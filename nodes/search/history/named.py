@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nodes.search.errors import SearchError
+from nodes.search.git.errors import SearchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

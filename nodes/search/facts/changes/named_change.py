@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nodes.search.errors import SearchError
 from nodes.search.facts.types import Fact
+from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import read_claims
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.mentions.places import URL, is_path
-from nodes.search.query import COMPOUND
+from nodes.search.issue.mentions.places import URL, is_path
+from nodes.search.issue.query import COMPOUND
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:

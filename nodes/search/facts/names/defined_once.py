@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, names, names_of_code
 from nodes.search.facts.types import Fact
-from nodes.search.paths import module_parts
+from nodes.search.paths.suffixes import module_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

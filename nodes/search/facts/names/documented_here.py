@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

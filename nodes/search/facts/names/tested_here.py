@@ -11,7 +11,7 @@ import numpy as np
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:

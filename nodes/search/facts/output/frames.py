@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.issue import normalise_space
-from nodes.search.features.frames import files_of_frame
+from nodes.search.ranking.features.frames import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.issue import normalise_space
-from nodes.search.mentions.places import URL
+from nodes.search.issue.mentions.places import URL
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.errors import SearchError
 from nodes.search.facts.types import Fact
+from nodes.search.git.errors import SearchError
 from nodes.search.history.project import own_names, plain
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
-from nodes.search.mentions.places import URL, is_path
+from nodes.search.issue.mentions.places import URL, is_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
