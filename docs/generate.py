@@ -32,10 +32,10 @@ from bot.settings.operator import (
     operator_schema,
 )
 from bot.settings.repository import RepositoryConfig, config_schema
+from nodes.brains.calls.models import LONGER
+from nodes.brains.calls.sending import IMAGE_TOKENS
+from nodes.brains.calls.tokens import TOTAL
 from nodes.brains.files import LIST, LIST_AGAIN
-from nodes.brains.models import LONGER
-from nodes.brains.sending import IMAGE_TOKENS
-from nodes.brains.tokens import TOTAL
 from nodes.judgements import LOOKS
 from tests.endpoints import table as endpoint_rows
 from tests.graph.test_endpoints import CALLS

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 from bot.ask.answer import Place, Reply
 from bot.runs.model import model_settings
 from bot.settings import Settings
+from nodes.brains.calls.models import Models
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.fence import fence
-from nodes.brains.models import Models
-from nodes.brains.replies import InvalidOutput
-from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
 from nodes.trust.secrets import mask
 from prompts import build_role_prompt

@@ -17,9 +17,9 @@ from bot.ceilings import cost, read_prices
 from bot.errors import UserError
 from bot.runs.model import model_settings
 from bot.settings import Settings
-from nodes.brains.budget import Call, ModelBudget, Pace, Reserved, RunLimits
+from nodes.brains.calls.budget import Call, ModelBudget, Pace, Reserved, RunLimits
+from nodes.brains.calls.models import Abilities, LearntRefusals, Memory, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Abilities, LearntRefusals, Memory, Models, ModelSettings
 from nodes.context import Brain
 from nodes.state import Usage
 

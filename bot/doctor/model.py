@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field
 from bot.doctor import Check
 from bot.runs.model import model_fault, model_settings
 from bot.settings import Settings
-from nodes.brains.budget import RunBudget, RunLimits
+from nodes.brains.calls.budget import RunBudget, RunLimits
+from nodes.brains.calls.models import Models
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.fence import fence
-from nodes.brains.models import Models
-from nodes.brains.replies import InvalidOutput
-from nodes.brains.structured import Message, ask_structured
 from nodes.context import ModelError
 from nodes.state import Usage
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
 from bot.limits import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
-from bot.report.thread import REPORT_MARKER, with_time, without_time
+from bot.report.comment.thread import REPORT_MARKER, with_time, without_time
 
 GRACE = timedelta(seconds=15)
 """Seconds for which a POST whose response was lost may still be executed."""

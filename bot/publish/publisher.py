@@ -31,10 +31,10 @@ from bot.publish.reactions import Reactions
 from bot.publish.relations import apply_corrections
 from bot.publish.skip_reasons import reason_to_skip
 from bot.publish.worth import is_worth_a_comment
+from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
+from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
 from bot.report.record import Record
 from bot.report.sanitise import prose
-from bot.report.sticky import question_reply, report_comment, waiting_comment, withheld_comment
-from bot.report.thread import REPORT_MARKER, Thread, question_marker
 from bot.settings.repository import PATH, FoundConfig
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]

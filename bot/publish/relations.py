@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ports import Finished, Outcome, Relation
-from bot.report.known_failure import CONFIRMED_BY_MAINTAINER
+from bot.report.comment.known_failure import CONFIRMED_BY_MAINTAINER
 from nodes.report import RelatedIssue
 
 

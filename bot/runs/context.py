@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain

@@ -7,9 +7,9 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
-from bot.report.markdown import MarkdownRenderer
 from bot.runs.context import build_context
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
@@ -18,8 +18,8 @@ from bot.settings.operator import OperatorConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite import SqliteStore
 from bot.tracing.observer import traced
+from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
 from nodes.graph import build_graph

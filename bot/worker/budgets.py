@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
-from nodes.brains.budget import Call, PostponedError
+from nodes.brains.calls.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage
 

@@ -25,9 +25,9 @@ from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
-from nodes.brains.budget import ModelBudget
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from nodes.agents.code.lookups import CodeLookups
+from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.calls.tokens import TOTAL, estimate
 from nodes.brains.files import merged
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
-from nodes.brains.tokens import TOTAL, estimate
 from nodes.context import Case, FileCard, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import read_facts

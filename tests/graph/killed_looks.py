@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bot.runs.code import EngineCode
 from bot.store.databases.sqlite import SqliteStore
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state

@@ -18,8 +18,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.runs.code import EngineCode
 from nodes.agents.code.agreement import Opinions, confidence_of
 from nodes.agents.code.candidates import find_candidates, rescored
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.rules import RulesBrain
 from nodes.context import Context, Outside

@@ -15,9 +15,9 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.wording import NOT_FOUND
-from nodes.brains.budget import RunLimits
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Model, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Model, Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import ModelError
 from nodes.graph import build_graph

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.brains.budget import RunLimits
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Picture, Pictures
 from nodes.graph import build_graph

@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.document import build_result
 from bot.runs.context import build_context
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import build_graph
@@ -106,7 +106,7 @@ async def test_both_attempts_of_an_invalid_decision_are_logged_without_what_the_
 
     server.script = script  # type: ignore[assignment]
     models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
-    with caplog.at_level(logging.WARNING, logger="nodes.brains.structured"):
+    with caplog.at_level(logging.WARNING, logger="nodes.brains.calls.structured"):
         await triage(LLMBrain(models))
     await models.aclose()
     logged = [(one.levelname, one.getMessage()) for one in caplog.records if "SupervisorDecision" in one.getMessage()]

@@ -9,10 +9,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import Finished as Outcome
 from bot.publish.labels import wanted_labels
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.comment.sticky import report_comment
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
-from bot.report.markdown import MarkdownRenderer
-from bot.report.sticky import report_comment
 from bot.settings.repository import read_config
 from nodes.agents.writing.compose import safe_kind
 from nodes.graph import build_graph

@@ -11,8 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from benchmarks.models import Scripted
 from bot.runs.code import EngineCode
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.report import TriageReport

@@ -20,9 +20,9 @@ from bot.errors import (
 from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
 from bot.publish import Publication, Published, Publisher
-from bot.report.markdown import VISIBLE_WORDS
+from bot.report.comment.markdown import VISIBLE_WORDS
+from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
-from bot.report.sticky import visible_words
 from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects

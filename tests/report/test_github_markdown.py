@@ -15,10 +15,10 @@ from bot.commands.parse import Command
 from bot.commands.status import _run, _waiting
 from bot.ports import RunView
 from bot.publish.publisher import _faults
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.comment.sticky import question_reply, report_comment, waiting_comment
 from bot.report.explain import render_markdown
-from bot.report.markdown import MarkdownRenderer
 from bot.report.sanitise import block, cell, code, prose
-from bot.report.sticky import question_reply, report_comment, waiting_comment
 from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.settings.yaml_file import ConfigFault
 from nodes.report import OutsideSource, RelatedIssue

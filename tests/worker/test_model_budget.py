@@ -12,9 +12,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.ceilings import Amount, Ceiling, Scope
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import MOST_POSTPONED, SharedBudget
-from nodes.brains.budget import PostponedError
+from nodes.brains.calls.budget import PostponedError
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, ModelError
 from nodes.graph import build_graph

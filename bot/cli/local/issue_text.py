@@ -13,7 +13,7 @@ from bot.cli.local.progress import Progress
 from bot.errors import UserError
 
 if TYPE_CHECKING:
-    from bot.report.markdown import MarkdownRenderer
+    from bot.report.comment.markdown import MarkdownRenderer
     from bot.runs.code import NoCode
     from bot.settings import Settings
 
@@ -114,7 +114,7 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     Raises:
         UserError: the issue or its repository does not exist or cannot be read.
     """
-    from bot.report.markdown import MarkdownRenderer  # noqa: PLC0415
+    from bot.report.comment.markdown import MarkdownRenderer  # noqa: PLC0415
     from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
 
     reference = Reference.read(issue)

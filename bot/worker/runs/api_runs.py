@@ -11,15 +11,15 @@ from bot.jobs import ApiRun, Job
 from bot.logs import add_log_context
 from bot.metrics.measures import LIMITS
 from bot.ports import RepositoryRef
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
-from bot.report.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
 from bot.settings.repository import RepositoryConfig, find_config
 from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
-from nodes.brains.budget import PostponedError
+from nodes.brains.calls.budget import PostponedError
 from nodes.run import initial_state
 
 

@@ -15,7 +15,7 @@ from bot.errors import (
 from bot.metrics.measures import LIMITS
 from bot.mirrors import ForbiddenError
 from bot.ports import Finished, Issue, Outcome
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.store.runs import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob

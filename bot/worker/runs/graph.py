@@ -20,7 +20,7 @@ from bot.worker.runs.conclude import publish
 from bot.worker.runs.first import FirstReport, ModelBusyError
 from bot.worker.runs.recorder import recording
 from nodes import run as graph_run
-from nodes.brains.budget import PostponedError
+from nodes.brains.calls.budget import PostponedError
 from nodes.context import CodePort, Context
 from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState

@@ -6,8 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
+from nodes.brains.calls.tokens import LOOK, estimate
 from nodes.brains.opening import fitted_body
-from nodes.brains.tokens import LOOK, estimate
 from nodes.context import CodePort, LookupResult
 from nodes.evidence import MAX_QUOTE, Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.judgements import LOOK_KINDS, LOOKS, Look

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.history.claims import read_claims
+from nodes.search.history.claims import named_commits, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
-from nodes.search.history.named import named_commits
 from nodes.search.history.owners import find_owners
 from nodes.search.history.printed import is_sha
 from nodes.search.history.project import own_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.report.folds import about, maintainers, sentence, sentence_without_path
-from bot.report.known_failure import known
+from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
+from bot.report.comment.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose

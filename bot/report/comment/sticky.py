@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from bot.report.folds import fold
-from bot.report.known_failure import known
-from bot.report.links import Links
-from bot.report.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
-from bot.report.sanitise import code
-from bot.report.thread import (
+from bot.report.comment.folds import fold
+from bot.report.comment.known_failure import known
+from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
+from bot.report.comment.thread import (
     Thread,
     answered_news,
     footer,
@@ -19,6 +17,8 @@ from bot.report.thread import (
     settled_questions,
     without_mention,
 )
+from bot.report.links import Links
+from bot.report.sanitise import code
 from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
 from nodes.report import TriageReport
 from nodes.state import BugTriageState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.report.folds import related_reason
+from bot.report.comment.folds import related_reason
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, SuspectChange, TriageReport

@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from nodes.brains.budget import ModelBudget
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Method, Model
+from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
+from nodes.brains.calls.schema import fit, strict_schema
+from nodes.brains.calls.sending import Message, Sender
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
-from nodes.brains.models import Method, Model
-from nodes.brains.replies import Answer, InvalidOutput, read_answer
-from nodes.brains.schema import fit, strict_schema
-from nodes.brains.sending import Message, Sender
-from nodes.brains.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from nodes.trust.secrets import mask

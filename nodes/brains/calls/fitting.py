@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
-from nodes.brains.tokens import estimate
 
 Role = TypeVar("Role", bound=str)
 SMALLEST = 700

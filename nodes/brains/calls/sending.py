@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.brains.budget import Call, ModelBudget
-from nodes.brains.fitting import SMALLEST, counted, fit_window
-from nodes.brains.models import METHODS, Abilities, Method, Model
-from nodes.brains.refusals import Fault, instead
-from nodes.brains.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.schema import without_bounds
-from nodes.brains.tokens import estimate
+from nodes.brains.calls.budget import Call, ModelBudget
+from nodes.brains.calls.fitting import SMALLEST, counted, fit_window
+from nodes.brains.calls.models import METHODS, Abilities, Method, Model
+from nodes.brains.calls.refusals import Fault, instead
+from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
+from nodes.brains.calls.schema import without_bounds
+from nodes.brains.calls.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
 from prompts import build_schema_request

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from nodes.brains.budget import Pace, RunBudget, RunLimits
+from nodes.brains.calls.budget import Pace, RunBudget, RunLimits
 from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
