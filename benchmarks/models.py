@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.claims import _read
 from benchmarks.ranking.examples import clone_with
-from bot.backtest.blind import BlindTriager
+from bot.cli.backtest.blind import BlindTriager
 from nodes.brains.calls.fitting import counted
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain

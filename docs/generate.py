@@ -16,10 +16,10 @@ import click
 from picture import draw
 from pydantic import BaseModel
 
-from bot.api.openapi import openapi
 from bot.cli import cli
-from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.report.document import result_schema
+from bot.server.api.openapi import openapi
 from bot.settings import Settings
 from bot.settings.operator import (
     GitHubIssues,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.errors import BotError, GoneError
-from bot.mirrors import ForbiddenError, TooLargeToFetchError
+from bot.runs.mirrors import ForbiddenError, TooLargeToFetchError
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable

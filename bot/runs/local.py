@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from bot.observability.tracing.observer import traced
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
@@ -17,7 +18,6 @@ from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite import SqliteStore
-from bot.tracing.observer import traced
 from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.ceilings import day_of
+from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
 from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
+from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
 from bot.store.databases.database import Connection, Database, Value
 
 SEEN_FOR = 1.0

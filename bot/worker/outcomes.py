@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bot.backtest.fixes import gold_of
+from bot.cli.backtest.fixes import gold_of
 from bot.errors import RefusedError, SuspendedError
 from bot.jobs import Score
 from bot.store.runs.outcomes import Outcome, Verdict

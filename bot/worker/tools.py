@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
-from bot.mirrors import Mirrors
+from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings

@@ -12,8 +12,8 @@ import pytest
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from bot.api.routes import api_routes
 from bot.ports import RepositoryRef
+from bot.server.api.routes import api_routes
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 

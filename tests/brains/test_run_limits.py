@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.ceilings import cost, read_ceiling
+from bot.limits.ceilings import cost, read_ceiling
 from bot.runs.model import model_settings
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore

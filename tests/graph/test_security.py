@@ -8,12 +8,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import Finished as Outcome
-from bot.publish.labels import wanted_labels
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.comment.sticky import report_comment
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
 from bot.settings.repository import read_config
+from bot.worker.publish.labels import wanted_labels
 from nodes.agents.writing.compose import safe_kind
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state

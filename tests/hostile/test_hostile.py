@@ -15,16 +15,16 @@ import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 from markdown_it import MarkdownIt
 
-from bot.commands import parse
-from bot.commands.why import explanation
 from bot.ports import AskedQuestion, Comment, Finished, RunView
-from bot.publish.labels import wanted_labels
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from bot.report.comment.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
+from bot.worker.commands import parse
+from bot.worker.commands.why import explanation
+from bot.worker.publish.labels import wanted_labels
 from bot.worker.runs.answers import answer_in
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings

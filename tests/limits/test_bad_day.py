@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import Scope, day_of
 from bot.jobs import Triage
+from bot.limits.ceilings import Scope, day_of
 from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import Commands, Triage
-from bot.limits import PER_HOUR
+from bot.limits.writes import PER_HOUR
 from bot.ports import Comment, IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings

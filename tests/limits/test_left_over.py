@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import Commands, Triage
-from bot.limits import LABELS, PER_HOUR, installation_key
+from bot.limits.writes import LABELS, PER_HOUR, installation_key
 from bot.ports import Comment, IssueRef
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.ceilings import Amount, Ceiling, Scope
 from bot.errors import UserError
 from bot.jobs import Continue, Job, Triage
+from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.ports import IssueRef
 from bot.store.databases.postgres import PostgresDatabase, PostgresStore, connect
 from bot.store.databases.postgres.migrate import in_postgres, migrate

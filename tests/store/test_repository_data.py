@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bot.ceilings import Amount, Scope
 from bot.jobs import Triage
+from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef
 from bot.store.databases.schema import STEPS
 from bot.store.jobs.deliveries import Arrival

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from starlette.responses import Response
 
+from bot.server.web.auth.authentication import Authenticator
+from bot.server.web.auth.sessions import Sessions
 from bot.store.databases.sqlite import SqliteStore
-from bot.web.auth.authentication import Authenticator
-from bot.web.auth.sessions import Sessions
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.ceilings import Amount, Ceiling, Scope
+from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import MOST_POSTPONED, SharedBudget
 from nodes.brains.calls.budget import PostponedError

@@ -17,7 +17,7 @@ from bot.cli.local.repository import Storage, open_engine
 from bot.settings.dotenv import ignored_settings
 
 if TYPE_CHECKING:
-    from bot.ask.answer import Answerer, Place, Reply
+    from bot.cli.ask.answer import Answerer, Place, Reply
     from bot.settings import Settings
 
 _HELP = (
@@ -65,7 +65,7 @@ async def _replied(answerer: Answerer, question: str, settings: Settings) -> Rep
     reply = await answerer.answer(question)
     if settings.brain == "rules":
         return reply
-    from bot.ask.model import in_words  # noqa: PLC0415  rules need no models
+    from bot.cli.ask.model import in_words  # noqa: PLC0415  rules need no models
 
     return await in_words(question, reply, settings)
 
@@ -84,7 +84,7 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
 
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
-    from bot.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
+    from bot.cli.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
     from bot.runs.sources import Sources  # noqa: PLC0415
     from bot.settings.operator import load_operator_config  # noqa: PLC0415
 

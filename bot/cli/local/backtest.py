@@ -15,7 +15,7 @@ from bot.cli.local.progress import Progress
 from bot.cli.local.repository import Storage, open_engine
 
 if TYPE_CHECKING:
-    from bot.backtest.ask import Options, Outcome
+    from bot.cli.backtest.ask import Options, Outcome
     from bot.settings import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -104,7 +104,7 @@ def command(
 
 
 def _printed(outcome: Outcome, *, as_json: bool) -> str:
-    from bot.backtest import paired, summary  # noqa: PLC0415  as above
+    from bot.cli.backtest import paired, summary  # noqa: PLC0415  as above
 
     if len(outcome.found) == 2:
         engine, model = outcome.found
@@ -128,7 +128,7 @@ def _asked(
     brain: str | None,
     replay: Path | None,
 ) -> Options:
-    from bot.backtest.ask import Options  # noqa: PLC0415  as above
+    from bot.cli.backtest.ask import Options  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
 
     if issues and github:
@@ -143,7 +143,7 @@ def _asked(
 
 
 def _answered(repo: str, rev: str, settings: Settings, given: Options) -> Outcome:
-    from bot.backtest.ask import answer  # noqa: PLC0415  as above
+    from bot.cli.backtest.ask import answer  # noqa: PLC0415  as above
 
     progress = Progress()
     engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
@@ -162,8 +162,8 @@ def _answered(repo: str, rev: str, settings: Settings, given: Options) -> Outcom
 
 def _draw(outcome: Outcome, file: Path) -> None:
     """Draw the figures of the brain, or of the model if both judged."""
-    from bot.backtest.plot import draw  # noqa: PLC0415  as above
-    from bot.backtest.score import calibration, recommend  # noqa: PLC0415
+    from bot.cli.backtest.plot import draw  # noqa: PLC0415  as above
+    from bot.cli.backtest.score import calibration, recommend  # noqa: PLC0415
     from bot.errors import UserError  # noqa: PLC0415
 
     about, pairs = outcome.about, calibration(outcome.found[-1].cases)

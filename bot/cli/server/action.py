@@ -19,7 +19,7 @@ def command() -> None:
     """
     from bot.action import Event, act  # noqa: PLC0415  --help needs no worker
     from bot.errors import UserError  # noqa: PLC0415
-    from bot.logs import log_to_stderr  # noqa: PLC0415
+    from bot.observability.logs import log_to_stderr  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
     event = Event.of(os.environ)

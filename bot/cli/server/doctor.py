@@ -15,7 +15,7 @@ import click
 from bot.settings.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
-    from bot.doctor import Check
+    from bot.cli.doctor import Check
     from bot.settings import Settings
 
 
@@ -56,10 +56,10 @@ def _show(check: Check) -> None:
 
 
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
-    from bot.doctor import Check  # noqa: PLC0415
-    from bot.doctor.github import check_app, check_repository  # noqa: PLC0415  --help needs no pydantic
-    from bot.doctor.machine import check_machine  # noqa: PLC0415
-    from bot.doctor.model import check_model  # noqa: PLC0415
+    from bot.cli.doctor import Check  # noqa: PLC0415
+    from bot.cli.doctor.github import check_app, check_repository  # noqa: PLC0415  --help needs no pydantic
+    from bot.cli.doctor.machine import check_machine  # noqa: PLC0415
+    from bot.cli.doctor.model import check_model  # noqa: PLC0415
 
     settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
@@ -89,7 +89,7 @@ def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     """Check that each source in the operator's file works."""
-    from bot.doctor import Check  # noqa: PLC0415  as above
+    from bot.cli.doctor import Check  # noqa: PLC0415  as above
     from bot.errors import UserError  # noqa: PLC0415
     from bot.runs.sources import Sources  # noqa: PLC0415
     from bot.settings.operator import load_operator_config  # noqa: PLC0415

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from bot.jobs import Work
-    from bot.webhook.events import Delivery
+    from bot.server.webhook.events import Delivery
 
 
 @click.command("replay")
@@ -38,10 +38,10 @@ def command(*, file: Path, event: str | None, store: bool) -> None:
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
     from bot.errors import UserError  # noqa: PLC0415  --help needs no pydantic
-    from bot.handlers import Handlers  # noqa: PLC0415
-    from bot.handlers.people import Policy  # noqa: PLC0415
+    from bot.server.webhook.events import MalformedError, read_delivery  # noqa: PLC0415
+    from bot.server.webhook.handlers import Handlers  # noqa: PLC0415
+    from bot.server.webhook.handlers.people import Policy  # noqa: PLC0415
     from bot.settings.server import load_with_app  # noqa: PLC0415
-    from bot.webhook.events import MalformedError, read_delivery  # noqa: PLC0415
 
     settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))

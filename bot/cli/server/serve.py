@@ -25,8 +25,8 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     jobs resume at the next start.
     """
     from bot.errors import UserError  # noqa: PLC0415  --help needs no server
-    from bot.logs import log_to_stderr  # noqa: PLC0415
-    from bot.server import listening, serve  # noqa: PLC0415
+    from bot.observability.logs import log_to_stderr  # noqa: PLC0415
+    from bot.server.process import listening, serve  # noqa: PLC0415
     from bot.settings.server import NoAppError, load_server_settings  # noqa: PLC0415
 
     try:
@@ -43,6 +43,6 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
 
 def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
-    from bot.registration.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
+    from bot.server.registration.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
 
     return wait_for_app(settings, listener)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bot.backtest.score import Fifth
+    from bot.cli.backtest.score import Fifth
     from bot.report.record import Record
     from bot.store.runs.outcomes import Tally
     from bot.store.tables import Store
@@ -44,7 +44,7 @@ class _Known:
 
 
 async def _known(store: Store) -> list[_Known]:
-    from bot.backtest.score import fifths  # noqa: PLC0415  as above
+    from bot.cli.backtest.score import fifths  # noqa: PLC0415  as above
     from bot.report.record import read_record  # noqa: PLC0415
 
     try:

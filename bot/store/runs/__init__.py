@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.ceilings import Amount, ReachedCeiling, Scope
 from bot.jobs import Job, Work
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope
 from bot.store.databases.database import Connection, Database
 from bot.store.issues.signals import read_signals
 from bot.store.jobs import settle_job

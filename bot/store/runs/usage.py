@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
-from bot.ceilings import Amount, ReachedCeiling, Scope, day_of
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
 from bot.store.databases.database import Connection, Database, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"

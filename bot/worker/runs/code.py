@@ -12,11 +12,11 @@ from bot.errors import (
     RetryableError,
     SuspendedError,
 )
-from bot.metrics.measures import LIMITS
-from bot.mirrors import ForbiddenError
+from bot.observability.metrics.measures import LIMITS
 from bot.ports import Finished, Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
+from bot.runs.mirrors import ForbiddenError
 from bot.store.runs import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts

@@ -12,13 +12,13 @@ from bot.errors import (
 )
 from bot.jobs import Continue, Expire, LeftOver, Triage, Work
 from bot.ports import Finished, Outcome, Waiting
-from bot.publish import Publication, Published
 from bot.report.document import build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
 from bot.worker.admission import explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob
+from bot.worker.publish import Publication, Published
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """Status of a run whose publication wrote nothing.

@@ -7,13 +7,13 @@ from dataclasses import replace
 from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
-from bot.publish.publisher import Why
-from bot.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.settings.repository import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import refresh_issue, update_index
+from bot.worker.publish.publisher import Why
+from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.worker.runs.answers import answer_in, answer_in_body
 from bot.worker.runs.steps import step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from bot.logs import add_log_context
+from bot.observability.logs import add_log_context
 from bot.ports import Issue, Withheld
 from bot.store.runs import Run
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
