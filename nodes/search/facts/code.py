@@ -93,6 +93,12 @@ class Code:
             return None
         return lines[line - 1].removesuffix("\r")
 
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """Return the top folders with own source, as they are named when the project is installed."""
+        paths = (self.path(number).removeprefix("src/") for number in np.flatnonzero(self.own).tolist())
+        return frozenset(path.partition("/")[0] for path in paths if "/" in path)
+
     def path(self, number: int) -> str:
         """Return the path of a file."""
         return self.index.paths[number]

@@ -98,10 +98,45 @@ def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: 
     files = {"pkg/io.py": PYTHON, "pkg/zip.py": "def unpack_all(path):\n    return path\n"}
     (found,) = of_kind(facts_of(tmp_path / "gone", files, "It crashes", trace), "raised_here")
     assert (found.path, found.strong) == ("pkg/io.py", False)
-    assert found.says.endswith("a frame inside it names a function that this commit does not have there.")
+    assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
     files["pkg/zip.py"] = "def unpack(path):\n    return path[9]\n"
     (found,) = of_kind(facts_of(tmp_path / "there", files, "It crashes", trace), "raised_here")
     assert (found.path, found.strong) == ("pkg/zip.py", True)
+
+
+def test_a_function_of_a_moved_file_is_found_by_its_only_definition(tmp_path: Path):
+    files = {
+        "train.py": "def train(batch):\n    loss = compute_loss(batch)\n    return loss\n",
+        "tools/general.py": "def compute_loss(batch):\n    first, second = batch\n    return first\n",
+    }
+    frames = [
+        ("train.py", 2, "train", "loss = compute_loss(batch)"),
+        ("/content/drive/tools/utils.py", 90, "compute_loss", "first, second = batch"),
+    ]
+    (found,) = of_kind(facts_of(tmp_path / "moved", files, "It crashes", _trace(*frames)), "raised_here")
+    assert (found.path, found.line, found.strong) == ("tools/general.py", 2, True)
+    frames[1] = ("/usr/lib/python3/site-packages/tools_of_others/tools/utils.py", *frames[1][1:])
+    (found,) = of_kind(facts_of(tmp_path / "foreign", files, "It crashes", _trace(*frames)), "raised_here")
+    assert (found.path, found.line) == ("train.py", 2)
+
+
+def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp_path: Path):
+    trace = _trace(
+        ("/x/site-packages/pkg/io.py", 3, "load", "handle = open_it(path)"),
+        ("/x/site-packages/pkg/old.py", 8, "open_it_fast", "raise OSError(path)"),
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here")
+    assert (found.symbol, found.strong) == ("load", False)
+    assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
+
+
+def test_a_line_without_a_function_is_no_fact_unless_its_code_raises(tmp_path: Path):
+    panic = "thread 'main' panicked at src/stats.rs:2:7:\nbegin <= end\n"
+    raising = {"src/stats.rs": "pub fn run(s: Option<u8>) -> u8 {\n    s.unwrap()\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path / "raising", raising, "It panics", panic), "raised_here")
+    assert (found.symbol, found.line) == ("run", 2)
+    other = {"src/stats.rs": "pub fn run(s: Option<u8>) -> u8 {\n    let start = end - DAYS;\n    start\n}\n"}
+    assert of_kind(facts_of(tmp_path / "other", other, "It panics", panic), "raised_here") == []
 
 
 def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path: Path):

@@ -24,6 +24,11 @@ _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|lis
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
 )
+_LIBRARY = re.compile(
+    r"\b(?:site-packages|dist-packages|node_modules|bower_components|python\d[\d.]*|pkg/mod|rustc|gems)\b|\.cargo\b"
+)
+"""A path outside the project."""
+_INSTALLED = re.compile(r"\b(?:site-packages|dist-packages|node_modules)/([\w.-]+)/")
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 _RAISES = re.compile(
     r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
@@ -46,7 +51,7 @@ class MappedFrame:
     exact: bool
     """Whether the frame's own text, or the call to the next frame, is on that line."""
     has_lost: bool = False
-    """Whether a frame inside it is in a file of own code, in a function that this commit does not have there."""
+    """Whether a frame inside it is in a file of own code, at a place that this commit does not have there."""
 
 
 class _Span(NamedTuple):
@@ -86,12 +91,34 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
         if _FORWARDS.fullmatch(last_part(frame.function) or ""):
             continue
-        numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
+        listed = files_of_frame(code.index.names, frame)
+        numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
         if len(numbers) == 1:
             found = _mapped(code, issue, trace, depth, numbers[0])
             if found is not None:
                 yield replace(found, has_lost=has_lost)
             has_lost |= found is None
+        elif not listed:
+            has_lost |= _is_installed(code, frame)
+
+
+def _is_installed(code: Code, frame: Frame) -> bool:
+    """Return whether a frame is in an installed copy of one of the project's own packages."""
+    found = _INSTALLED.search(frame.path.replace("\\", "/"))
+    return found is not None and found[1] in code.packages
+
+
+def _moved_to(code: Code, frame: Frame) -> list[int]:
+    """Return where a function of a file that this commit lacks is now: the only definition, in a folder of that name.
+
+    The condition on the folder excludes libraries, whose functions often have the names of the project's.
+    """
+    name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
+    if not name or not folders or (_LIBRARY.search(frame.path) and not _is_installed(code, frame)):
+        return []
+    found = [int(code.index.def_file[row]) for row in code.definitions(name)]
+    same_folder = [number for number in found if code.path(number).split("/")[-2:-1] == folders[-1:]]
+    return same_folder if len(found) == 1 else []
 
 
 def own_files(code: Code, issue: Issue) -> frozenset[int]:
@@ -146,7 +173,8 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         held = code.text(number, inside) if inside and text is None else None
         exact = line is not None or (held is not None and _is_call(held, inner))
         at = line or inside or span.start
-        if code.text(number, at):
+        # Without a function's name, only the number says where the frame is, and numbers change with each version.
+        if code.text(number, at) and (exact or last_part(frame.function)):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
 

@@ -87,9 +87,7 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
     if mapped.has_lost:
-        says = (
-            f"{what} passes through {where}; a frame inside it names a function that this commit does not have there."
-        )
+        says = f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
