@@ -31,6 +31,21 @@ def test_few_ordinary_issues_are_withheld() -> None:
     assert len(withheld) <= MOST_WITHHELD, withheld
 
 
+@pytest.mark.parametrize("wide", [20, 40])
+def test_words_that_a_pasted_list_has_far_apart_describe_no_attack(wide: int) -> None:
+    packages = [f"package{number}==1.{number}" for number in range(wide * 4)]
+    for at, name in enumerate(("proxy-tools==0.1", "requests==2.24", "importlib-metadata==1.6", "import-deps==0.1")):
+        packages[at * wide] = name
+    body = "The arrow keys do not work. My packages:\n\n" + "\n".join(packages)
+    assert kind_of("Arrow keys do not work", body, read_facts("Arrow keys do not work", body)) == "bug"
+
+
+def test_a_long_sentence_of_short_lines_is_read_in_groups() -> None:
+    reported = "the endpoint lets\nany user read the files\nof another user without\nauthentication"
+    body = "\n".join([*("a line of a log" for _ in range(60)), reported])
+    assert kind_of("Files are shown", body, read_facts("Files are shown", body)) == "security"
+
+
 def test_the_lists_are_long_enough_to_tell() -> None:
     assert len(SECURITY) >= 60
     assert len(ORDINARY) >= 35

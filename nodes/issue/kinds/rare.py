@@ -11,6 +11,9 @@ from nodes.issue.kinds.terms import OPENING, Parts
 READ = 4_000
 """Characters of prose that are searched."""
 
+LONGEST_SENTENCE = 400
+"""Characters; what has more without an end of a sentence is seldom prose."""
+
 
 def _load() -> dict[str, list[str]]:
     """Load the lines of the text file beside this module by section."""
@@ -56,7 +59,28 @@ def _says_how(text: str) -> bool:
     """
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     judged = (" ".join(sentences[:2]), *sentences[2:])
-    return any(all(part.search(sentence) for part in parts) for sentence in judged for parts in _TOGETHER)
+    passages = [passage for sentence in judged for passage in _passages(sentence)]
+    return any(all(part.search(passage) for part in parts) for passage in passages for parts in _TOGETHER)
+
+
+def _passages(sentence: str) -> list[str]:
+    """Return a sentence, or overlapping groups of its lines if it is so long that it is a log, a list or code.
+
+    Words of a log that are many lines apart say nothing together.
+    """
+    if len(sentence) <= LONGEST_SENTENCE:
+        return [sentence]
+    lines = sentence.split("\n")
+    return ["\n".join(lines[at : _end(lines, at)]) for at in range(len(lines))]
+
+
+def _end(lines: list[str], first: int) -> int:
+    """Return the end of the group of lines that begins with one line and has at most the length of a sentence."""
+    end, length = first + 1, len(lines[first])
+    while end < len(lines) and length + len(lines[end]) < LONGEST_SENTENCE:
+        length += len(lines[end]) + 1
+        end += 1
+    return end
 
 
 def _is_described(prose: str) -> bool:
