@@ -1,0 +1,163 @@
+"""Collect reports with known fixes from clones, write them as JSON lines, and their labels without texts as a table.
+
+    python -m benchmarks.ranking.labels --clones CLONES --development DEV.jsonl --rows ROWS.jsonl --table TABLE.csv
+
+CLONES contains a clone of each source and of each repository, in folders named owner+name. The rows have the texts and
+stay outside this project; the table has repository, commit, files, functions, source and weight.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ranking.labels.commits import closing_commits, without_the_fix
+from benchmarks.ranking.labels.git import Change, Git
+from benchmarks.ranking.labels.held_back import HeldBack
+from benchmarks.ranking.labels.reports import Report, sources
+from nodes.search.languages import language_of
+from nodes.search.languages.syntax import outline
+from nodes.search.paths.roles import role_of
+
+MOST_FILES = 5
+"""Maximum fixed files: a commit with more did more than fix one bug."""
+SHORTEST = {"denchmark": 100, "commit": 120}
+"""Minimum characters of a report's text, by source; 150 for others."""
+CAPS = {"denchmark": 200, "rust": 200, "commit": 150}
+"""Maximum rows of one repository, by source; 400 for others."""
+CALLABLE = frozenset({"function", "method"})
+FIELDS = ("id", "repo", "base_commit", "gold_files", "gold_functions", "source", "weight")
+
+
+def main() -> None:
+    """Collect, check and write."""
+    options = _options()
+    held = HeldBack(_rows(options.development))
+    left_out: Counter[str] = Counter()
+    kept = sorted(_collect(options.clones, held, left_out), key=lambda row: (row["repo"], row["source"], row["id"]))
+    options.rows.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    with options.table.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(FIELDS)
+        table.writerows([_cell(row[field]) for field in FIELDS] for row in kept)
+    for name, counted in (("source", "source"), ("language", "language")):
+        print(name, dict(Counter(row[counted] for row in kept).most_common()))
+    print(f"{len(kept)} rows of {len({row['repo'] for row in kept})} repositories; left out: {dict(left_out)}")
+
+
+def _collect(clones: Path, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    folders = {folder.name.lower(): folder for folder in sorted(clones.iterdir()) if folder.is_dir()}
+    for source, read in sources(clones).items():
+        per_repository: Counter[str] = Counter()
+        for report in read():
+            clone = _clone(folders, report.repository)
+            if clone is None:
+                left_out["no clone"] += 1
+            elif per_repository[report.repository] < CAPS.get(source, 400):
+                row = _row(report, clone, held)
+                if isinstance(row, str):
+                    left_out[row] += 1
+                else:
+                    per_repository[report.repository] += 1
+                    yield row
+        print(f"{source}: {sum(per_repository.values())}", file=sys.stderr)
+    for name, folder in folders.items():
+        rows = list(islice(_weak(Git.at(folder), name.replace("+", "/", 1), held, left_out), CAPS["commit"]))
+        print(f"commits of {name}: {len(rows)}", file=sys.stderr)
+        yield from rows
+
+
+def _weak(clone: Git, repository: str, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    if repository.rpartition("/")[2] in held.repositories:
+        return
+    for report in closing_commits(clone, repository):
+        row = _row(report, clone, held)
+        if isinstance(row, str):
+            left_out[row] += 1
+        else:
+            yield row
+
+
+def _clone(folders: dict[str, Path], repository: str) -> Git | None:
+    """Return the clone of a repository, or of one with its name and another owner, as after a move."""
+    own = repository.lower().replace("/", "+")
+    name = repository.lower().rpartition("/")[2]
+    moved = [folder for key, folder in folders.items() if key.rpartition("+")[2] == name]
+    folder = folders.get(own) or (moved[0] if len(moved) == 1 else None)
+    return Git.at(folder) if folder else None
+
+
+def _row(report: Report, clone: Git, held: HeldBack) -> dict[str, Any] | str:
+    """Return the row of a report, or why it has none."""
+    named = clone.merged(report.fix[1:]) if report.fix.startswith("#") else report.fix
+    fix = clone.resolve(named) if named else None
+    base = clone.resolve(f"{fix}^1") if fix else None
+    changes = clone.changes(base, fix) if fix and base else None
+    if not (fix and base and changes):
+        return "no such commit"
+    fixed = [change for change in changes if _is_fixed(change)]
+    if not 1 <= len(fixed) <= MOST_FILES:
+        return "no fixed source file" if not fixed else "many fixed files"
+    shown = without_the_fix(report, changes) if report.source == "commit" else report
+    text = f"{shown.title}\n\n{shown.body}".strip() if shown else ""
+    if shown is None or len(text) < SHORTEST.get(report.source, 150):
+        return "short text"
+    if why := held.reason(report.repository, report.number, (fix, base), text):
+        return why
+    return {
+        "id": f"{report.source}:{report.repository}-{report.number}".replace("/", "__"),
+        "repo": report.repository,
+        "language": language_of(fixed[0].path) or "text",
+        "base_commit": base,
+        "issue": text,
+        "gold_files": [change.path for change in fixed],
+        "gold_functions": sorted(_functions(clone, base, fixed)),
+        "source": report.source,
+        "weight": shown.weight,
+    }
+
+
+def _is_fixed(change: Change) -> bool:
+    return change.status in "MD" and language_of(change.path) is not None and role_of(change.path) == "source"
+
+
+def _functions(clone: Git, base: str, changes: Sequence[Change]) -> set[str]:
+    """Return ``path::Qualified.name`` of the innermost function around each replaced range."""
+    found: set[str] = set()
+    for change in changes:
+        definitions = outline(change.path, clone.read(change.path, base) or b"").definitions
+        for first, last in change.old_lines:
+            around = [one for one in definitions if one.start_line <= first and last <= one.end_line]
+            inner = [one for one in around if one.kind in CALLABLE]
+            if inner:
+                found.add(f"{change.path}::{inner[-1].name}")
+    return found
+
+
+def _cell(value: object) -> object:
+    # A path may contain a blank, but hardly a bar.
+    return "|".join(value) if isinstance(value, list) else value
+
+
+def _rows(files: Sequence[Path]) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
+    parser.add_argument("--development", type=Path, nargs="+", default=(), help="issues that must not be rows")
+    parser.add_argument("--rows", type=Path, required=True, help="where the rows are written, with their texts")
+    parser.add_argument("--table", type=Path, required=True, help="where the table is written")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
