@@ -37,6 +37,7 @@ _COMMANDS = {
     "forget": "Delete all stored data of one repository.",
     "stats": "Compare the server's reports with the merged fixes.",
     "jobs": "List failed jobs, and retry them.",
+    "token": "Create, list and revoke tokens for the HTTP API.",
     "replay": "Show which jobs a saved delivery leads to.",
     "schema": "Print the JSON Schema of `run --format json`.",
     "config": "Check a repository's .github/triage.yml.",

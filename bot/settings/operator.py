@@ -252,6 +252,7 @@ def operator_schema() -> dict[str, Any]:
     schema = OperatorConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tracehound:schema:operator.yml",
         **schema,
         "title": "Tracehound: the operator's configuration",
     }

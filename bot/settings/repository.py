@@ -129,6 +129,7 @@ def config_schema() -> dict[str, Any]:
     schema = RepositoryConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tracehound:schema:triage.yml",
         **schema,
         "title": "Tracehound: .github/triage.yml",
     }
