@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from bot.cli.issue_text import read_issue
-from bot.cli.repository import Storage, open_engine
+from bot.cli.local.issue_text import read_issue
+from bot.cli.local.repository import Storage, open_engine
 from bot.errors import UserError
+from bot.observability.tracing.switch import keep_text_private
 from bot.report.document import Result
 from bot.runs.code import EngineCode
 from bot.runs.local import open_outside
@@ -18,7 +19,6 @@ from bot.runs.model import check_brain
 from bot.runs.pictures import PictureFetcher
 from bot.settings import Settings, load_settings
 from bot.settings.operator import load_operator_config
-from bot.tracing.switch import keep_text_private
 from nodes.context import ignore_progress
 from nodes.state import Answer, HumanExchange
 

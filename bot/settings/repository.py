@@ -14,7 +14,7 @@ from bot.errors import UnreadableFileError
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
-from nodes.search.globs import name_matches, path_matches
+from nodes.search.paths.globs import name_matches, path_matches
 
 Mode = Literal["dry-run", "label", "comment"]
 CommandRole = Literal["author", "maintainer", "nobody"]

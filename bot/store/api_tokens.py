@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 
 _PREFIX = "thr_"
 _TOKEN = re.compile(r"thr_[A-Za-z0-9_-]{43}")

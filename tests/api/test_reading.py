@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bot.api.openapi import openapi
-from bot.api.schemas import SCHEMAS
-from bot.ceilings import Amount, Scope
+from bot.limits.ceilings import Amount, Scope
+from bot.server.api.openapi import openapi
+from bot.server.api.schemas import SCHEMAS
 from bot.store.runs.outcomes import Verdict
 from tests.api.conftest import Api
 from tests.report.reports import FOUND, SHA

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from bot.cli import cli
 from bot.ports import RepositoryRef
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 
 
 def triage(*arguments: str) -> Result:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Value
 from bot.store.pages.repositories import COLUMNS, RepositoryRow, read_repository
 from bot.store.pages.rows import Keys, RunRow, visible
 from bot.store.runs.outcomes import OutcomeState
