@@ -15,6 +15,7 @@ from bot.errors import UserError
 from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.dotenv import find_env_file
 from bot.settings.plain import SLUG, URL, explain
+from bot.settings.secret_files import read_secret_files
 
 BrainChoice = Literal["auto", "llm", "rules"]
 
@@ -287,6 +288,10 @@ class Settings(BaseSettings):
         return "llm" if self.openai_api_key or self.openai_base_url else "rules"
 
 
+SECRETS = tuple(name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
+"""Settings that may be in a file, which a variable with the suffix ``_FILE`` names."""
+
+
 class SettingsError(UserError):
     """Settings are malformed."""
 
@@ -308,12 +313,17 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
         SettingsError: settings are malformed; the error names all of them.
     """
     file = find_env_file(repository)
+    files = read_secret_files(SECRETS, file)
+    given = {**files.values, **otherwise}
+    faults = dict(files.faults)
     try:
-        return Settings(_env_file=file, **otherwise)
+        settings = Settings(_env_file=file, **given)
     except ValidationError as error:
-        faults = {str(fault["loc"][0]): _fault(str(fault["loc"][0]), explain(fault)) for fault in error.errors()}
-        sound = Settings(_env_file=file, **(otherwise | {name: _default(name) for name in faults}))
-        raise SettingsError(faults, sound) from error
+        faults |= {str(fault["loc"][0]): _fault(str(fault["loc"][0]), explain(fault)) for fault in error.errors()}
+        settings = Settings(_env_file=file, **(given | {name: _default(name) for name in faults}))
+    if faults:
+        raise SettingsError(faults, settings)
+    return settings
 
 
 def _default(name: str) -> Any:
