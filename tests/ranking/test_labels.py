@@ -40,7 +40,7 @@ def clones(tmp_path: Path) -> Path:
 def _collect(clones: Path, development: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
     folder = clones.parent
     (folder / "dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in development or []))
-    command = [sys.executable, "-m", "benchmarks.ranking.labels", "--clones", str(clones)]
+    command = [sys.executable, "-m", "benchmarks.ranking.labels.collect", "--clones", str(clones)]
     files = {"development": "dev.jsonl", "rows": "rows.jsonl", "table": "table.csv"}
     options = [part for name, file in files.items() for part in (f"--{name}", str(folder / file))]
     subprocess.run([*command, *options], check=True, capture_output=True, timeout=120)

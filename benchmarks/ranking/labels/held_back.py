@@ -1,4 +1,4 @@
-"""What must not be trained on: repositories held back for judging, and the issues that development sets contain."""
+"""Leave out repositories that are held back for judging, and issues that development sets contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPOSITORIES = frozenset(
     tensorflow.net octobot cortex netron albumentations gpytorch kornia tianshou sqlflow coco-annotator pyro torchio
     photoprism tfjs kubeflow""".split()  # noqa: SIM905
 )
-"""Names of repositories held back for judging, whoever owns them (forks have the same history), in lower case."""
+"""Names of repositories held back for judging, in lower case and without owner, since forks have the same history."""
 SHARED_WORDS = 0.5
 """Jaccard similarity of word 5-grams from which two texts count as the same."""
 
