@@ -1,6 +1,7 @@
 """Collect reports with known fixes from clones, write them as JSON lines, and their labels without texts as a table.
 
-    python -m benchmarks.ranking.labels.collect --clones CLONES --development DEV.jsonl --rows ROWS.jsonl --table TABLE.csv
+    python -m benchmarks.ranking.labels.collect \\
+        --clones CLONES --development DEV.jsonl --rows ROWS.jsonl --table TABLE.csv
 
 CLONES contains a clone of each source and of each repository, in folders named owner+name. The rows have the texts and
 stay outside this project; the table has repository, commit, files, functions, source and weight.
