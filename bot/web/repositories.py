@@ -11,8 +11,8 @@ from bot.backtest.plot import draw_reliability, draw_trade
 from bot.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.store.pages.rows import RunFilter
+from bot.web.addresses import repository_of
 from bot.web.render import render
-from bot.web.run import repository_of
 from bot.web.sessions import viewer_of
 from bot.web.site import site_of
 from bot.web.views import record

@@ -31,7 +31,7 @@ from bot.store.jobs import Jobs
 from bot.store.tables import Store
 from bot.tracing.observer import tracing
 from bot.tracing.spans import Attributes, Spans
-from bot.worker import api_runs, control, outcomes, past, runs
+from bot.worker import alerts, api_runs, control, outcomes, page_command, past, runs
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
@@ -86,7 +86,10 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "reply": runs.reply,
     "continue": runs.resume_run,
     "expire": runs.expire,
+    "remind": runs.remind,
+    "alert": alerts.alert,
     "commands": control.commands,
+    "page_command": page_command.page_command,
     "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,
     "ended": control.ended,
