@@ -78,7 +78,7 @@ def test_an_open_question_is_reminded_of_once_and_then_labelled(app: App, github
     assert "@" not in reminder
     issue = github.world.repos[repo.id].issues[number]
     assert "stale" not in [label["name"] for label in issue["labels"]]
-    app.pass_time(11 * DAY)
+    app.pass_time(14 * DAY)
     wait_for(lambda: "no answer in 14 days" in github.world.reports(repo, number)[0], 60.0, lambda: app.log[-5:])
     app.settled(60.0)
     assert "stale" in [label["name"] for label in issue["labels"]]

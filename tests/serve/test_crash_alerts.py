@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -68,13 +69,13 @@ def own(github: GitHubServer, repo: Repo) -> Repo:
     return github.world.repository(name, installation=number, git=repo.git, head=repo.head)
 
 
-def crashed(app: App, github: GitHubServer, repo: Repo, author: str, day: str = "") -> int:
-    """Report the crash as a person; return the issue's number when its run is over."""
+def crashed(app: App, github: GitHubServer, repo: Repo, author: str, day: datetime | None = None) -> int:
+    """Report the crash as a person, now or on a day; return the issue's number when its run is over."""
     number = github.world.open_issue(repo, f"{TITLE} for {author}", crash(), author=author)["number"]
-    if day:
-        github.world.repos[repo.id].issues[number]["created_at"] = day
+    opened = (day or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    github.world.repos[repo.id].issues[number]["created_at"] = opened
     assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202
-    wait_for(lambda: bool(github.world.reports(repo, number)), 60.0, lambda: app.log[-5:])
+    wait_for(lambda: app.logged("triage", app.key(repo, number)), 60.0, lambda: app.log[-5:])
     app.settled(60.0)
     return number
 
@@ -114,17 +115,12 @@ def test_three_reporters_lead_to_one_alert(app: App, github: GitHubServer, own: 
 def test_there_is_no_comment(app: App, github: GitHubServer, own: Repo, receiver: Receiver, how: str) -> None:
     if how == "off":
         own.files[".github/triage.yml"] = "crash_alerts: false\n"
-    day = "2020-01-01T00:00:00Z" if how == "old" else ""
+    day = datetime(2020, 1, 1, tzinfo=UTC) if how == "old" else None
     numbers = [crashed(app, github, own, author, day) for author in ("ann", "ben")]
     if how == "label":
         own.files[".github/triage.yml"] = "mode: label\n"
-    number = github.world.open_issue(own, f"{TITLE} again", crash(), author="cleo")["number"]
-    if day:
-        github.world.repos[own.id].issues[number]["created_at"] = day
-    assert app.deliver("issues", issue_event(github.world, own, number, "opened")) == 202
-    wait_for(lambda: app.logged("triage", app.key(own, number)), 60.0, lambda: app.log[-5:])
-    app.settled(60.0)
+    numbers.append(crashed(app, github, own, "cleo", day))
     app.pass_time(3_600.0)
     app.settled(60.0)
-    assert alerts(github, own, *numbers, number) == []
+    assert alerts(github, own, *numbers) == []
     assert len(receiver.received) == (1 if how == "label" else 0)
