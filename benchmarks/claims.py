@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ranking.examples import clone_with
-from bot.backtest.blind import BlindRun, BlindTriager
+from bot.cli.backtest.blind import BlindRun, BlindTriager
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 

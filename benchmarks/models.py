@@ -31,10 +31,10 @@ from typing import Any
 
 from benchmarks.claims import _read
 from benchmarks.ranking.examples import clone_with
-from bot.backtest.blind import BlindTriager
-from nodes.brains.fitting import counted
+from bot.cli.backtest.blind import BlindTriager
+from nodes.brains.calls.fitting import counted
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.report import TriageReport
 from nodes.search.engine import Engine
 from nodes.search.types import Query

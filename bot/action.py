@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bot.dispatch.embedded import Dispatcher
 from bot.errors import UserError
-from bot.handlers import Handlers
-from bot.handlers.people import Policy
 from bot.report.sanitise import plain
+from bot.server.webhook.events import Delivery, MalformedError, read_delivery
+from bot.server.webhook.handlers import Handlers
+from bot.server.webhook.handlers.people import Policy
 from bot.settings import Settings
 from bot.settings.operator import load_operator_config
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.webhook.events import Delivery, MalformedError, read_delivery
 from bot.worker import open_worker
+from bot.worker.dispatch.embedded import Dispatcher
 from nodes.report import TriageReport
 
 EVENTS = ("issues", "issue_comment")

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from bot.limits import installation_key
+from bot.limits.writes import installation_key
 from bot.ports import Comment, IssueRef, RepositoryRef
 
 Lane = Literal["run", "control"]

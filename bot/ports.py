@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from bot.limits import WHOLE, WriteBudget
+from bot.limits.writes import WHOLE, WriteBudget
 
 if TYPE_CHECKING:
     from bot.report.document import Result

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from playwright.async_api import Browser
 
-from bot.app import build_app
-from bot.registration.first_start import FinishSetup, defaults_of
+from bot.server.app import build_app
+from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
-from bot.web.setup import SetupPages, setup_app
+from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.serving import NobodyWorks, serving
 from tests.web.busy import busy

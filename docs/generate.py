@@ -16,10 +16,10 @@ import click
 from picture import draw
 from pydantic import BaseModel
 
-from bot.api.openapi import openapi
 from bot.cli import cli
-from bot.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.report.document import result_schema
+from bot.server.api.openapi import openapi
 from bot.settings import Settings
 from bot.settings.operator import (
     GitHubIssues,
@@ -32,10 +32,10 @@ from bot.settings.operator import (
     operator_schema,
 )
 from bot.settings.repository import RepositoryConfig, config_schema
+from nodes.brains.calls.models import LONGER
+from nodes.brains.calls.sending import IMAGE_TOKENS
+from nodes.brains.calls.tokens import TOTAL
 from nodes.brains.files import LIST, LIST_AGAIN
-from nodes.brains.models import LONGER
-from nodes.brains.sending import IMAGE_TOKENS
-from nodes.brains.tokens import TOTAL
 from nodes.judgements import LOOKS
 from tests.endpoints import table as endpoint_rows
 from tests.graph.test_endpoints import CALLS

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
 from nodes.report import Ticket, TriageReport
-from nodes.search.fingerprint import Fingerprint
-from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
-from nodes.search.similar import PastIndex
-from nodes.search.survey import Survey
+from nodes.search.issue.fingerprint import Fingerprint
+from nodes.search.issue.forms import IssueForm
+from nodes.search.issue.similar import PastIndex
+from nodes.search.ranking.survey import Survey
 from nodes.search.types import FileSketch, Lookup, PlaceSketch, Query, Ranking
 from nodes.sources import SourcePort
 from nodes.sources.route import SourceInfo

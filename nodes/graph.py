@@ -17,18 +17,16 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from nodes import guards
-from nodes.codebase_search import codebase_search
+from nodes.agents.codebase_search import codebase_search
+from nodes.agents.critic import critic
+from nodes.agents.external_sources import no_answer, tool, web_search
+from nodes.agents.human_input import human_input_node
+from nodes.agents.investigator import investigator
+from nodes.agents.join import join
+from nodes.agents.writer import bare_report, writer
 from nodes.context import Context
-from nodes.critic import critic
-from nodes.human_input import human_input_node
-from nodes.investigator import investigator
-from nodes.join import join
-from nodes.outside import no_answer
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
 from nodes.supervisor import join_evidence, mark_step, supervisor_node
-from nodes.tool import tool
-from nodes.web_search import web_search
-from nodes.writer import bare_report, writer
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes import guards
+from nodes.agents.case import load_case, spent
 from nodes.brains import judge
-from nodes.case import load_case, spent
 from nodes.context import Context, Judged
 from nodes.sources import OUTSIDE, source_of
 from nodes.state import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.agents.investigator import tier_of
 from nodes.context import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
-from nodes.facts import read_facts
-from nodes.investigator import tier_of
+from nodes.issue.facts import read_facts
 from nodes.judgements import Investigation
 from nodes.state import AgentFinding, BugTriageState, Marks, Progress, TraceEntry
 

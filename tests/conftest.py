@@ -16,7 +16,7 @@ from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 
 if TYPE_CHECKING:
-    from bot.store.database import Database
+    from bot.store.databases.database import Database
     from bot.store.tables import Store
     from bot.store.writes import StoredWrites
 
@@ -106,8 +106,8 @@ def url(postgres: Postgres, migrated: str) -> str:
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """Yield an empty database of each kind."""
-    from bot.store.postgres import PostgresDatabase
-    from bot.store.sqlite import SqliteDatabase
+    from bot.store.databases.postgres import PostgresDatabase
+    from bot.store.databases.sqlite import SqliteDatabase
 
     if request.param == "sqlite":
         database: Database = SqliteDatabase(tmp_path / "store.db")
@@ -128,7 +128,7 @@ def store(database: Database) -> Store:
 @pytest.fixture
 async def writes(tmp_path: Path) -> AsyncIterator[StoredWrites]:
     """Yield the write limits that a client checks before it writes."""
-    from bot.store.sqlite import SqliteDatabase
+    from bot.store.databases.sqlite import SqliteDatabase
     from bot.store.writes import StoredWrites
 
     database = SqliteDatabase(tmp_path / "writes.db")

@@ -8,16 +8,16 @@ from typing import Any
 
 from nodes.context import Case, Context, Judged, ModelError, Outside, Signal, TimeLimits
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.facts import Fact
-from nodes.search.fingerprint import Fingerprint, fingerprints
-from nodes.search.forms import IssueForm
 from nodes.search.history.types import History, Spot
-from nodes.search.paths import PathIndex
-from nodes.search.stacktraces import find_traces
-from nodes.search.survey import Survey
+from nodes.search.issue.fingerprint import Fingerprint, fingerprints
+from nodes.search.issue.forms import IssueForm
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.suffixes import PathIndex
+from nodes.search.ranking.survey import Survey
 from nodes.search.types import (
     FileHit,
     FileSketch,

@@ -69,8 +69,8 @@ class Postgres:
 
     def migrated(self) -> str:
         """Return the address of a new migrated database, copied from the first one."""
-        from bot.store.postgres import connect
-        from bot.store.postgres.migrate import migrate
+        from bot.store.databases.postgres import connect
+        from bot.store.databases.postgres.migrate import migrate
 
         if not self.template:
             url = self.create()

@@ -35,7 +35,7 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
 _START_WORKERS = ("serve", "worker")
-_WORKER = "bot.dispatch"
+_WORKER = "bot.worker.dispatch"
 _MOST_PASSED = 8
 """Most file descriptors of a request."""
 _HIGH = 200

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import uvicorn
 from starlette.types import ASGIApp
 
-from bot.connections import Connections
-from bot.server import server_config
+from bot.server.connections import Connections
+from bot.server.process import server_config
 
 
 @dataclass

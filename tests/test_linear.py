@@ -17,10 +17,10 @@ from nodes.brains.briefing import build_briefing
 from nodes.brains.rules.investigate import investigate, kind_of
 from nodes.brains.rules.severity import severity_of
 from nodes.brains.rules.write import write
-from nodes.facts import IssueFacts, read_facts
-from nodes.search.mentions import find_mentions, form_fields, split_fields
-from nodes.search.query import parse_query
-from nodes.search.stacktraces import find_traces
+from nodes.issue.facts import IssueFacts, read_facts
+from nodes.search.issue.mentions import find_mentions, form_fields, split_fields
+from nodes.search.issue.query import parse_query
+from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
 from tests.baits import baits, patterns
@@ -29,14 +29,14 @@ from tests.growth import assert_cheap, assert_linear
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
-    "bot.report.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
-    "bot.report.sticky._HIDDEN": "a comment that was rendered here and closes what it opens",
-    "nodes.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
-    "nodes.search.facts.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
-    "nodes.search.facts.built_here._STATEMENT": "the lines before a literal, each of a thousand characters at the most",
-    "nodes.search.facts.built_here._TABLE": "two hundred characters before a literal",
-    "nodes.search.facts.literals._VALUE_BETWEEN": "two hundred characters between two literals",
-    "nodes.search.globs._TOKEN": "a pattern in a configuration, of two hundred characters at the most",
+    "bot.report.comment.sticky._FOLDED": "a comment that was rendered here and closes what it opens",
+    "bot.report.comment.sticky._HIDDEN": "a comment that was rendered here and closes what it opens",
+    "nodes.issue.kinds.rare._SECTIONS": "the title and the first 4,000 characters of an issue's prose",
+    "nodes.search.facts.output.built_here._CALL": "a hundred and twenty characters before an open parenthesis",
+    "nodes.search.facts.output.built_here._STATEMENT": "the lines before a literal, each of at most 1,000 characters",
+    "nodes.search.facts.output.built_here._TABLE": "two hundred characters before a literal",
+    "nodes.search.facts.output.literals._VALUE_BETWEEN": "two hundred characters between two literals",
+    "nodes.search.paths.globs._TOKEN": "a pattern in a configuration, of at most two hundred characters",
     "nodes.search.languages.syntax._CAST": "a definition's name, of three hundred characters at the most",
 }
 """Patterns with quadratic time, and what limits the length of their text."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from nodes.agents.writing.statement import Ground, state_facts, with_pointer, without_facts
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
-from nodes.search.survey import Survey
+from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
-from nodes.statement import Ground, state_facts, with_pointer, without_facts
 from tests.fakes import FILES, FakeCode
 
 FIRST, SECOND = FILES

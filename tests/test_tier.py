@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.facts import read_facts
-from nodes.investigator import tier_of
+from nodes.agents.investigator import tier_of
+from nodes.issue.facts import read_facts
 from nodes.report import Kind
 
 TRACE = 'Traceback (most recent call last):\n  File "app/parser.py", line 2, in parse\n    x\nKeyError: 1\n'

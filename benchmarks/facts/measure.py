@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from nodes.search.engine import Engine
-from nodes.search.errors import SearchError
 from nodes.search.facts import Fact, verify
 from nodes.search.facts.levels import statement
 from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 from nodes.search.types import Query
 
 ALSO = {

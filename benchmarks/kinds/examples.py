@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.kinds.model import LearntKind
-from nodes.kinds.terms import Field, parts_of, terms_in
+from nodes.issue.kinds.model import LearntKind
+from nodes.issue.kinds.terms import Field, parts_of, terms_in
 
 LONGEST = 1 << 27
 FOLDS = 5

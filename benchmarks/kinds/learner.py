@@ -18,8 +18,8 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from nodes.kinds.model import LEAST
-from nodes.kinds.terms import Field
+from nodes.issue.kinds.model import LEAST
+from nodes.issue.kinds.terms import Field
 
 Floats = npt.NDArray[np.float64]
 Terms = Mapping[Field, frozenset[str]]

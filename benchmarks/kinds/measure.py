@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.scores import Guess, reliability, table
-from nodes.kinds import classify
-from nodes.kinds.model import LEARNT
+from nodes.issue.kinds import classify
+from nodes.issue.kinds.model import LEARNT
 
 
 def main() -> None:

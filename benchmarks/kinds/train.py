@@ -1,4 +1,4 @@
-"""Train the model of issue kinds and write it to nodes/kinds/weights.json.
+"""Train the model of issue kinds and write it to nodes/issue/kinds/weights.json.
 
     python -m benchmarks.kinds.train --data ISSUES.csv
 
@@ -22,7 +22,7 @@ from benchmarks.kinds.examples import Example, folds, read_examples, repositorie
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, wanted_of
 from benchmarks.kinds.scores import Guess, reliability, table
-from nodes.kinds.model import LEARNT, WEIGHTS, Model
+from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
 
 Split = tuple[list[Example], list[Example]]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 
 from benchmarks.load.throughput import _cpu, _round, _running
-from nodes.brains.tokens import estimate
+from nodes.brains.calls.tokens import estimate
 from tests.github_server import GitHubServer, serve_github
 from tests.limits.day import sound
 from tests.model_server import ModelServer, Reply, Request, serve

@@ -14,14 +14,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from bot.dispatch.embedded import Dispatcher
-from bot.dispatch.procrastinate import SharedDispatcher
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresStore
-from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
+from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.procrastinate import SharedDispatcher
 from tests.postgres import serve_postgres
 
 

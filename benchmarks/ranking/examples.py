@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nodes.search.engine import Engine
-from nodes.search.features.symbols import add_definitions
-from nodes.search.rank import best_files, load_weights, weighted
+from nodes.search.ranking.features.symbols import add_definitions
+from nodes.search.ranking.rank import best_files, load_weights, weighted
 from nodes.search.types import Query
 
 Floats = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Learn which words are common in issues of any repository, and write them to nodes/search/issue_stop_words.json.
+"""Learn which words are common in issues of any repository, and write them to nodes/search/issue/issue_stop_words.json.
 
     python -m benchmarks.ranking.issue_stop_words --data ISSUES.csv
 
@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.kinds.examples import LONGEST
-from nodes.search.mentions.asides import without_asides
-from nodes.search.query import STOP_WORDS
+from nodes.search.issue.mentions.asides import without_asides
+from nodes.search.issue.query import STOP_WORDS
 from nodes.search.tokens import query_terms
 
 FEWEST = 2

@@ -18,7 +18,7 @@ import numpy as np
 from nodes.search.engine import Engine
 from nodes.search.git import TEXT_LIMIT, decode, is_text
 from nodes.search.index.loading import WITHOUT_WORDS
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 from nodes.search.types import Query
 
 WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from benchmarks.ranking.examples import Example, Examples, Floats
 from benchmarks.ranking.learner import fit_confidence
-from nodes.search.rank import CHUNKS_PER_FILE, RIVALS, SIGNS, confidence, signs
+from nodes.search.ranking.rank import CHUNKS_PER_FILE, RIVALS, SIGNS, confidence, signs
 
 LOST = 10_000  # rank of a file that the fix created
 BINS = 5

@@ -1,4 +1,4 @@
-"""Train the ranking weights on issues with known fixes, and write them to nodes/search/weights.json.
+"""Train the ranking weights on issues with known fixes, and write them to nodes/search/ranking/weights.json.
 
     python -m benchmarks.ranking.train --repos CLONES DATA.jsonl [DATA.jsonl ...]
 
@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.ranking.examples import Example, Examples, Floats, by_repository, measure_all, read_rows
 from benchmarks.ranking.learner import Belief, List, fit_confidence, fit_ranker
 from benchmarks.ranking.scores import accuracy, function_accuracy, reliability, signs_of
-from nodes.search import rank
-from nodes.search.rank import FILE, SIGNS, load_weights
+from nodes.search.ranking import rank
+from nodes.search.ranking.rank import FILE, SIGNS, load_weights
 
 WEIGHTS = Path(rank.__file__).with_name("weights.json")
 PULL_FILES, PULL_CHUNKS = 30.0, 10.0

@@ -29,10 +29,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.search.fingerprint import fingerprints
-from nodes.search.paths import PathIndex
-from nodes.search.similar import PastIndex, Report, compare
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.fingerprint import fingerprints
+from nodes.search.issue.similar import PastIndex, Report, compare
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.suffixes import PathIndex
 
 FETCHED, NAMED = 6, 3
 YOUNG, DRAWS = 10, 200

@@ -23,9 +23,9 @@ import numpy as np
 
 from bot.ports import RepositoryRef
 from bot.runs.past import _nearby
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.past_issues import StoredIssue
-from bot.store.sqlite import SqliteStore
-from nodes.search.similar import words_of
+from nodes.search.issue.similar import words_of
 
 REF = RepositoryRef("github.com", 7, 9, "octo", "parser")
 SIZES = (1_000, 10_000, 50_000)

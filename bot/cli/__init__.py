@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bot.errors import UserError
-from bot.tracing.switch import keep_text_private
+from bot.observability.tracing.switch import keep_text_private
 
 EXIT_CODES = """\b
 Exit codes:
@@ -20,29 +20,30 @@ Exit codes:
 """
 
 _COMMANDS = {
-    "run": "Triage one issue and print the report.",
-    "locate": "Rank the files and functions that an issue is about.",
-    "ask": "Answer questions about a repository.",
-    "index": "Index a commit in advance.",
-    "backtest": "Measure triage on past fixes.",
-    "classify": "Classify the issues of a file, one per line.",
-    "graph": "Print the graph as Mermaid.",
-    "serve": "Run the GitHub App: receive deliveries, triage, comment.",
-    "worker": "Run jobs that servers stored; start as many workers as needed.",
-    "app": "Register the GitHub App.",
-    "migrate": "Create or update the tables in DATABASE_URL's database.",
-    "action": "Triage the event of a GitHub Actions workflow.",
-    "backfill": "Triage issues that were opened before the App was installed.",
-    "export": "Print all stored data of one repository.",
-    "forget": "Delete all stored data of one repository.",
-    "stats": "Compare the server's reports with the merged fixes.",
-    "jobs": "List failed jobs, and retry them.",
-    "replay": "Show which jobs a saved delivery leads to.",
-    "schema": "Print the JSON Schema of `run --format json`.",
-    "config": "Check a repository's .github/triage.yml.",
-    "doctor": "Check the installation, and say how to fix what fails.",
-    "completion": "Print the script that completes commands in a shell.",
+    "run": ("local", "Triage one issue and print the report."),
+    "locate": ("local", "Rank the files and functions that an issue is about."),
+    "ask": ("local", "Answer questions about a repository."),
+    "index": ("local", "Index a commit in advance."),
+    "backtest": ("local", "Measure triage on past fixes."),
+    "classify": ("local", "Classify the issues of a file, one per line."),
+    "graph": ("local", "Print the graph as Mermaid."),
+    "serve": ("server", "Run the GitHub App: receive deliveries, triage, comment."),
+    "worker": ("server", "Run jobs that servers stored; start as many workers as needed."),
+    "app": ("server", "Register the GitHub App."),
+    "migrate": ("server", "Create or update the tables in DATABASE_URL's database."),
+    "action": ("server", "Triage the event of a GitHub Actions workflow."),
+    "backfill": ("server", "Triage issues that were opened before the App was installed."),
+    "export": ("server", "Print all stored data of one repository."),
+    "forget": ("server", "Delete all stored data of one repository."),
+    "stats": ("server", "Compare the server's reports with the merged fixes."),
+    "jobs": ("server", "List failed jobs, and retry them."),
+    "replay": ("server", "Show which jobs a saved delivery leads to."),
+    "schema": ("local", "Print the JSON Schema of `run --format json`."),
+    "config": ("local", "Check a repository's .github/triage.yml."),
+    "doctor": ("server", "Check the installation, and say how to fix what fails."),
+    "completion": ("local", "Print the script that completes commands in a shell."),
 }
+"""The folder and the summary of each command, in the order in which a new user needs them."""
 
 
 class LazyGroup(click.Group):
@@ -56,13 +57,14 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"bot.cli.{cmd_name}").command
+        folder, _ = _COMMANDS[cmd_name]
+        command: click.Command = importlib.import_module(f"bot.cli.{folder}.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -15,7 +15,7 @@ from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
 from bot.github.tokens import Tokens, find_installation
 from bot.github.values import Json, delivery_of, is_bot, text
-from bot.limits import Writes
+from bot.limits.writes import Writes
 from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
 _PAGE = 100

@@ -13,7 +13,7 @@ from bot.errors import RateLimitedError
 from bot.github.responses import NOT_MODIFIED, Answer, TokenRefusedError
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
-from bot.limits import WHOLE, WriteBudget, Writes, installation_key
+from bot.limits.writes import WHOLE, WriteBudget, Writes, installation_key
 from bot.ports import RepositoryRef
 
 MOST, MOST_BYTES, LARGEST = 2_000, 4_000_000, 131_072

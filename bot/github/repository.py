@@ -14,7 +14,7 @@ from bot.github.channel import Channel
 from bot.github.responses import Answer, UndecodableError, expect_shape
 from bot.github.tokens import READ_CODE
 from bot.github.values import Json, comment_of, found_issues, issue_of, issue_search, permission_of, text, text_file
-from bot.limits import LABELS, REACTIONS, WHOLE, WriteBudget
+from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")

@@ -9,7 +9,7 @@ from bot.github.app import GitHub
 from bot.github.session import Session
 from bot.github.tokens import Tokens
 from bot.github.values import Json, text
-from bot.limits import Writes
+from bot.limits.writes import Writes
 from bot.ports import FailedDelivery, InstallationSeen
 
 WORKFLOW = "github-actions[bot]"

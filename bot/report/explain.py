@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.report.account import Step, citation_check, dropped_claims, retry_reason, scores, spending, step
+from bot.report.comment.folds import fold
 from bot.report.document import Result
-from bot.report.folds import fold
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.words import cut
 from nodes.evidence import NumberedEvidence

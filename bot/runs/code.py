@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.errors import BotError, GoneError
-from bot.mirrors import ForbiddenError, TooLargeToFetchError
+from bot.runs.mirrors import ForbiddenError, TooLargeToFetchError
 from nodes.search.engine import Engine
-from nodes.search.errors import CodeNotReadable
 from nodes.search.facts import Fact
-from nodes.search.fingerprint import Fingerprint
-from nodes.search.forms import IssueForm
+from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
 from nodes.search.history.types import History, Spot
-from nodes.search.lookups import Lookups
-from nodes.search.survey import Survey
+from nodes.search.issue.fingerprint import Fingerprint
+from nodes.search.issue.forms import IssueForm
+from nodes.search.ranking.survey import Survey
+from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Lookup, Query, Ranking
 
 

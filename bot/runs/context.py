@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
@@ -21,7 +21,7 @@ from nodes.context import (
     SignalPort,
     ignore_progress,
 )
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 
 
 def build_context(

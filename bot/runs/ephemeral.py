@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.checkpoints import serializer
 from nodes.context import Context, Signal
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered
 from nodes.state import Answer, BugTriageState
+from nodes.state.checkpoints import serializer
 
 
 class NoSignals:

@@ -7,25 +7,25 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from bot.observability.tracing.observer import traced
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
-from bot.report.markdown import MarkdownRenderer
 from bot.runs.context import build_context
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
-from bot.store.checkpoints import open_checkpoints
-from bot.store.sqlite import SqliteStore
-from bot.tracing.observer import traced
+from bot.store.databases.checkpoints import open_checkpoints
+from bot.store.databases.sqlite import SqliteStore
+from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, HumanExchange
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.ceilings import cost, read_ceiling, read_prices
 from bot.errors import UserError
+from bot.limits.ceilings import cost, read_ceiling, read_prices
 from bot.settings import Settings
-from nodes.brains.budget import RunLimits
-from nodes.brains.models import ModelSettings
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import ModelSettings
 
 _PROBE_SECONDS = 5.0
 

@@ -13,7 +13,7 @@ from bot.errors import BotError, UserError
 from bot.ports import GitHubPort, Issue, IssueRef
 from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
 from nodes.context import Nearby, PastIssue, PastUnreadableError
-from nodes.search.similar import PastIndex, words_of
+from nodes.search.issue.similar import PastIndex, words_of
 
 ISSUES, PAGES = 1_000, 20
 """Limits of automatic reading. Pages are limited too, because most entries of a page may be pull requests."""

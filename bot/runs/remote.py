@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RefusedError, UserError
 from bot.github.reader import IssueReader, ReadIssue, installation_token
-from bot.mirrors import ForbiddenError, Mirrors
 from bot.ports import RepositoryRef
 from bot.private import restrict_permissions
 from bot.runs.code import NoCode
+from bot.runs.mirrors import ForbiddenError, Mirrors
 from bot.settings import Settings
 from bot.settings.server import app_key
 

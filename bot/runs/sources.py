@@ -10,7 +10,7 @@ from typing import Any
 from bot.errors import BotError
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
-from nodes.brains.budget import Pace
+from nodes.brains.calls.budget import Pace
 from nodes.context import Outside, TimeLimits
 from nodes.evidence import Evidence
 from nodes.sources import Inquiry, SourceError

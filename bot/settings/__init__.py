@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.errors import UserError
+from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.dotenv import find_env_file
 
 _URL = r"^https?://[^/\s]"

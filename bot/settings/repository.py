@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from bot.errors import UnreadableFileError
 from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
-from nodes.search.globs import name_matches, path_matches
+from nodes.search.paths.globs import name_matches, path_matches
 
 Mode = Literal["dry-run", "label", "comment"]
 CommandRole = Literal["author", "maintainer", "nobody"]

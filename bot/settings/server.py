@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import UserError
-from bot.registration import read_registration
+from bot.server.registration import read_registration
 from bot.settings import Settings, SettingsError, load_settings
 from bot.settings.operator import OperatorConfig, load_operator_config
 

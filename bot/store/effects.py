@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import Effect
-from bot.store.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Value
 from bot.store.tenant import Tenant
 
 # In the order in which `_effect` unpacks them.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from bot.ports import RepositoryRef
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 
 # The empty string sorts first: repositories that were never listed come before all others.
 _TO_LIST = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Value
 
 # Check and change are one statement, so of two processes only one changes the row.
 _TAKE = """

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 """A sample's name and its sorted labels."""

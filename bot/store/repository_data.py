@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.ceilings import day_of
-from bot.store.database import Connection, Database, Value
+from bot.limits.ceilings import day_of
+from bot.store.databases.database import Connection, Database, Value
 
 _ISSUE = "issue_key >= :first AND issue_key < :last"
 _RUN = "run >= :first AND run < :last"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 
 _END = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _PAST = "DELETE FROM ended_sessions WHERE until < ?"

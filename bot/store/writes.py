@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
-from bot.store.database import Connection, Database, Value
+from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
+from bot.store.databases.database import Connection, Database, Value
 
 SEEN_FOR = 1.0
 """Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""

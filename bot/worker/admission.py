@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.ceilings import Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.errors import RateLimitedError, RefusedError
 from bot.jobs import Commands
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.ports import Issue, Permission
-from bot.publish.replies import Replies
 from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
+from bot.worker.publish.replies import Replies
 
 _QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
 

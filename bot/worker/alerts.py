@@ -7,14 +7,14 @@ from datetime import datetime
 
 from bot.errors import RefusedError, StoppedError
 from bot.jobs import Alert
-from bot.limits import REPLIES
+from bot.limits.writes import REPLIES
 from bot.ports import Finished, Issue, Outcome
-from bot.publish.poster import Poster
-from bot.publish.skip_reasons import reason_to_skip
-from bot.report.alert import alert_comment, alert_marker
+from bot.report.comment.alert import alert_comment, alert_marker
 from bot.settings.repository import FoundConfig
 from bot.store.issues.crashes import Crash, Storm
 from bot.worker.issue_job import IssueJob
+from bot.worker.publish.poster import Poster
+from bot.worker.publish.skip_reasons import reason_to_skip
 
 logger = logging.getLogger(__name__)
 _HOOK = "alert-hook"

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bot.ceilings import (
+from bot.limits.ceilings import (
     Amount,
     AuthorCeiling,
     Ceiling,
@@ -20,14 +20,14 @@ from bot.ceilings import (
     read_ceiling,
     read_prices,
 )
-from bot.limits import installation_key
-from bot.metrics.measures import MODEL_COST
+from bot.limits.writes import installation_key
+from bot.observability.metrics.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
 from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
-from nodes.brains.budget import Call, PostponedError
+from nodes.brains.calls.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.commands.execute import CommandComment, execute
-from bot.commands.parse import Edit
 from bot.errors import RetryableError, StoppedError
 from bot.jobs import (
     Commands,
@@ -19,14 +17,16 @@ from bot.jobs import (
     Score,
     Work,
 )
-from bot.publish.labels import LATER, ReportLabels
-from bot.publish.replies import Replies
 from bot.settings.repository import FoundConfig
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer
+from bot.worker.commands.execute import CommandComment, execute
+from bot.worker.commands.parse import Edit
 from bot.worker.issue_job import IssueJob
 from bot.worker.past import mark_ended
+from bot.worker.publish.labels import LATER, ReportLabels
+from bot.worker.publish.replies import Replies
 from bot.worker.tools import Tools
 
 

@@ -7,18 +7,18 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bot.ceilings import PERMISSION
 from bot.errors import MissingPermissionError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
-from bot.metrics.measures import LIMITS
+from bot.limits.ceilings import PERMISSION
+from bot.observability.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
-from bot.publish import Publisher
-from bot.publish.labels import LATER
-from bot.publish.publisher import Why
-from bot.publish.replies import ANSWER, LABELS
 from bot.settings.repository import FoundConfig, find_config
 from bot.store.tables import IssueStore, Store
+from bot.worker.publish import Publisher
+from bot.worker.publish.labels import LATER
+from bot.worker.publish.publisher import Why
+from bot.worker.publish.replies import ANSWER, LABELS
 from bot.worker.tools import Tools
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})

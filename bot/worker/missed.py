@@ -7,9 +7,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import BotError, RefusedError, SuspendedError
-from bot.handlers import HANDLERS
 from bot.jobs import Triage
 from bot.ports import AppPort, GitHubPort, InstallationSeen, Issue, RepositoryRef
+from bot.server.webhook.handlers import HANDLERS
 from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store

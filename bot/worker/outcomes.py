@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from bot.backtest.fixes import gold_of
+from bot.cli.backtest.fixes import gold_of
 from bot.errors import RefusedError, SuspendedError
 from bot.jobs import Score
 from bot.store.runs.outcomes import Outcome, Verdict
 from bot.worker.issue_job import IssueJob
-from nodes.search.errors import SearchError
 from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 
 _NO_FIX = "no commit on the default branch closes the issue"

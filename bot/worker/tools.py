@@ -15,21 +15,21 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
-from bot.mirrors import Mirrors
-from bot.publish.hook import Hook
+from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig
 from bot.settings.server import ServerSettings
-from bot.store.checkpoints import open_saver
-from bot.store.opening import open_store
+from bot.store.databases.checkpoints import open_saver
+from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
-from nodes.brains.budget import ModelBudget
+from bot.worker.publish.hook import Hook
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph

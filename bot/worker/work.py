@@ -22,17 +22,19 @@ from bot.errors import (
     SuspendedError,
 )
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
-from bot.logs import log_context
-from bot.metrics.measures import JOB_SECONDS, JOBS, LIMITS
-from bot.metrics.shared import sharing
+from bot.observability.logs import log_context
+from bot.observability.metrics.measures import JOB_SECONDS, JOBS, LIMITS
+from bot.observability.metrics.shared import sharing
+from bot.observability.tracing.observer import tracing
+from bot.observability.tracing.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.tracing.observer import tracing
-from bot.tracing.spans import Attributes, Spans
-from bot.worker import alerts, api_runs, control, outcomes, page_command, past, runs
+from bot.worker import alerts, control, outcomes, past
+from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
+from bot.worker.runs import api_runs, lane
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
 
@@ -81,15 +83,15 @@ logger = logging.getLogger(__name__)
 OnIssue = Callable[[IssueJob, Any], Awaitable[None]]
 
 _ON_ISSUE: Mapping[str, OnIssue] = {
-    "triage": runs.triage,
-    "edited": runs.edited,
-    "reply": runs.reply,
-    "continue": runs.resume_run,
-    "expire": runs.expire,
-    "remind": runs.remind,
+    "triage": lane.triage,
+    "edited": lane.edited,
+    "reply": lane.reply,
+    "continue": lane.resume_run,
+    "expire": lane.expire,
+    "remind": lane.remind,
     "alert": alerts.alert,
     "commands": control.commands,
-    "page_command": page_command.page_command,
+    "page_command": page.page_command,
     "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,
     "ended": control.ended,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from nodes.brains.fence import compress, fence
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.search.types import StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask

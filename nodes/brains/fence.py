@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from nodes.brains.tokens import estimate
+from nodes.brains.calls.tokens import estimate
 from nodes.trust.secrets import mask
 
 _MARKER = re.compile(r"<<\s{0,8}(?=DATA\b)|(?<=\bDATA)(?=[^\S\n]+[0-9a-f]{1,64}>>)", re.IGNORECASE)

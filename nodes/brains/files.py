@@ -9,9 +9,9 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field, StringConstraints, create_model
 
 from nodes.brains.briefing import format_facts
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.opening import later_messages
-from nodes.brains.tokens import estimate
 from nodes.context import Case, FileCard, LookupPort
 from nodes.judgements import FILES, FileStep
 from nodes.search.types import PlaceSketch

@@ -10,12 +10,12 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, Field, create_model
 
 from nodes.brains.briefing import EVIDENCE, build_briefing, build_supervisor_context, select
-from nodes.brains.budget import ModelBudget
-from nodes.brains.models import Models
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Models
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
-from nodes.brains.replies import InvalidOutput
-from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_beside, route, worthwhile_nodes

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, format_facts, rejection
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import compress, fence, squeeze
-from nodes.brains.tokens import estimate
 from nodes.context import Case, FileCard, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look

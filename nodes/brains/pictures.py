@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.brains.budget import ModelBudget
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Model
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.sending import NO_IMAGES
+from nodes.brains.calls.structured import ask_structured
 from nodes.brains.fence import fence
-from nodes.brains.models import Model
-from nodes.brains.replies import InvalidOutput
-from nodes.brains.sending import NO_IMAGES
-from nodes.brains.structured import ask_structured
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.judgements import PictureTexts
 from prompts import build_picture_prompt

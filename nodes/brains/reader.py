@@ -9,9 +9,13 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
-from nodes.brains.budget import ModelBudget
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Model
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.schema import strict_schema
+from nodes.brains.calls.structured import Message, Structured, ask_structured
+from nodes.brains.calls.tokens import ASKING, TOTAL, TokenBudget
 from nodes.brains.files import Choice, choose_files
-from nodes.brains.models import Model
 from nodes.brains.opening import (
     BODIES,
     CHECKED,
@@ -21,11 +25,7 @@ from nodes.brains.opening import (
     build_opening,
     show_lookup_result,
 )
-from nodes.brains.replies import InvalidOutput
 from nodes.brains.rules.places import is_named_by_maintainer
-from nodes.brains.schema import strict_schema
-from nodes.brains.structured import Message, Structured, ask_structured
-from nodes.brains.tokens import ASKING, TOTAL, TokenBudget
 from nodes.context import Case, Judged, LookupPort, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import LOOKS, CodeReading, CodeStep, FileStep

@@ -14,26 +14,26 @@ import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.facts import find_facts, verify
-from nodes.search.facts.called_from import calls_of
+from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
-from nodes.search.features import measure
-from nodes.search.features.surroundings import FirstPass, add_context_features
-from nodes.search.features.symbols import add_definitions
-from nodes.search.features.table import Features
-from nodes.search.fingerprint import Fingerprint, fingerprints
-from nodes.search.forms import IssueForm, read_forms, template_lines
 from nodes.search.git import Repository, decode, is_text, split_lines
-from nodes.search.globs import path_matches
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
 from nodes.search.index.loading import MOST_TEXT, Loaded, load_index
-from nodes.search.lookups import Lookups
-from nodes.search.paths import PathIndex
-from nodes.search.query import Parsed, parse_query
-from nodes.search.rank import (
+from nodes.search.issue.fingerprint import Fingerprint, fingerprints
+from nodes.search.issue.forms import IssueForm, read_forms, template_lines
+from nodes.search.issue.query import Parsed, parse_query
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.globs import path_matches
+from nodes.search.paths.suffixes import PathIndex
+from nodes.search.ranking.features import measure
+from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
+from nodes.search.ranking.features.symbols import add_definitions
+from nodes.search.ranking.features.table import Features
+from nodes.search.ranking.rank import (
     RIVALS,
     Place,
     Weights,
@@ -45,10 +45,10 @@ from nodes.search.rank import (
     signs,
     weighted,
 )
-from nodes.search.sketches import Source, sketch
-from nodes.search.snippets import quote
-from nodes.search.stacktraces import find_traces
-from nodes.search.survey import Survey
+from nodes.search.ranking.survey import Survey
+from nodes.search.reading.lookups import Lookups
+from nodes.search.reading.sketches import Source, sketch
+from nodes.search.reading.snippets import quote
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 if TYPE_CHECKING:

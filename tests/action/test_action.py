@@ -132,7 +132,9 @@ def test_what_is_missing_is_reported_in_a_line(
     sound = {"GITHUB_EVENT_NAME": "issues", "GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_TOKEN": TOKEN}
     for name, value in (sound | given).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("bot.logs.log_to_stderr", lambda **_given: None)  # it would remain set for later tests
+    monkeypatch.setattr(
+        "bot.observability.logs.log_to_stderr", lambda **_given: None
+    )  # it would remain set for later tests
     done = CliRunner().invoke(cli, ["action"])
     assert done.exit_code == 2
     assert says in done.stderr.splitlines()[-1]

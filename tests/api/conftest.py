@@ -12,10 +12,10 @@ import pytest
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from bot.api.routes import api_routes
 from bot.ports import RepositoryRef
+from bot.server.api.routes import api_routes
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 
 TOKEN = "a-script-has-this-token"
 REPO = RepositoryRef("github.com", 9, 1000, "octo", "feedbox")

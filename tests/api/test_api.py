@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bot.api.openapi import openapi
 from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
+from bot.server.api.openapi import openapi
 from bot.store.runs.api_runs import MOST_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
 

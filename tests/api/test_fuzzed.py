@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.api.routes import api_routes
+from bot.server.api.routes import api_routes
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.tables import Store
 from tests.api.conftest import REPO, TOKEN
 

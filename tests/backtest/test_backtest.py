@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.backtest.ask import Options, answer
-from bot.backtest.run import Found
-from bot.backtest.summary import Parameters, as_text
 from bot.cli import cli
+from bot.cli.backtest.ask import Options, answer
+from bot.cli.backtest.run import Found
+from bot.cli.backtest.summary import Parameters, as_text
 from bot.errors import UserError
 from bot.settings import Settings
 from nodes.search.engine import Engine

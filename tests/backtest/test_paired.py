@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.backtest.paired import by_chance
-from bot.backtest.recording import Recording
+from bot.cli.backtest.paired import by_chance
+from bot.cli.backtest.recording import Recording
 from bot.errors import UserError
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import triage

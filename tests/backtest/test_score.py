@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.backtest.plot import draw
-from bot.backtest.run import Found
-from bot.backtest.score import LEAST, Scored, curve, fifths, hits, recommend
-from bot.backtest.summary import Parameters, as_text
+from bot.cli.backtest.plot import draw
+from bot.cli.backtest.run import Found
+from bot.cli.backtest.score import LEAST, Scored, curve, fifths, hits, recommend
+from bot.cli.backtest.summary import Parameters, as_text
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.schema import fit
-from nodes.code_lookups import CodeLookups
+from nodes.agents.code.lookups import CodeLookups
+from nodes.brains.calls.schema import fit
 from nodes.context import LookupResult
 from nodes.evidence import MAX_QUOTE
 from nodes.judgements import LOOKS, CodeStep

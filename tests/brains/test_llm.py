@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from nodes.brains.budget import RunLimits
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.report import TriageReport
 from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage

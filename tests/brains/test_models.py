@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.brains.budget import Pace
-from nodes.brains.models import Models, ModelSettings
+from nodes.brains.calls.budget import Pace
+from nodes.brains.calls.models import Models, ModelSettings
 
 
 @pytest.mark.parametrize(

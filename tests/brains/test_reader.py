@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from nodes.agents.code.lookups import CodeLookups
+from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.calls.tokens import TOTAL, estimate
 from nodes.brains.files import merged
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
-from nodes.brains.tokens import TOTAL, estimate
-from nodes.code_lookups import CodeLookups
 from nodes.context import Case, FileCard, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.judgements import LOOKS
 from nodes.search.types import FileSketch
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.models import Abilities
-from nodes.brains.refusals import Fault, instead
+from nodes.brains.calls.models import Abilities
+from nodes.brains.calls.refusals import Fault, instead
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.brains.rules.investigate import kind_of
 from nodes.brains.rules.severity import severity_of
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 
 TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in load\n    x\nKeyError: 'a'\n"
 

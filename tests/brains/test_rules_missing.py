@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.brains.rules.missing import form_of, missing_from, open_needs
-from nodes.search.forms import FormField, IssueForm
+from nodes.search.issue.forms import FormField, IssueForm
 from tests.cases import case
 
 BUG = IssueForm(

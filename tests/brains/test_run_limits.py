@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from bot.ceilings import cost, read_ceiling
+from bot.limits.ceilings import cost, read_ceiling
 from bot.runs.model import model_settings
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import SharedBudget, run_scope
-from nodes.brains.budget import Call, ModelBudget
-from nodes.brains.models import Models
+from nodes.brains.calls.budget import Call, ModelBudget
+from nodes.brains.calls.models import Models
 from nodes.context import ModelError
 from nodes.state import Usage
 

@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from nodes.brains.briefing import build_briefing, select
+from nodes.brains.calls.schema import fit, shorten, strict_schema
 from nodes.brains.fence import compress, fence
-from nodes.brains.schema import fit, shorten, strict_schema
 from nodes.context import Case
 from nodes.evidence import Evidence, Locator, NumberedEvidence
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReading
 from nodes.search.types import Frame, StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange, SupervisorDecision

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
-from nodes.brains.tokens import estimate
 
 COUNTED = [
     pytest.param(

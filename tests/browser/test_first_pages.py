@@ -11,12 +11,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from bot.app import build_app
-from bot.registration.first_start import FinishSetup, defaults_of
+from bot.server.app import build_app
+from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
-from bot.web.setup import SetupPages, setup_app
+from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import Fault, GitHubServer, serve_github

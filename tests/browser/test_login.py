@@ -9,10 +9,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from bot.app import build_app
+from bot.server.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
 from tests.serving import NobodyWorks, serving
 

@@ -10,12 +10,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from bot.app import build_app
+from bot.server.app import build_app
+from bot.server.web import live
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.run_events import dump
-from bot.store.sqlite import SqliteStore
-from bot.web import live
 from tests.browser.chromium import assert_accessible, assert_sound, opened_tab
 from tests.serving import NobodyWorks, serving
 from tests.web.busy import Busy, busy

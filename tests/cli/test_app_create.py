@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.registration import read_registration, store_registration
+from bot.server.registration import read_registration, store_registration
 from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
 from tests.github_server import GitHubServer, serve_github

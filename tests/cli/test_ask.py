@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.ask.route import read_since, understand
+from bot.cli.ask.route import read_since, understand
 from tests.cli.process import triage
 from tests.model_server import says, text_of
 from tests.model_server import serve as serve_model

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.doctor import command as doctor
-from bot.doctor.model import MOST_CALLS
+from bot.cli.doctor.model import MOST_CALLS
+from bot.cli.server.doctor import command as doctor
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, Repo
 from tests.model_server import Reply, Request, error, says

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.doctor import command as doctor
-from bot.cli.repository import storage
+from bot.cli.local.repository import storage
+from bot.cli.server.doctor import command as doctor
 from bot.settings import SettingsError, load_settings
 from bot.settings.dotenv import find_env_file
 from tests.cli.process import triage

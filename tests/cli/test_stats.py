@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from bot.cli import cli
 from bot.jobs import Triage
 from bot.ports import IssueRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.outcomes import Reported, Verdict
-from bot.store.sqlite import SqliteStore
 
 
 async def fill(path: Path, count: int) -> None:

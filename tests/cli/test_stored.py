@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bot.ports import IssueRef
 from bot.settings import load_settings
-from bot.store.checkpoints import open_saver
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.checkpoints import open_saver
+from bot.store.databases.sqlite import SqliteStore
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
 from tests.cli.process import triage

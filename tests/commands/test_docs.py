@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from bot.commands import COMMANDS
-from bot.commands.help import WHO
 from bot.settings.repository import CommandName
+from bot.worker.commands import COMMANDS
+from bot.worker.commands.help import WHO
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 SECTIONS = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands.parse import Edit, new_commands, parse
-from bot.handlers import Handlers
-from bot.handlers.people import Policy
 from bot.jobs import Commands
-from bot.webhook.events import read_delivery
+from bot.server.webhook.events import read_delivery
+from bot.server.webhook.handlers import Handlers
+from bot.server.webhook.handlers.people import Policy
+from bot.worker.commands.parse import Edit, new_commands, parse
 from tests.deliveries import comment_event, headers
 from tests.github_world import World
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from bot.commands import COMMANDS
-from bot.commands.execute import CommandComment, execute
-from bot.commands.parse import Edit
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
-from bot.publish import Publisher
 from bot.report.document import Result
 from bot.settings.repository import FoundConfig, read_config
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
-from bot.store.sqlite import SqliteStore
+from bot.worker.commands import COMMANDS
+from bot.worker.commands.execute import CommandComment, execute
+from bot.worker.commands.parse import Edit
+from bot.worker.publish import Publisher
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
 from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
@@ -391,7 +391,7 @@ async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) 
 
 
 async def test_answers_that_do_not_fit_say_so(stage, monkeypatch) -> None:
-    monkeypatch.setattr("bot.publish.replies._LONGEST", 200)
+    monkeypatch.setattr("bot.worker.publish.replies._LONGEST", 200)
     await stage.say("/triage status\n/triage help")
     assert "No run yet." in stage.said[0]
     assert "does not fit here" in stage.said[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands import Command, parse
+from bot.worker.commands import Command, parse
 from tests.growth import assert_linear
 
 

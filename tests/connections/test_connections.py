@@ -15,22 +15,22 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.app import build_app
-from bot.connections import Bodies, Connections, Refusals, registry
-from bot.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
-from bot.connections.protocol import AHEAD
-from bot.connections.registry import PATIENCE, Phase, address_group
+from bot.server.app import build_app
+from bot.server.connections import Bodies, Connections, Refusals, registry
+from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
+from bot.server.connections.protocol import AHEAD
+from bot.server.connections.registry import PATIENCE, Phase, address_group
+from bot.server.web import forms
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
-from bot.web import forms
+from bot.store.databases.sqlite import SqliteStore
 from tests.connections.callers import Caller, calling
 from tests.deliveries import SECRET, headers
 from tests.patience import until
 from tests.serving import NobodyWorks, serving
 
 if TYPE_CHECKING:
-    from bot.connections.registry import Connection
+    from bot.server.connections.registry import Connection
 
 QUICK: Mapping[Phase, float] = {**PATIENCE, "head": 0.5, "body": 0.5, "idle": 0.5}
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -162,7 +162,7 @@ class TestDeadlines:
             assert closed.result()
 
     async def test_what_is_late_is_logged(self, url: str, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.WARNING, "bot.connections.registry"):
+        with caplog.at_level(logging.WARNING, "bot.server.connections.registry"):
             async with calling(url) as caller:
                 await caller.send(GET)
                 assert await caller.is_closed()

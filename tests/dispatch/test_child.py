@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 
-from bot.dispatch import outage
-from bot.dispatch.worker_process import WorkerProcess
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
+from bot.worker.dispatch import outage
+from bot.worker.dispatch.worker_process import WorkerProcess
 from tests.patience import patience
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.dispatch import attempts
-from bot.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
-from bot.dispatch.embedded import Dispatcher
-from bot.dispatch.outage import Outage
 from bot.errors import RetryableError, SuspendedError
 from bot.jobs import Continue, Ended, Job, Lane, Triage, Work
 from bot.ports import IssueRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteStore
+from bot.worker.dispatch import attempts
+from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
+from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.outage import Outage
 from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from bot.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
-from bot.dispatch.worker_process import ALIVE, READY, WorkerProcess
-from bot.server import ExternalWorkers
+from bot.server.process import ExternalWorkers
 from bot.store.tables import Store
+from bot.worker.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
+from bot.worker.dispatch.worker_process import ALIVE, READY, WorkerProcess
 
 
 class Clock:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.dispatch.lock import DirectoryLock
 from bot.errors import UserError
+from bot.worker.dispatch.lock import DirectoryLock
 
 
 def test_the_second_server_learns_who_the_first_is(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.dispatch import attempts, procrastinate
-from bot.dispatch.procrastinate import SharedDispatcher
 from bot.errors import RetryableError
 from bot.jobs import Continue, Edited, Ended, Job, Triage, Work
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresStore, connect, workers
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresStore, connect, workers
+from bot.worker.dispatch import attempts, procrastinate
+from bot.worker.dispatch.procrastinate import SharedDispatcher
 from tests.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.dispatch import procrastinate
-from bot.dispatch.embedded import Dispatcher
-from bot.dispatch.procrastinate import SharedDispatcher
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresStore
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresStore
-from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
+from bot.worker.dispatch import procrastinate
+from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.procrastinate import SharedDispatcher
 
 LOUD, QUIET, MANY, SLOTS = 7, 8, 120, 4
 

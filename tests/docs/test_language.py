@@ -201,7 +201,9 @@ def test_messages_are_in_plain_words(package: str) -> None:
     assert not hits, f"{len(hits)} phrases of the word list:\n" + "\n".join(hits)
 
 
-@pytest.mark.parametrize("template", sorted((ROOT / "bot" / "web" / "templates").rglob("*.html")), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "template", sorted((ROOT / "bot" / "server" / "web" / "templates").rglob("*.html")), ids=lambda p: p.name
+)
 def test_pages_are_in_plain_words(template: Path) -> None:
     assert found(template.read_text(encoding="utf-8")) == []
 

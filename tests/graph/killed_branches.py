@@ -6,10 +6,10 @@ import asyncio
 import sys
 from pathlib import Path
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 
 

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 from bot.runs.code import EngineCode
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.fakes import context
 
 

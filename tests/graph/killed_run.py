@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
 
 NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.checkpoints import serializer
+from nodes.agents.join import joint_confidence, overlap
 from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions
-from nodes.join import joint_confidence, overlap
 from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import AgentFinding, BugTriageState, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.patience import patience, wait_for
 from tests.preloaded import Forked

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.agents.code.candidates import POINTED, find_candidates, lines_of_facts, pointed_at
 from nodes.brains.opening import CHECKED
-from nodes.candidates import POINTED, find_candidates, lines_of_facts, pointed_at
 from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking, Reason
 

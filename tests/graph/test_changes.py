@@ -11,9 +11,9 @@ from nodes.context import Context
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
 from nodes.run import Finished, advance
-from nodes.search.errors import GitFailed
-from nodes.search.fingerprint import Fingerprint
+from nodes.search.git.errors import GitFailed
 from nodes.search.history.types import Basis, Commit, History, Owner, SuspectCommit, Suspicion
+from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.types import Reason
 from nodes.state import BugTriageState
 from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context

@@ -16,12 +16,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
-from nodes.agreement import Opinions, confidence_of
+from nodes.agents.code.agreement import Opinions, confidence_of
+from nodes.agents.code.candidates import find_candidates, rescored
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.candidates import find_candidates, rescored
-from nodes.checkpoints import serializer
 from nodes.context import Context
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
@@ -30,6 +29,7 @@ from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Ranking
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.code_reader import chooses, is_choosing, is_reading, look, ranks, wants
 from tests.fakes import SHA, FakeCode, FakeEvidence, context
 from tests.graph.test_model_faults import good

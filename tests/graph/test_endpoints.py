@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.endpoints import ENDPOINTS, Endpoint, form_of
 from tests.fakes import SHA, context
 from tests.model_server import ModelServer, serve

@@ -8,17 +8,17 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Context, Outside
 from nodes.evidence import Evidence, Locator
-from nodes.facts import read_facts
 from nodes.graph import build_graph
+from nodes.issue.facts import read_facts
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
 from tests.repositories import make_repository
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.report import TriageReport
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.code_reader import chooses
 from tests.fakes import SHA, context
 from tests.model_server import ModelServer, Reply, error, says, serve

@@ -15,17 +15,17 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.wording import NOT_FOUND
-from nodes.brains.budget import RunLimits
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Model, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Model, Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import ModelError
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
 from nodes.run import Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.endpoints import answer, said
 from tests.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
 from tests.graph.test_run import finish

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from nodes.agents.writing.past_issues import PastIssueTitles
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
-from nodes.past_issues import PastIssueTitles
 from nodes.report import RelatedIssue, TriageReport
 from nodes.run import Finished, advance
-from nodes.search.similar import PastIndex, words_of
+from nodes.search.issue.similar import PastIndex, words_of
 from nodes.state import BugTriageState
 from nodes.trust.citations import still_matches
 from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context

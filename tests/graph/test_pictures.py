@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.brains.budget import RunLimits
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Picture, Pictures
 from nodes.graph import build_graph
-from nodes.pictures import NODE
+from nodes.issue.pictures import NODE
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.endpoints import answer
 from tests.fakes import SHA, FakeCode, context
 from tests.model_server import ModelServer, Reply, Request, error, says, serve

@@ -10,14 +10,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.document import build_result
 from bot.runs.context import build_context
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.endpoints import answer
 from tests.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide
 from tests.model_server import ModelServer, Request, says, serve, text_of
@@ -106,7 +106,7 @@ async def test_both_attempts_of_an_invalid_decision_are_logged_without_what_the_
 
     server.script = script  # type: ignore[assignment]
     models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
-    with caplog.at_level(logging.WARNING, logger="nodes.brains.structured"):
+    with caplog.at_level(logging.WARNING, logger="nodes.brains.calls.structured"):
         await triage(LLMBrain(models))
     await models.aclose()
     logged = [(one.levelname, one.getMessage()) for one in caplog.records if "SupervisorDecision" in one.getMessage()]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from nodes.context import Signal
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.run import Finished, StaleAnswerError, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
+from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
 from tests.patience import patience, wait_for
 from tests.preloaded import Forked

@@ -11,7 +11,7 @@ import pytest
 from nodes.brains.rules import RulesBrain
 from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import BugTriageState

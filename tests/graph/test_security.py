@@ -8,17 +8,17 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import Finished as Outcome
-from bot.publish.labels import wanted_labels
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.comment.sticky import report_comment
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
-from bot.report.markdown import MarkdownRenderer
-from bot.report.sticky import report_comment
 from bot.settings.repository import read_config
-from nodes.checkpoints import serializer
-from nodes.compose import safe_kind
+from bot.worker.publish.labels import wanted_labels
+from nodes.agents.writing.compose import safe_kind
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.cases import case
 from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 from tests.kinds.weaknesses import SECURITY

@@ -11,15 +11,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from benchmarks.models import Scripted
 from bot.runs.code import EngineCode
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.report import TriageReport
 from nodes.run import Waiting, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import Answer, BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.code_reader import is_choosing
 from tests.endpoints import ANSWERS, said
 from tests.fakes import context

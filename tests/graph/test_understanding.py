@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nodes.brains.rules import RulesBrain
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.report import TriageReport
 from nodes.run import Finished, advance, initial_state
-from nodes.search.forms import FormField, IssueForm
+from nodes.search.issue.forms import FormField, IssueForm
 from tests.fakes import SHA, FakeCode, context
 from tests.graph.test_run import graph
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.handlers import Handlers
-from bot.handlers.people import Policy
 from bot.jobs import InstallationChanged, RepositoryChanged, Work, dump, load
-from bot.webhook.events import read_delivery
+from bot.server.webhook.events import read_delivery
+from bot.server.webhook.handlers import Handlers
+from bot.server.webhook.handlers.people import Policy
 
 BOT = {"login": "dependabot[bot]", "id": 3, "type": "Bot"}
 RITA = {"login": "rita", "id": 1, "type": "User"}

@@ -15,29 +15,29 @@ import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 from markdown_it import MarkdownIt
 
-from bot.commands import parse
-from bot.commands.why import explanation
 from bot.ports import AskedQuestion, Comment, Finished, RunView
-from bot.publish.labels import wanted_labels
+from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from bot.report.comment.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
+from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
-from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
-from bot.report.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
-from bot.report.thread import REPORT_MARKER, Thread
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
-from bot.worker.answers import answer_in
-from nodes.brains.budget import RunLimits
+from bot.worker.commands import parse
+from bot.worker.commands.why import explanation
+from bot.worker.publish.labels import wanted_labels
+from bot.worker.runs.answers import answer_in
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain, Context, Outside, Picture, Pictures
-from nodes.facts import read_facts
 from nodes.graph import Graph, build_graph
+from nodes.issue.facts import read_facts
 from nodes.run import Waiting, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
+from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
 from tests.growth import budget

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.kinds import classify
-from nodes.kinds.model import LEARNT
-from nodes.kinds.terms import MAX_BODY, parts_of
+from nodes.issue.kinds import classify
+from nodes.issue.kinds.model import LEARNT
+from nodes.issue.kinds.terms import MAX_BODY, parts_of
 from tests.growth import assert_linear
 
 CASES = [

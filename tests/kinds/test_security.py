@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.brains.rules.investigate import kind_of
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
 MOST_WITHHELD = 2

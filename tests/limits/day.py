@@ -9,9 +9,9 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.dispatch.embedded import Dispatcher
 from bot.jobs import Job
 from bot.worker import Worker
+from bot.worker.dispatch.embedded import Dispatcher
 from tests.code_reader import chooses, listed
 from tests.github_server import Call, Fault
 from tests.model_server import Reply, Request, error, says

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from bot.dispatch.attempts import Attempts
-from bot.dispatch.outage import Outage
 from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.worker import Worker, open_worker
+from bot.worker.dispatch.attempts import Attempts
+from bot.worker.dispatch.outage import Outage
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
 from tests.repositories import make_repository

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import Scope, day_of
 from bot.jobs import Triage
+from bot.limits.ceilings import Scope, day_of
 from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteDatabase
 from bot.worker import open_worker
 from tests.github_server import private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION

@@ -15,10 +15,10 @@ import pytest
 from bot.jobs import Job, Triage
 from bot.ports import IssueRef
 from bot.report.wording import FOLLOWS
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import usage
-from bot.store.sqlite import SqliteDatabase
-from bot.worker import first
+from bot.worker.runs import first
 from tests.github_server import RESET, Call, Fault, serve_github
 from tests.limits.day import Day, sound
 from tests.limits.test_admission import Stage, staged

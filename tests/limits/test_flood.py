@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import Commands, Triage
-from bot.limits import PER_HOUR
+from bot.limits.writes import PER_HOUR
 from bot.ports import Comment, IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteDatabase
 from bot.worker import Worker, open_worker
 from tests.github_server import Call, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo, person

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import Commands, Triage
-from bot.limits import LABELS, PER_HOUR, installation_key
+from bot.limits.writes import LABELS, PER_HOUR, installation_key
 from bot.ports import Comment, IssueRef
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteDatabase
 from tests.github_server import Fault, serve_github
 from tests.github_world import INSTALLATION, person
 from tests.limits.day import Day

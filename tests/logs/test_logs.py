@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bot.logs import add_log_context, log_context, log_to_stderr
+from bot.observability.logs import add_log_context, log_context, log_to_stderr
 
 TOKEN = "ghp_" + "a1B2" * 9
 

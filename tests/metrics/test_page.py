@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from bot.metrics.page import metrics_route
+from bot.observability.metrics.page import metrics_route
 from bot.settings import Settings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 
 METRICS, ADMIN = "prometheus-reads-with-this", "the-operator-has-this"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from bot.errors import RateLimitedError, RetryableError
-from bot.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
-from bot.mirrors.disk import evict, free_bytes, size_of
-from bot.mirrors.git import fetch, with_limits
 from bot.ports import RepositoryRef
+from bot.runs.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
+from bot.runs.mirrors.disk import evict, free_bytes, size_of
+from bot.runs.mirrors.git import fetch, with_limits
 from tests.hostile_git import (
     delta_bomb,
     dribble,

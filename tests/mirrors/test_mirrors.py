@@ -13,8 +13,8 @@ import pytest
 
 from bot.errors import BotError, GoneError, RefusedError, RetryableError
 from bot.github import GitHub
-from bot.mirrors import ForbiddenError, MirrorLimits, Mirrors
 from bot.ports import RepositoryRef
+from bot.runs.mirrors import ForbiddenError, MirrorLimits, Mirrors
 from bot.store.writes import StoredWrites
 from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo

@@ -10,8 +10,8 @@ import pytest
 from bot.github import GitHub
 from bot.github.repository import RepositoryClient
 from bot.ports import RepositoryRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.past_issues import PastIssues
-from bot.store.sqlite import SqliteStore
 from bot.store.writes import StoredWrites
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo

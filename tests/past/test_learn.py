@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.backfill import learn
+from bot.cli.server.backfill import learn
 from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
 from bot.runs.past import is_enough, learn_page, update_stored_issue

@@ -19,15 +19,15 @@ from bot.errors import (
 )
 from bot.github import GitHub
 from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
-from bot.publish import Publication, Published, Publisher
-from bot.report.markdown import VISIBLE_WORDS
+from bot.report.comment.markdown import VISIBLE_WORDS
+from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
-from bot.report.sticky import visible_words
 from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
-from bot.store.sqlite import SqliteDatabase
 from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
+from bot.worker.publish import Publication, Published, Publisher
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github

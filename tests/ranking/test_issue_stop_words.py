@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.ranking.issue_stop_words import issue_stop_words
-from nodes.search.query import term_weight
+from nodes.search.issue.query import term_weight
 
 
 def test_a_word_in_issues_of_many_repositories_is_a_stop_word_one_projects_own_is_not():

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot.errors import UserError
-from bot.registration import RequestedApp, api_of, installation_address, is_local
+from bot.server.registration import RequestedApp, api_of, installation_address, is_local
 from tests.github_pages import manifest_fault
 
 WISH = RequestedApp(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.registration import read_registration, store_registration
+from bot.server.registration import read_registration, store_registration
 from bot.settings import SettingsError
 from bot.settings.server import NoAppError, load_server_settings
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 

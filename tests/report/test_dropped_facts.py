@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from nodes.agents.writing.statement import without_facts
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
-from nodes.statement import without_facts
 
 LEAD = Fact("built_here", "`scan` builds the message.", "the order", "a.py", 3, "raise E", "scan", strong=True)
 OTHER = Fact("guarded_by", "It runs only under this condition.", None, "a.py", 2, "if x:", "scan", follows=("a.py", 3))

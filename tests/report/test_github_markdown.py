@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.commands.execute import _unknown
-from bot.commands.parse import Command
-from bot.commands.status import _run, _waiting
 from bot.ports import RunView
-from bot.publish.publisher import _faults
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.comment.sticky import question_reply, report_comment, waiting_comment
 from bot.report.explain import render_markdown
-from bot.report.markdown import MarkdownRenderer
 from bot.report.sanitise import block, cell, code, prose
-from bot.report.sticky import question_reply, report_comment, waiting_comment
 from bot.settings.repository import FoundConfig, RepositoryConfig
 from bot.settings.yaml_file import ConfigFault
+from bot.worker.commands.execute import _unknown
+from bot.worker.commands.parse import Command
+from bot.worker.commands.status import _run, _waiting
+from bot.worker.publish.publisher import _faults
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.github_markdown import acting

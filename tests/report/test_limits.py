@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
+from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from nodes.report import RelatedIssue, SuspectChange, TriageReport
 from tests.report.reports import FOUND, NOTHING, QUESTION_OPEN, REPORTS, SECURITY, SHA, WEAK, suspect
 

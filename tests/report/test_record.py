@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.report.markdown import MarkdownRenderer
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.record import ENOUGH, Record, read_record
 from tests.report.reports import FOUND
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.ports import AskedQuestion
-from bot.report.markdown import MAX_COMMENT, VISIBLE_WORDS
-from bot.report.sticky import (
+from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS
+from bot.report.comment.sticky import (
     QUESTION_WORDS,
     question_reply,
     report_comment,
@@ -19,7 +19,7 @@ from bot.report.sticky import (
     waiting_comment,
     withheld_comment,
 )
-from bot.report.thread import REPORT_MARKER, Thread, footer, with_time, without_time
+from bot.report.comment.thread import REPORT_MARKER, Thread, footer, with_time, without_time
 from nodes.report import RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.reports import (

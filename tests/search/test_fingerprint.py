@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.fingerprint import collapse, fingerprint, fingerprints, plain_error, plain_function, plain_message
-from nodes.search.paths import PathIndex
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.fingerprint import (
+    collapse,
+    fingerprint,
+    fingerprints,
+    plain_error,
+    plain_function,
+    plain_message,
+)
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.suffixes import PathIndex
 from nodes.search.types import Frame, StackTrace
 
 FILES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.errors import EmptyRepository, NotARepository, UnknownRevision
 from nodes.search.git import Repository, printable
+from nodes.search.git.errors import EmptyRepository, NotARepository, UnknownRevision
 from tests.repositories import add_entry, git, make_repository
 
 

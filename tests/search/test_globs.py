@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.settings.repository import read_config
 from nodes.search.engine import Engine
-from nodes.search.globs import name_matches, path_matches
+from nodes.search.paths.globs import name_matches, path_matches
 from nodes.search.types import Query
 from tests.repositories import make_repository
 

@@ -11,7 +11,7 @@ from nodes.search.git import Repository
 from nodes.search.index import loading
 from nodes.search.index.loading import load_index
 from nodes.search.parsers import parsing, workers
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 from tests.repositories import git, make_repository
 from tests.search.states import state
 

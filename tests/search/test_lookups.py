@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.lookups import FILES_READ, REFERENCES, Lookups
+from nodes.search.reading.lookups import FILES_READ, REFERENCES, Lookups
 from nodes.search.types import Lookup
 from tests.repositories import add_entry, git, make_repository
 

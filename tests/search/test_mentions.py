@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.search.mentions import MAX_EACH, find_mentions, form_fields, split_fields
+from nodes.search.issue.mentions import MAX_EACH, find_mentions, form_fields, split_fields
 
 
 @pytest.mark.parametrize(

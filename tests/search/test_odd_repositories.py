@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.errors import GitFailed, NotARepository, SearchError, UnknownRevision
+from nodes.search.git.errors import GitFailed, NotARepository, SearchError, UnknownRevision
 from nodes.search.history.spots import spots_of
 from nodes.search.types import Query
 from tests.repositories import git, make_repository

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.rank import confidence, load_weights, signs
+from nodes.search.ranking.rank import confidence, load_weights, signs
 from nodes.search.types import Query
 from tests.repositories import make_repository
 

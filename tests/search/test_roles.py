@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 ROLES: dict[str, dict[str, str]] = {
     "source": {

@@ -11,8 +11,8 @@ import pytest
 
 from bot.jobs import Triage
 from bot.ports import IssueRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteStore
 from bot.worker.missed import catch_up
 from tests.cli.process import triage
 from tests.deliveries import SECRET, issue_event

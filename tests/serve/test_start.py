@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.registration import store_registration
+from bot.server.registration import store_registration
 from tests.cli.process import triage
 from tests.deliveries import SECRET
 from tests.github_server import GitHubServer, private_key

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.facts import read_facts
+from nodes.issue.facts import read_facts
 from nodes.sources import Dependency
 from nodes.sources.dependency import find_dependency
 from nodes.sources.manifests import _READERS, find_in

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.brains.budget import Pace
+from nodes.brains.calls.budget import Pace
 from nodes.sources import Dependency, Inquiry, SourceError
 from nodes.sources.web import GitHubIssues, SearxNG, Tavily, WebSearch, build_issue_query, words
 from tests.sources.bad_server import bad_http

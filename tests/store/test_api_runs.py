@@ -6,7 +6,7 @@ import pytest
 
 from bot.jobs import ApiRun
 from bot.ports import RepositoryRef
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.runs.api_runs import KEPT, ApiRuns
 from bot.store.tables import Store
 

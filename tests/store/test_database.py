@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.store.schema import STEPS
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.schema import STEPS
+from bot.store.databases.sqlite import SqliteStore
 
 
 async def test_a_file_of_the_first_release_keeps_its_runs(tmp_path: Path) -> None:

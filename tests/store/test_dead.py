@@ -6,7 +6,7 @@ import pytest
 
 from bot.jobs import Commands, Edited, Ended, Job, Triage, Work
 from bot.ports import Comment, IssueRef
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.jobs import MAX_LOST, Jobs
 from bot.store.jobs.dead import FIRST_REST, MAX_REVIVALS, DeadJobs
 from bot.store.jobs.deliveries import Arrival, Inbox

@@ -9,7 +9,7 @@ import pytest
 from bot.errors import JobTakenOverError
 from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work
 from bot.ports import Comment, IssueRef
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
 from bot.store.jobs.deliveries import Arrival, Inbox
 

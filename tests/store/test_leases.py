@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.leases import Leases
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.ports import CommandEffects, Comment, IssueRef, Relation, RepositoryRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
-from bot.store.sqlite import SqliteStore
 from bot.store.tables import Store
-from nodes.search.similar import words_of
+from nodes.search.issue.similar import words_of
 
 REF = RepositoryRef("github.com", 7, 9, "octo", "parser")
 OTHER = RepositoryRef("github.com", 7, 91, "octo", "other")

@@ -10,14 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.ceilings import Amount, Ceiling, Scope
 from bot.errors import UserError
 from bot.jobs import Continue, Job, Triage
+from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresDatabase, PostgresStore, connect
+from bot.store.databases.postgres.migrate import in_postgres, migrate
+from bot.store.databases.schema import STEPS
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresDatabase, PostgresStore, connect
-from bot.store.postgres.migrate import in_postgres, migrate
-from bot.store.schema import STEPS
 from tests.postgres import Postgres
 
 DAY = Scope("repository", "github.com/9", "2026-01-31", Ceiling(tokens=100))

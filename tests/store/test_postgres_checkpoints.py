@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.store.database import StoreError
-from bot.store.postgres.checkpoints import open_postgres_checkpoints
+from bot.store.databases.database import StoreError
+from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
@@ -59,7 +59,7 @@ async def test_what_a_reporter_types_is_no_fault_of_the_database(url: str) -> No
 
 
 async def test_a_database_that_is_away_is_no_fault_of_the_run_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.store.postgres.checkpoints.PATIENCE", 0.1)
+    monkeypatch.setattr("bot.store.databases.postgres.checkpoints.PATIENCE", 0.1)
     async with open_postgres_checkpoints("postgresql://127.0.0.1:1/nowhere") as saver:
         with pytest.raises(StoreError):
             await advance(build_graph(saver), context(ScriptedBrain(list(PLAIN))), "t", START)

@@ -9,14 +9,14 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
-from bot.store.database import StoreError
+from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
-from bot.worker.recorder import recording
-from nodes.checkpoints import serializer
+from bot.worker.runs.recorder import recording
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
+from nodes.state.checkpoints import serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
 from tests.patience import Deadline
 

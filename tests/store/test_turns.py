@@ -6,7 +6,7 @@ import pytest
 
 from bot.jobs import Ended, InstallationChanged, Job, Lane, Triage, Work
 from bot.ports import IssueRef
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.jobs import Jobs
 from bot.store.jobs.deliveries import Arrival, Inbox
 from tests.publish.clock import Clock

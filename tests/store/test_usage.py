@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
+from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
 from bot.ports import IssueRef
 from bot.store.runs import Run
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace

@@ -9,9 +9,9 @@ import pytest
 from bot.errors import UserError
 from bot.jobs import Edited, Expire, Job, Triage, Work
 from bot.ports import IssueRef
+from bot.store.databases.postgres import PostgresStore, connect
+from bot.store.databases.postgres.migrate import migrate
 from bot.store.jobs.deliveries import Arrival
-from bot.store.postgres import PostgresStore, connect
-from bot.store.postgres.migrate import migrate
 from tests.postgres import Postgres
 from tests.serve.app import ask
 

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from bot.errors import RateLimitedError
-from bot.limits import PER_HOUR, PER_MINUTE, REPLIES, WHOLE, WriteBudget
+from bot.limits.writes import PER_HOUR, PER_MINUTE, REPLIES, WHOLE, WriteBudget
 from bot.ports import RepositoryRef
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.installations import Installations
 from bot.store.writes import SEEN_FOR, StoredWrites
 

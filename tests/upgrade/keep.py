@@ -19,9 +19,9 @@ from typing import Any
 
 import aiosqlite
 
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
 
 THREAD = "github.com/9#5:1"
@@ -59,9 +59,9 @@ async def in_postgres(*, before_versions: bool) -> dict[str, Any]:
     """Return the rows of a database."""
     import psycopg
 
-    from bot.store.postgres import connect
-    from bot.store.postgres.checkpoints import open_postgres_checkpoints
-    from bot.store.postgres.migrate import migrate
+    from bot.store.databases.postgres import connect
+    from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
+    from bot.store.databases.postgres.migrate import migrate
     from tests.postgres import serve_postgres
 
     with serve_postgres() as server:

@@ -14,7 +14,7 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.settings import Settings
-from bot.store.checkpoints import open_saver
+from bot.store.databases.checkpoints import open_saver
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state

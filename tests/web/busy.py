@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bot.ceilings import Amount, Scope
+from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef
 from bot.store.runs.outcomes import Verdict
 from bot.store.runs.run_events import Visit

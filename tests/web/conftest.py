@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.app import build_app
+from bot.server.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import GitHubServer
 from tests.patience import patience

@@ -12,12 +12,12 @@ import pytest
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from bot.app import build_app
+from bot.server.app import build_app
+from bot.server.web.auth.authentication import OPERATOR, Authenticator
+from bot.server.web.auth.sessions import Viewer
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.web.authentication import OPERATOR, Authenticator
-from bot.web.sessions import Viewer
 from tests.serving import NobodyWorks
 from tests.web.stored import PARSER, known
 

@@ -40,7 +40,7 @@ async def test_a_fault_of_ours_tells_nothing(pages: Pages, monkeypatch: pytest.M
         raise RuntimeError("octo/secret-repository")
 
     await pages.log_in()
-    monkeypatch.setattr("bot.web.authentication.Authenticator.viewer", fails)
+    monkeypatch.setattr("bot.server.web.auth.authentication.Authenticator.viewer", fails)
     for accept, kind in (("text/html", "<h1>500</h1>"), ("application/json", '"error"')):
         answer = await pages.http.get("/runs", headers={"Accept": accept})
         assert answer.status_code == 500

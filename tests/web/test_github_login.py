@@ -10,8 +10,8 @@ import pytest
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People
-from bot.web import accounts as accounts_of
-from bot.web.accounts import FRESH, STALE, Accounts
+from bot.server.web.auth import accounts as accounts_of
+from bot.server.web.auth.accounts import FRESH, STALE, Accounts
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import RESET, Fault, GitHubServer, serve_github
 from tests.web.conftest import FROM_HERE, Pages, logins_at

@@ -14,13 +14,13 @@ import httpx
 import pytest
 from sse_starlette.sse import AppStatus
 
-from bot.store.database import StoreError
+from bot.server.web import live, streams
+from bot.store.databases.database import StoreError
+from bot.store.databases.postgres import PostgresDatabase
+from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.pages.runs import Runs
-from bot.store.postgres import PostgresDatabase
 from bot.store.runs.run_events import dump
-from bot.store.sqlite import SqliteDatabase
 from bot.store.tables import Store
-from bot.web import live, streams
 from tests.patience import patience
 from tests.serving import serving
 from tests.web.people import PEOPLE, Site, opened

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from starlette.responses import Response
 
-from bot.store.sqlite import SqliteStore
-from bot.web.authentication import Authenticator
-from bot.web.sessions import Sessions
+from bot.server.web.auth.authentication import Authenticator
+from bot.server.web.auth.sessions import Sessions
+from bot.store.databases.sqlite import SqliteStore
 from tests.web.conftest import FROM_HERE, TOKEN, Pages
 from tests.web.requests import request
 

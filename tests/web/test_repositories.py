@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import Amount, Scope
+from bot.limits.ceilings import Amount, Scope
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from tests.web.people import Site, opened

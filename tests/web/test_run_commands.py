@@ -12,8 +12,8 @@ import pytest
 
 from bot.jobs import PageCommand
 from bot.ports import IssueRef
+from bot.server.web.auth.sessions import Viewer
 from bot.store.tables import Store
-from bot.web.sessions import Viewer
 from tests.web.people import FROM_HERE, PEOPLE, Site, opened
 from tests.web.stored import PARSER, Ran, ran
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import Amount, Scope
+from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef
 from bot.store.tables import Store
 from nodes.evidence import Evidence, Locator

@@ -13,10 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from bot.registration import read_registration
-from bot.registration.first_start import FinishSetup, defaults_of
+from bot.server.registration import read_registration
+from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
-from bot.web.setup import SetupPages, setup_app
 from tests.browserless import form_of, on_github
 from tests.github_server import Fault, GitHubServer, serve_github
 from tests.patience import patience

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from starlette.routing import BaseRoute, Mount, Route
 
-from bot.app import build_pages
 from bot.ports import IssueRef, RepositoryRef
+from bot.server.app import build_pages
 from bot.settings import Settings
 from tests.github_server import GitHubServer, serve_github
 from tests.patience import patience

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.report.words import count, span
+from bot.server.web.views import path, timing
+from bot.server.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
-from bot.web.views import path, timing
-from bot.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from nodes.search.languages import LANGUAGES, lexemes
 from tests.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry

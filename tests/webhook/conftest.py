@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.app import build_app
+from bot.server.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from bot.store.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore
 from tests.deliveries import SECRET
 from tests.patience import patience
 from tests.serving import NobodyWorks, serving

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.webhook.payload import Payload, mismatch
+from bot.server.webhook.payload import Payload, mismatch
 from tests.deliveries import headers
 from tests.webhook.conftest import Receiver
 

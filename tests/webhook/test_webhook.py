@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from bot.connections.bodies import MOST
 from bot.jobs import InstallationChanged
-from bot.webhook import endpoint
-from bot.webhook.endpoint import LARGEST
+from bot.server.connections.bodies import MOST
+from bot.server.webhook import endpoint
+from bot.server.webhook.endpoint import LARGEST
 from tests.connections.callers import calling
 from tests.deliveries import comment_event, headers, issue_event, repository, sign
 from tests.github_world import World

@@ -12,8 +12,8 @@ import pytest
 from bot.github import GitHub
 from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
+from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.sqlite import SqliteStore
 from bot.worker import missed
 from bot.worker.missed import find_missed
 from tests.github_server import Fault, GitHubServer, private_key, serve_github

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.ceilings import Amount, Ceiling, Scope
-from bot.store.sqlite import SqliteStore
+from bot.limits.ceilings import Amount, Ceiling, Scope
+from bot.store.databases.sqlite import SqliteStore
 from bot.worker.budgets import MOST_POSTPONED, SharedBudget
-from nodes.brains.budget import PostponedError
+from nodes.brains.calls.budget import PostponedError
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
-from nodes.brains.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Case, ModelError
-from nodes.facts import IssueFacts
 from nodes.graph import build_graph
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
+from nodes.state.checkpoints import serializer
 from tests.fakes import SHA, context
 from tests.limits.day import sound
 from tests.model_server import ModelServer, Reply, Request, error, says, serve

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.ceilings import describe_limit
-from bot.metrics.measures import LIMITS
+from bot.limits.ceilings import describe_limit
+from bot.observability.metrics.measures import LIMITS
 from bot.store.runs.usage import RepositoryLimited
 from bot.store.tables import Store
 from tests.github_server import Fault, GitHubServer, serve_github

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.dispatch.attempts import Attempts
-from bot.dispatch.outage import Outage
 from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
+from bot.worker.dispatch.attempts import Attempts
+from bot.worker.dispatch.outage import Outage
 from tests.github_server import GitHubServer, serve_github
 from tests.github_world import person
 from tests.limits.test_admission import staged

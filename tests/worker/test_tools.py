@@ -8,11 +8,11 @@ import pytest
 
 from bot.settings.repository import RepositoryConfig
 from bot.worker.tools import Brains, Engines
-from nodes.brains.budget import RunLimits
-from nodes.brains.models import Models, ModelSettings
+from nodes.brains.calls.budget import RunLimits
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, ModelError
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.state import BugTriageState
 from tests.model_server import says, serve

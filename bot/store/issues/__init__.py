@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.jobs import Job
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.jobs import check_owned
 
 _FIELDS = "muted, ended, moved_to"

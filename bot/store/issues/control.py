@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.jobs import Continue, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.issues import Issues
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED

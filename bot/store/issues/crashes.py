@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.tenant import Tenant
 
 WITHIN = 86_400.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.tenant import Tenant
-from nodes.search.similar import VERSION, IssueWords
+from nodes.search.issue.similar import VERSION, IssueWords
 
 MOST = 50_000
 """An issue is compared with at most this many of the newest ones; this bounds the cost of a comparison."""

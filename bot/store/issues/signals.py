@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ports import Relation, SignalKind
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from nodes.context import Signal
 from nodes.state import CORRECTION
 

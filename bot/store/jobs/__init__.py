@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, Work, dump, load
-from bot.store.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Value
 from bot.store.jobs.dead import Death
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from bot.jobs import load
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 
 Death = Literal["transient", "fault", "lost"]
 """The cause of a job's death: an outage (``transient``), a bug (``fault``), or the end of its worker process

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.jobs import Work
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.jobs import insert_job
 
 

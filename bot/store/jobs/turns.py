@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.store.database import Connection, Value
+from bot.store.databases.database import Connection, Value
 
 MOST = 8
 """Issues offered to one claim. Other processes may take the first ones at the same moment."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.pages.repositories import Repositories
 from bot.store.pages.runs import Queue, Runs
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from bot.report.document import Result
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.issues.signals import StoredSignal, read_signals
 from bot.store.pages.rows import RunRow
 from bot.store.runs import RESULT_BEFORE, Origin

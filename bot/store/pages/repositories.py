@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.pages.rows import Keys, visible
 from bot.store.runs.outcomes import OutcomeState
 

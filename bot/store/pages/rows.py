@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.store.database import Connection, Value
+from bot.store.databases.database import Connection, Value
 from bot.store.runs import RunStatus
 
 Keys = Collection[str] | None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.ports import AskedQuestion
 from bot.report.document import Result
-from bot.store.database import Database
+from bot.store.databases.database import Database
 from bot.store.issues.questions import Questions
 from bot.store.pages.context import RunContext, run_context
 from bot.store.pages.rows import (

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.ceilings import Amount, ReachedCeiling, Scope
 from bot.jobs import Job, Work
-from bot.store.database import Connection, Database
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope
+from bot.store.databases.database import Connection, Database
 from bot.store.issues.crashes import Crash, Storm, note_crash
 from bot.store.issues.signals import read_signals
 from bot.store.jobs import settle_job

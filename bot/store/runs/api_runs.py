@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.jobs import ApiRun, Job
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.jobs import insert_job, settle_job
 
 KEPT = 30 * 86_400.0

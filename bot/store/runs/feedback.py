@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import Judgement
-from bot.store.database import Connection
+from bot.store.databases.database import Connection
 
 FeedbackSource = Literal["command", "reaction", "label"]
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import IssueRef
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.store.database import Connection, Database
+from bot.store.databases.database import Connection, Database
 from nodes.evidence import Evidence
 from nodes.state import TraceEntry
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
-from bot.ceilings import Amount, ReachedCeiling, Scope, day_of
-from bot.store.database import Connection, Database, Value
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
+from bot.store.databases.database import Connection, Database, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"  # noqa: S608  names of columns

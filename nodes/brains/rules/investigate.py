@@ -8,9 +8,9 @@ from typing import NamedTuple
 from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.severity import severity_of
 from nodes.context import Case
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
+from nodes.issue.kinds import classify
 from nodes.judgements import Investigation
-from nodes.kinds import classify
 from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 

@@ -8,10 +8,10 @@ from typing import Literal
 
 from nodes.brains.rules.severity import says_nothing
 from nodes.context import Case
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.report import Kind
-from nodes.search.forms import FormField, IssueForm, with_headings
-from nodes.search.mentions import form_fields
+from nodes.search.issue.forms import FormField, IssueForm, with_headings
+from nodes.search.issue.mentions import form_fields
 from nodes.search.types import StackTrace
 
 MOST = 4

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.search.query import COMPOUND, IDENTIFIER
-from nodes.search.roles import role_of
+from nodes.search.issue.query import COMPOUND, IDENTIFIER
+from nodes.search.paths.roles import role_of
 from nodes.search.tokens import WORD, query_terms
 from nodes.search.types import Frame
 

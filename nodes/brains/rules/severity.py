@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from nodes.facts import IssueFacts
+from nodes.issue.facts import IssueFacts
 from nodes.report import Kind, Severity
-from nodes.search.mentions import split_fields
+from nodes.search.issue.mentions import split_fields
 
 _MAX_TITLE, _MAX_PROSE, _MOST_QUOTED = 1_000, 20_000, 160
 

@@ -5,27 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts import (
-    absent,
-    built_here,
-    called_from,
-    changed_in,
-    defined_once,
-    documented_here,
-    guarded_by,
-    linked_here,
-    named_change,
-    named_here,
-    only_change,
-    pasted_here,
-    raised_here,
-    read_here,
-    sibling,
-    tested_here,
-)
+from nodes.search.facts.around import called_from, guarded_by
+from nodes.search.facts.changes import changed_in, named_change, only_change
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput
 from nodes.search.facts.issue import read_issue
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, sibling, tested_here
+from nodes.search.facts.output import built_here, raised_here
+from nodes.search.facts.places import linked_here, named_here, pasted_here
 from nodes.search.facts.types import Fact, Kind
 from nodes.search.facts.verify import verify
 from nodes.search.history.log import Log

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nodes.search.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
-from nodes.search.query import LONGEST
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
+from nodes.search.issue.query import LONGEST
+from nodes.search.issue.stacktraces import find_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

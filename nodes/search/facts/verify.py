@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.facts import (
-    absent,
-    built_here,
-    called_from,
-    changed_in,
-    defined_once,
-    documented_here,
-    guarded_by,
-    linked_here,
-    named_change,
-    named_here,
-    pasted_here,
-    raised_here,
-    read_here,
-    sibling,
-    tested_here,
-)
+from nodes.search.facts.around import called_from, guarded_by
+from nodes.search.facts.changes import changed_in, named_change
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, sibling, tested_here
+from nodes.search.facts.output import built_here, raised_here
+from nodes.search.facts.places import linked_here, named_here, pasted_here
 from nodes.search.facts.witness import Witness
 
 if TYPE_CHECKING:

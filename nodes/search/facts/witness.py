@@ -12,7 +12,7 @@ from nodes.search.facts.code import COPIED, family
 from nodes.search.facts.issue import folded
 from nodes.search.history.printed import is_sha
 from nodes.search.languages import language_of
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
     from nodes.search.git import Repository

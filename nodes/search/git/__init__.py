@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nodes.search.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
+from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
 from nodes.search.git.query_cache import QueryCache
 from nodes.search.git.running import Cut, ReadLimits, Running
 from nodes.search.git.shortfalls import Shortfalls

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal, Self
 
-from nodes.search.errors import GitFailed
+from nodes.search.git.errors import GitFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

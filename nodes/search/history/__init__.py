@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.fingerprint import fingerprints
-from nodes.search.history.claims import read_claims
+from nodes.search.history.claims import named_commits, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
-from nodes.search.history.named import named_commits
 from nodes.search.history.owners import find_owners
 from nodes.search.history.printed import is_sha
 from nodes.search.history.project import own_names
@@ -15,8 +13,9 @@ from nodes.search.history.ranges import find_range
 from nodes.search.history.suspects import suspect_changes
 from nodes.search.history.touched import Depth, Touched, read_touched
 from nodes.search.history.types import History, NoRange, Suspicion
-from nodes.search.paths import PathIndex
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.fingerprint import fingerprints
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.suffixes import PathIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Extract what an issue says about when it broke: versions, dates and commits, each with its role."""
+"""Extract what an issue says about when it broke (versions, dates and commits), and find the commits that it names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from nodes.search.git.errors import SearchError
 from nodes.search.history.cues import NEAR, Part, find_marks, is_blamed, name_before, part_of, sentences, unmarked
 from nodes.search.history.versions import parse_version
-from nodes.search.mentions import form_fields, split_fields
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.mentions import form_fields, split_fields
+from nodes.search.issue.stacktraces import find_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.history.cues import Mark
+    from nodes.search.history.log import Log
 
 # As much as the ranker reads; a body on GitHub has at most 65,536 characters.
 MOST_TEXT = 60_000
 MOST_CLAIMS = 160
+MOST_NAMED = 5
+"""Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
 _FROM_TO = re.compile(
     r"\W{0,3}(?:to|->|→|=>|until|and|through)\W{0,3}(?:[A-Za-z][\w.-]{0,30} ){0,2}[vV]?\W{0,2}", re.IGNORECASE
@@ -136,3 +140,44 @@ def _read_form(body: str) -> Iterator[tuple[str, Claim | Named]]:
                 alone = not re.search(r"[A-Za-z]{3}", before.lower().replace("version", ""))
                 if part and mark.kind == "version" and (alone or part == "affected"):
                     yield "version", Claim(part, mark.text, *(("", False) if alone else name_before(before)))
+
+
+def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
+    """Map each commit of this history that the issue names to the way it is named, and to whether the issue blames it.
+
+    A number is looked up only if the issue blames it, because most numbers are cross-references.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MOST_NAMED]:
+        sha = _resolved(log, named.text)
+        if sha is not None:
+            found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
+    for sha, number, by_own_message in _numbered(
+        log, [named.text for named in claims.numbers if named.blamed][:MOST_NAMED]
+    ):
+        found.setdefault(
+            sha,
+            (f"#{number}, which its message names" if by_own_message else f"#{number}, which it was merged by", True),
+        )
+    return found
+
+
+def _numbered(log: Log, numbers: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield (commit, number, whether its own message names it); a merge yields the commits that it added."""
+    for commit in log.mentioning(numbers) if numbers else ():
+        number = next((n for n in numbers if re.search(rf"(?<![\w&])#{n}(?!\d)", commit.subject)), None)
+        if number is None or commit.subject.startswith("Revert "):
+            continue
+        if commit.files:
+            yield commit.sha, number, True
+        else:
+            yield from ((sha, number, False) for sha in log.merged(commit.sha))
+
+
+def _resolved(log: Log, prefix: str) -> str | None:
+    try:
+        sha = log.repository.resolve(prefix)
+    except SearchError:
+        return None
+    # A branch or tag may have a name that looks like a SHA.
+    return sha if sha.startswith(prefix) and log.is_ancestor(sha) else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.history.types import Spot
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

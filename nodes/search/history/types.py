@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from nodes.search.fingerprint import Fingerprint
+    from nodes.search.issue.fingerprint import Fingerprint
     from nodes.search.types import Reason
 
 Doubt = Literal[

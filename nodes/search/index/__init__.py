@@ -15,7 +15,7 @@ from nodes.search.index.columns import MUCH, Columns, is_intact, starts, unpack,
 from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
-from nodes.search.paths import PathIndex
+from nodes.search.paths.suffixes import PathIndex
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
 

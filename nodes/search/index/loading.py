@@ -18,7 +18,7 @@ from nodes.search.languages import always_needs_parser, language_of
 from nodes.search.parsers.parsing import Job, cut_batches
 from nodes.search.parsers.pool import Progress
 from nodes.search.parsers.workers import build
-from nodes.search.roles import role_of
+from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

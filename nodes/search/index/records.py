@@ -13,7 +13,7 @@ import numpy as np
 from nodes.search.git import decode
 from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.index.postings import Vocabulary, count_postings
-from nodes.search.roles import mark_of
+from nodes.search.paths.roles import mark_of
 from nodes.search.tokens import WORD_BYTES, shingles, term_hash
 
 if TYPE_CHECKING:

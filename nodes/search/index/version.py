@@ -9,7 +9,7 @@ from pathlib import Path
 
 # ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
-    "git/__init__.py", "index/*.py", "languages/*.py", "parsers/p*.py", "roles.py", "tokens.py", "types.py",
+    "git/__init__.py", "index/*.py", "languages/*.py", "parsers/p*.py", "paths/roles.py", "tokens.py", "types.py",
 )  # fmt: skip
 """Source files that determine the content of a record."""
 WHEELS = ("tree_sitter", "pystemmer")

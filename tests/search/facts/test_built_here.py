@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.literals import literals_at
-from nodes.search.facts.messages import match_parts
+from nodes.search.facts.output.literals import literals_at
+from nodes.search.facts.output.messages import match_parts
 from tests.growth import assert_cheap
 from tests.search.facts.finding import facts_of, of_kind
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.called_from import is_call
-from nodes.search.facts.guarded_by import guard
+from nodes.search.facts.around.called_from import is_call
+from nodes.search.facts.around.guarded_by import guard
 from tests.search.facts.finding import facts_of, of_kind
 
 CODE = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.raised_here import is_refusal
+from nodes.search.facts.output.raised_here import is_refusal
 from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.linked_here import links
-from nodes.search.facts.pasted_here import pasted_lines
+from nodes.search.facts.places.linked_here import links
+from nodes.search.facts.places.pasted_here import pasted_lines
 from tests.growth import assert_cheap
 from tests.repositories import make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.features.past import (
+from nodes.search.index.changes import read_changes, unpack_changes
+from nodes.search.issue.query import parse_query
+from nodes.search.ranking.features.past import (
     change_together,
     fixed_often,
     recent_folder_changes,
     score_by_messages,
     similar_changes,
 )
-from nodes.search.index.changes import read_changes, unpack_changes
-from nodes.search.query import parse_query
 from nodes.search.tokens import term_hash
 from nodes.search.types import Query
 from tests.repositories import git, make_repository

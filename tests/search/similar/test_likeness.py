@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.fingerprint import fingerprints
-from nodes.search.paths import PathIndex
-from nodes.search.similar import PastIndex, Report, compare, words_of
-from nodes.search.stacktraces import find_traces
+from nodes.search.issue.fingerprint import fingerprints
+from nodes.search.issue.similar import PastIndex, Report, compare, words_of
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.paths.suffixes import PathIndex
 from tests.growth import assert_linear
 
 NAMES = PathIndex(("feedbox/dates.py", "feedbox/parser.py", "feedbox/cli.py", "feedbox/db.py"))

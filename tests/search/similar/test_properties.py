@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.similar import PastIndex, Report, compare, words_of
+from nodes.search.issue.similar import PastIndex, Report, compare, words_of
 from tests.search.similar.test_likeness import OTHERS
 
 TEXTS = st.text(max_size=200) | st.sampled_from([part for issue in OTHERS for part in issue])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.search.stacktraces import find_traces
-from nodes.search.stacktraces.runs import MAX_FRAMES, MAX_TRACES
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES
 
 
 @pytest.mark.parametrize(

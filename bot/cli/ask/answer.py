@@ -1,0 +1,257 @@
+"""Answer a question about one commit of a repository, from the search engine or the operator's tools."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+
+from bot.cli.ask.route import Question, Since, understand
+from bot.runs.sources import Sources
+from nodes.evidence import Evidence
+from nodes.search.engine import Engine
+from nodes.search.facts import Fact
+from nodes.search.history.spots import spots_of
+from nodes.search.history.types import Commit, History, SuspectCommit
+from nodes.search.types import Location, Passage, Query, Ranking
+
+PLACES = 5
+MOST_COMMITS = 20
+"""Maximum number of commits listed for a period of time."""
+_OF_A_FILE = 0.5
+"""Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
+_NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of a file, verbatim."""
+
+    path: str
+    start_line: int
+    """1-based."""
+    end_line: int
+    """Lines of a file, verbatim."""
+    quote: str
+    symbol: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a question."""
+
+    route: str
+    """The source of the answer: where, owner, changes, trace, general, sources, model or fallback."""
+    text: str
+    places: tuple[Place, ...] = ()
+    people: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    results: tuple[Evidence, ...] = ()
+    """Results of tools and web searches."""
+    judged_by: str = "rules"
+    notes: tuple[str, ...] = field(default=())
+    """Sources that gave no answer, with the reason."""
+
+
+class Answerer:
+    """Answers questions independently: no question affects the next one's answer."""
+
+    def __init__(self, engine: Engine, sha: str, sources: Sources, today: Callable[[], date] = date.today) -> None:
+        self._engine = engine
+        self._sha = sha
+        self._sources = sources
+        self._today = today
+        self._routes: dict[str, Callable[[Question], Reply]] = {
+            "where": self._where,
+            "owner": self._owner,
+            "changes": self._changes,
+            "trace": self._trace,
+            "general": self._general,
+        }
+
+    async def answer(self, text: str) -> Reply:
+        """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
+        outside = await self._sources.answer(text)
+        if outside.route == "fallback":
+            return Reply("fallback", outside.message)
+        if outside.found:
+            message = f"{', '.join(outside.sources)} answered; the results below were not checked."
+            return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
+        question = understand(text)
+        reply = self._routes[question.kind](question)
+        if not outside.message:
+            return reply
+        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.message))
+
+    def _where(self, question: Question) -> Reply:
+        """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
+        for name in (*question.names, *self._defined(question)):
+            reply = self._calls(name) if question.calls else self._uses(name) if question.uses else self._defines(name)
+            if reply is not None:
+                return reply
+        if not question.names:
+            return self._general(question)
+        named = " and ".join(f"`{name}`" for name in question.names)
+        verb = "calls" if question.calls else "uses" if question.uses else "defines"
+        return Reply("where", f"I found nothing in this commit that {verb} {named}.{self._definitions(question)}")
+
+    def _defined(self, question: Question) -> tuple[str, ...]:
+        """Return the plain words of a question that are names in this commit."""
+        definitions = self._engine.lookups(self._sha).definitions
+        return tuple(name for name in question.plain if definitions(name).passages)
+
+    def _defines(self, name: str) -> Reply | None:
+        found = self._engine.lookups(self._sha).definitions(name)
+        if not found.passages:
+            return None
+        fact = self._engine.definition(name, self._sha)
+        text = fact.says if fact else f"`{name}` is defined in {_counted(found.total, 'place')}."
+        places = sorted(found.passages, key=lambda one: fact is not None and one.path != fact.path)
+        return Reply("where", text, tuple(map(_of_passage, places[:PLACES])))
+
+    def _calls(self, name: str) -> Reply | None:
+        last = re.split(r"\.|::|#", name)[-1]
+        calls, every = self._engine.calls(last, self._sha)
+        if not calls:
+            return None
+        named = f"`{name}`" if last == name else f"A function called `{last}`"
+        least = "" if every else "at least "
+        text = f"{named} is called on {least}{_counted(len(calls), 'line')} of the project's own code, tests aside."
+        return Reply("where", text, tuple(map(_of_fact, calls[:PLACES])))
+
+    def _uses(self, name: str) -> Reply | None:
+        found = self._engine.lookups(self._sha).references(name)
+        if not found.passages:
+            return None
+        text = f"`{name}` is used in {_counted(found.total, 'place')}."
+        return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
+
+    def _definitions(self, question: Question) -> str:
+        """Return where a name without calls or uses is defined."""
+        if not question.uses:
+            return ""
+        facts = (self._engine.definition(name, self._sha) for name in question.names)
+        return "".join(f" {fact.says}" for fact in facts if fact)
+
+    def _general(self, question: Question) -> Reply:
+        found = self._found(question)
+        if not found.locations:
+            return Reply("general", _NOTHING)
+        best = found.locations[0]
+        return Reply("general", f"The closest match is in `{best.path}`.", _places(found))
+
+    def _owner(self, question: Question) -> Reply:
+        history, found = self._past(question)
+        if not found.locations:
+            return Reply("owner", _NOTHING)
+        people = tuple(f"{one.name}: {'; '.join(reason.text for reason in one.reasons[:2])}" for one in history.owners)
+        if not people:
+            return Reply(
+                "owner", "No owner is known: these lines have neither a CODEOWNERS rule nor a history.", _places(found)
+            )
+        return Reply("owner", f"{history.owners[0].name} knows this best.", _places(found)[:2], people[:PLACES])
+
+    def _changes(self, question: Question) -> Reply:
+        if question.since is not None:
+            return self._recent(question, question.since)
+        history, found = self._past(question)
+        if not found.locations:
+            return Reply("changes", _NOTHING)
+        known = history.suspicion.changes or history.suspicion.recent
+        if not known:
+            return Reply("changes", f"No change is known: {history.suspicion.explanation or 'nothing was found'}.")
+        text = "Suspect changes, not bisected." if history.suspicion.changes else "The latest changes of these lines."
+        return Reply("changes", text, _places(found)[:2], changes=tuple(map(_change, known[:PLACES])))
+
+    def _recent(self, question: Question, since: Since) -> Reply:
+        """Answer with the commits of a period of time, limited to the files that the question names, if any."""
+        paths = self._paths(question)
+        if question.topic and not paths:
+            return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
+        known = self._engine.recent(self._sha, since.seconds(self._today()), MOST_COMMITS, paths)
+        of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
+        first = since.day(self._today()).isoformat()
+        if not known:
+            last = self._engine.last(self._sha)
+            when = f" The commit was made on {_day(last.committed)}." if last else ""
+            return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
+        count = "At least " if len(known) == MOST_COMMITS else ""
+        text = f"{count}{_counted(len(known), 'change')}{of} since {first} ({since.words})."
+        return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
+
+    def _paths(self, question: Question) -> tuple[str, ...]:
+        """Return the files that a question about changes names: by path, by a name in code or by matching words."""
+        definitions = self._engine.lookups(self._sha).definitions
+        named = [name for name in question.names if self._engine.exists(self._sha, name)]
+        names = (*question.names, *question.plain)
+        named += [one.path for name in names for one in definitions(name).passages]
+        if question.topic and not named:
+            found = self._found(replace(question, text=question.topic))
+            named = [one.path for one in found.locations[:1]]
+        return tuple(dict.fromkeys(named))[:PLACES]
+
+    def _trace(self, question: Question) -> Reply:
+        found = self._found(question)
+        if not found.locations:
+            return Reply("trace", "None of the trace's frames is in this commit.")
+        best = found.locations[0]
+        where = f"`{best.symbol}` in `{best.path}`" if best.symbol else f"`{best.path}`"
+        return Reply("trace", f"The trace leads to {where}, line {best.quote_start}.", _places(found))
+
+    def _found(self, question: Question) -> Ranking:
+        """Search, and drop places that do not match the question and are ranked by the search's priors alone."""
+        title, _, body = question.text.strip().partition("\n")
+        found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
+        shared = [place for place in found.locations if _shares(place)]
+        return replace(found, locations=tuple(shared))
+
+    def _past(self, question: Question) -> tuple[History, Ranking]:
+        found = self._found(question)
+        query = Query(question.text)
+        return self._engine.history(query, spots_of(found.locations), self._sha), found
+
+
+def _shares(place: Location) -> bool:
+    least = {"prior": math.inf, "file": _OF_A_FILE}
+    return any(reason.contribution > least.get(reason.kind, 0.0) for reason in place.reasons)
+
+
+def _places(found: Ranking) -> tuple[Place, ...]:
+    return tuple(map(_of_location, found.locations[:PLACES]))
+
+
+def _of_location(one: Location) -> Place:
+    why = "; ".join(reason.text for reason in one.reasons[:2])
+    return Place(one.path, one.quote_start, one.quote_end, one.quote, one.symbol, why)
+
+
+def _of_passage(one: Passage) -> Place:
+    return Place(one.path, one.start_line, one.end_line, one.quote, one.symbol)
+
+
+def _of_fact(fact: Fact) -> Place:
+    line = fact.line or 1
+    return Place(fact.path or "", line, line, fact.text or "", fact.symbol, fact.says)
+
+
+def _change(one: SuspectCommit) -> str:
+    return _line(one.commit, "; ".join(reason.text for reason in one.reasons[:1]))
+
+
+def _line(commit: Commit, why: str = "") -> str:
+    return f"{commit.sha[:10]} {commit.subject} ({commit.author}{f'; {why}' if why else ''})"
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().date().isoformat()
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
+def _notes(message: str) -> tuple[str, ...]:
+    return (message,) if message else ()

@@ -1,0 +1,123 @@
+"""Past fixes of a repository that name the issue they close, each with its parent commit."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
+from nodes.search.paths.roles import role_of
+
+MOST_FILES = 20
+"""Maximum number of source files of a fix. A larger fix does not locate the fault."""
+MOST_ISSUES = 3
+"""Maximum number of issues that one commit closes. A commit that closes more contains several fixes."""
+_BATCH = 100
+_HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A commit of the branch that closes or names an issue."""
+
+    number: int
+    landed: MainlineCommit
+    sure: bool
+    """Whether a message says that it closes the issue; if not, its first line names it or a pull request."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixWithFiles:
+    """A fix, and the files that a triage at its parent should have named."""
+
+    fix: Fix
+    gold: tuple[str, ...]
+    """Source files, without tests, that the fix changed and that existed before it; empty if it cannot be scored."""
+    why_not: str = ""
+    """The reason why it cannot be scored; empty if it can."""
+
+
+def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:
+    """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
+
+    Before the later ones of several closing commits, part of the fix was already there (docs/decisions.md). Reverted
+    commits are left out.
+
+    Args:
+        line: the landed changes, newest first.
+        project: owner/name, for references that include it.
+        since: only fixes that landed at or after this time, in seconds since 1970.
+    """
+    undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
+    first: dict[int, Fix] = {}
+    for landed in reversed(line):
+        if landed.parent and landed.sha not in undone:
+            for fix in _fixes(landed, project):
+                first.setdefault(fix.number, fix)
+    return [fix for fix in reversed(first.values()) if fix.landed.committed >= since]
+
+
+def answers(repository: Repository, fixes: Sequence[Fix]) -> Iterator[FixWithFiles]:
+    """Yield the files that each fix changed, querying git for a hundred fixes at a time."""
+    for at in range(0, len(fixes), _BATCH):
+        batch = fixes[at : at + _BATCH]
+        changed = files_of(repository, [fix.landed for fix in batch])
+        for fix in batch:
+            yield _answered(repository, fix, changed.get(fix.landed.sha, ()))
+
+
+def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[str, ...]:
+    """Return the changed source files that exist at the base commit."""
+    source = sorted(path for path in set(changed) if role_of(path) == "source")
+    if not source:
+        return ()
+    there = {entry.path for entry in repository.tree(base)}
+    return tuple(path for path in source if path in there)
+
+
+def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Return the lines that a fix removed, or next to which it inserted lines.
+
+    Returns:
+        (path, first, last) with 1-based inclusive line numbers from before the fix.
+    """
+    plain = ("--no-renames", "--no-textconv", "--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+    found: list[tuple[str, int, int]] = []
+    for path in paths:  # one at a time, because git may quote the paths in a diff
+        arguments = ("--literal-pathspecs", "diff", "-U0", *plain, landed.parent, landed.sha, "--", os.fsencode(path))
+        # A pure insertion has a count of 0; git then gives the line before it.
+        for start, count in _HUNK.findall(repository.output(*arguments) or b""):
+            first, lines = int(start), int(count or 1)
+            found.append((path, first, first + max(lines, 1) - 1))
+    return found
+
+
+def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
+    linked = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
+    closes = {number for one in linked for number in one.closes}
+    if len(closes) > MOST_ISSUES:
+        return
+    yield from (Fix(number, landed, sure=True) for number in sorted(closes))
+    if not closes:
+        yield from (Fix(number, landed, sure=False) for number in references(landed.message, project).names)
+
+
+def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWithFiles:
+    try:
+        gold = gold_of(repository, changed, fix.landed.parent)
+    except SearchError:
+        return FixWithFiles(fix, (), "the commit before the fix is incomplete in this clone")
+    if not gold:
+        return FixWithFiles(fix, (), "the fix changed no source file that existed before it")
+    if len(gold) > MOST_FILES:
+        return FixWithFiles(fix, (), f"the fix changed more than {MOST_FILES} source files")
+    return FixWithFiles(fix, gold)
+
+
+def read_fixes(repository: Repository, tip: str, project: str = "", since: int = 0) -> list[Fix]:
+    """Return the fixes in the history of a commit, given by its full SHA."""
+    return find_fixes(read_mainline(repository, tip), project, since)

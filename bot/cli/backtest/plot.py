@@ -1,0 +1,111 @@
+"""Two small charts as one SVG: accuracy by confidence, and the effect of a confidence threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from bot.cli.backtest.score import Fifth, Threshold, curve, fifths
+from bot.report.drawing import picture
+
+_SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
+_WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
+_PANEL = (_LEFT + _SIDE + 24, _HEIGHT)
+_STYLE = """
+  svg { font: 12px system-ui, sans-serif; } text { fill: #1f2328; } .title { font-size: 14px; font-weight: 600; }
+  .axis { stroke: #d0d7de; } .ideal { stroke: #8c959f; stroke-dasharray: 4 4; }
+  .one { stroke: #0969da; fill: none; stroke-width: 2; } .two { stroke: #bc4c00; fill: none; stroke-width: 2; }
+  .dot, .in-one { fill: #0969da; } .in-two { fill: #bc4c00; }
+  @media (prefers-color-scheme: dark) {
+    svg { background: #0d1117; } text { fill: #e6edf3; } .axis { stroke: #30363d; } .one { stroke: #58a6ff; }
+    .two { stroke: #f0883e; } .dot, .in-one { fill: #58a6ff; } .in-two { fill: #f0883e; }
+  }
+"""
+
+
+def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
+    """Draw a standalone SVG without scripts, fonts or remote resources, for light and dark mode.
+
+    Args:
+        cases: confidence in the first file, and whether that file was correct.
+        chosen: the recommended threshold, marked if there is one.
+        title: what was measured.
+    """
+    right = _LEFT + _SIDE + _GAP
+    caption = f"{len(cases)} issues; {_spoken(chosen)}"
+    parts = (
+        f"<style>{_STYLE}</style>",
+        f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
+        *_left(cases),
+        *_right(cases, chosen, right),
+    )
+    return picture((_WIDTH, _HEIGHT), title, caption, parts)
+
+
+def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:
+    """Draw accuracy by confidence for a page that supplies the style; the SVG has no colours of its own."""
+    worth = "; ".join(f"at {part.mean:.0%}, {part.right} of {part.cases} right" for part in fifths(cases))
+    return picture(_PANEL, title, worth or "no data yet", _left(cases), name="reliability")
+
+
+def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
+    """Draw precision and coverage of each threshold, also without colours of its own."""
+    return picture(_PANEL, title, _spoken(chosen), _right(cases, chosen, _LEFT), name="trade")
+
+
+def _left(cases: Sequence[tuple[float, bool]]) -> list[str]:
+    return [_frame(_LEFT, "correct, by quintile of confidence", "confidence"), *_reliability(fifths(cases))]
+
+
+def _right(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, left: int) -> list[str]:
+    return [_frame(left, "from there on:", "confidence"), *_trade(curve(cases), chosen, left)]
+
+
+def _spoken(chosen: Threshold | None) -> str:
+    if chosen is None:
+        return "no threshold reaches the target"
+    return f"from confidence {chosen.confidence:.2f}: {chosen.precision:.0%} right, {chosen.coverage:.0%} of issues"
+
+
+def _frame(left: int, title: str, below: str) -> str:
+    bottom = _TOP + _SIDE
+    lines = [f'<text x="{left}" y="{_TOP - 12}">{title}</text>']
+    for tenth in range(0, 11, 2):
+        x, y = left + _SIDE * tenth / 10, bottom - _SIDE * tenth / 10
+        lines.append(f'<path class="axis" d="M{left} {y:.1f}H{left + _SIDE}M{x:.1f} {_TOP}V{bottom}"/>')
+        lines.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tenth * 10} %</text>')
+        lines.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{tenth / 10:.1f}</text>')
+    lines.append(f'<text x="{left + _SIDE / 2}" y="{bottom + 40}" text-anchor="middle">{below}</text>')
+    return "\n".join(lines)
+
+
+def _reliability(parts: Sequence[Fifth]) -> list[str]:
+    bottom = _TOP + _SIDE
+    points = [(_LEFT + _SIDE * part.mean, bottom - _SIDE * part.right / part.cases, part) for part in parts]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)
+    dots = [
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{part.cases} issues, mean confidence '
+        f"{part.mean:.0%}, right {part.right / part.cases:.0%}</title></circle>"
+        for x, y, part in points
+    ]
+    ideal = f'<path class="ideal" d="M{_LEFT} {bottom}L{_LEFT + _SIDE} {_TOP}"/>'
+    return [ideal, *([f'<path class="one" d="M{path}"/>'] if points else []), *dots]
+
+
+def _trade(points: Sequence[Threshold], chosen: Threshold | None, left: int) -> list[str]:
+    bottom = _TOP + _SIDE
+    lines: list[str] = []
+    for style, shares in (("one", [p.precision for p in points]), ("two", [p.coverage for p in points])):
+        along = (
+            f"{left + _SIDE * point.confidence:.1f} {bottom - _SIDE * share:.1f}"
+            for point, share in zip(points, shares, strict=True)
+        )
+        lines.append(f'<path class="{style}" d="M{"L".join(along)}"/>' if points else "")
+    if chosen:
+        x = left + _SIDE * chosen.confidence
+        lines.append(f'<path class="ideal" d="M{x:.1f} {_TOP}V{bottom}"><title>{_spoken(chosen)}</title></path>')
+    key = f'<text x="{left + _SIDE}" y="{_TOP - 12}" text-anchor="end">'
+    return [
+        *lines,
+        f'{key}<tspan class="in-one">share right</tspan> · <tspan class="in-two">share of issues</tspan></text>',
+    ]

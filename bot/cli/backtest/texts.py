@@ -1,0 +1,196 @@
+"""Sources of past issue texts: a file, GitHub, or otherwise the fixes' own messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from bot.cli.backtest.fixes import Fix
+from bot.errors import BotError, GoneError, RateLimitedError, UserError
+from bot.github.reader import IssueReader
+from nodes.trust.secrets import mask
+
+MAX_TEXT = 131_072
+"""Characters of one text."""
+_MERGE = re.compile(r"^Merge (?:pull request|branch|remote)\b")
+_NUMBERS = re.compile(
+    r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s{1,3})?\(?(?<!\w)(?:#|GH-)\d{1,9}\)?(?:\s{0,2}(?:--|[:,-])\s)?",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}-by:.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of an issue."""
+
+    title: str
+    body: str
+    created: int = 0
+    """Seconds since 1970; 0 if unknown."""
+
+
+class Texts(Protocol):
+    """A source of issue texts."""
+
+    @property
+    def description(self) -> str:
+        """The source of the texts, for the reader of the figures."""
+
+    async def of(self, fix: Fix) -> Text | None:
+        """Return the issue that a fix closes; None if its number is not an issue's, or no text is known.
+
+        Raises:
+            UserError: the texts cannot be read now.
+        """
+
+
+class FileTexts:
+    """Texts from JSON lines with number, title, body and optionally created_at."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the whole file.
+
+        Raises:
+            UserError: the file cannot be read; the message names the line.
+        """
+        self.description = f"from {path.name}"
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read {path}: {error}") from error
+        rows = (_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip())
+        self._texts = dict(rows)
+
+    async def of(self, fix: Fix) -> Text | None:
+        """Return the text under the fix's number."""
+        return self._texts.get(fix.number)
+
+
+class MessageTexts:
+    """Texts from the fixes' own messages, used if there is no other source."""
+
+    description = "from commit messages; their authors knew the fix, so results differ from those on issue texts"
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    async def of(self, fix: Fix) -> Text | None:
+        """Return the message without issue numbers, once per commit. For a merge, it is the pull request's title."""
+        if fix.landed.sha in self._used:  # the commit closes a second issue, whose text would be the same
+            return None
+        self._used.add(fix.landed.sha)
+        message = fix.landed.message.strip()
+        if _MERGE.match(message):
+            message = message.partition("\n")[2].strip() or next(iter(fix.landed.merged), "").strip()
+        plain = _TRAILER.sub("", _NUMBERS.sub("", message)).strip()
+        title, _, body = plain.partition("\n")
+        return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
+
+
+Retention = Callable[[int, Text | None], None]
+
+
+class GitHubTexts:
+    """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
+
+    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Retention) -> None:
+        """Read a repository's issues.
+
+        Args:
+            reader: reads issues from GitHub.
+            name: owner/name, for display.
+            known: texts that need no request; None marks a number that is not an issue.
+            keep: stores a text that was read.
+        """
+        self.description = f"from {name} on GitHub, as they are now"
+        self._reader = reader
+        self._known = known
+        self._keep = keep
+
+    async def of(self, fix: Fix) -> Text | None:
+        """Return the issue under the fix's number; None for a pull request."""
+        if fix.number not in self._known:
+            text = await self._read(fix.number)
+            self._known[fix.number] = text
+            self._keep(fix.number, text)
+        return self._known[fix.number]
+
+    async def _read(self, number: int) -> Text | None:
+        issue = await call_github(self._reader.issue(number))
+        if issue is None or issue.is_pull_request:
+            return None
+        return Text(issue.title, issue.body, _seconds(_moment(issue.created_at)))
+
+
+async def call_github(asking: Any) -> Any:
+    """Return GitHub's answer.
+
+    Raises:
+        UserError: GitHub does not answer, or refuses.
+    """
+    try:
+        return await asking
+    except RateLimitedError as error:
+        wait = f" in {error.after / 60:.0f} minutes" if error.after else " later"
+        raise UserError(
+            "GitHub's rate limit is used up: set GITHUB_TOKEN, or repeat the same "
+            f"command{wait}; it continues from there"
+        ) from error
+    except GoneError as error:
+        raise UserError(
+            "GitHub does not find the repository: check owner/name, or set GITHUB_TOKEN for a private one"
+        ) from error
+    except BotError as error:
+        raise UserError(
+            f"issues cannot be read from GitHub ({mask(str(error))}); give them with --issues FILE"
+        ) from error
+
+
+def dump(text: Text | None) -> dict[str, Any] | None:
+    """Return a text as plain values."""
+    return asdict(text) if text else None
+
+
+def load(description: dict[str, Any] | None) -> Text | None:
+    """Read the values that ``dump`` returned."""
+    return (
+        Text(str(description["title"]), str(description["body"]), int(description["created"])) if description else None
+    )
+
+
+def _moment(written: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return None
+
+
+class _Row(BaseModel):
+    """A line of the file. Other fields are ignored."""
+
+    number: int
+    title: str
+    body: str | None = None
+    created_at: datetime | None = None
+
+
+def _row(path: Path, number: int, line: str) -> tuple[int, Text]:
+    try:
+        row = _Row.model_validate_json(line)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "the line"
+        wanted = '{"number": 1, "title": "…", "body": "…"}'
+        raise UserError(f"{path}, line {number}: {where}: {fault['msg']}; wanted is {wanted}") from error
+    return row.number, Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
+
+
+def _seconds(when: datetime | None) -> int:
+    return int(when.replace(tzinfo=when.tzinfo or UTC).timestamp()) if when else 0

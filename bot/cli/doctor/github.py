@@ -1,0 +1,147 @@
+"""Check the App's registration on GitHub, and one repository: read access, configuration and labels."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+
+from bot.cli.doctor import Check
+from bot.errors import BotError, UserError
+from bot.github.registration import RegisteredApp, fetch_registered_app
+from bot.github.token import TokenGitHub
+from bot.limits.writes import WHOLE, WriteBudget
+from bot.ports import RepositoryRef
+from bot.runs.remote import token_for
+from bot.server.registration import registration
+from bot.settings import Settings
+from bot.settings.repository import find_config
+from bot.settings.server import app_key
+
+_WEBHOOK = "/webhooks/github"
+_LEVELS = ("none", "read", "write", "admin")
+
+
+def check_app(settings: Settings) -> Iterator[Check]:
+    """Compare the App's registration on GitHub with what the App needs."""
+    key = app_key(settings)
+    if settings.github_app_id is None:
+        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` registers one")
+        return
+    if key is None:
+        yield Check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
+        return
+    try:
+        app = asyncio.run(fetch_registered_app(str(settings.github_app_id), key, settings.github_api_url))
+    except (BotError, ValueError, TypeError) as error:
+        yield Check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
+        return
+    yield Check(ok=True, name="App", says=f"{app.slug}, its name on GitHub")
+    yield _permissions(app.permissions)
+    yield _events(app.events)
+    yield _hook(app, settings)
+
+
+def _permissions(held: Mapping[str, str]) -> Check:
+    needed: Mapping[str, str] = registration()["default_permissions"]
+    lacking = [f"{name}: {level}" for name, level in needed.items() if _rank(held.get(name)) < _rank(level)]
+    spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(needed.get(name))]
+    if lacking:
+        says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
+        return Check(ok=False, name="App's permissions", says=says)
+    surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
+    return Check(ok=True, name="App's permissions", says=f"as in app.yml{surplus}")
+
+
+def _rank(level: str | None) -> int:
+    return _LEVELS.index(level) if level in _LEVELS else 0
+
+
+def _events(subscribed: frozenset[str]) -> Check:
+    lacking = sorted(set(registration()["default_events"]) - subscribed)
+    says = f"lacks {', '.join(lacking)}: tick it on the App's settings page" if lacking else "as in app.yml"
+    return Check(ok=not lacking, name="App's events", says=says)
+
+
+def _hook(app: RegisteredApp, settings: Settings) -> Check:
+    name = "App's webhook"
+    if not app.hook_url:
+        return Check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
+    if app.hook_insecure:
+        return Check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
+    public = (settings.triage_public_url or "").rstrip("/")
+    if public and app.hook_url != f"{public}{_WEBHOOK}":
+        says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
+        # smee.io forwards deliveries, so its address legitimately differs from the public one.
+        return Check(ok="smee.io/" in app.hook_url, name=name, says=says)
+    ends = app.hook_url.endswith(_WEBHOOK) or "smee.io/" in app.hook_url
+    says = f"goes to {app.hook_url}" if ends else f"goes to {app.hook_url}, which does not end with {_WEBHOOK}"
+    return Check(ok=ends, name=name, says=says)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+
+
+class _NoWrites:
+    """Write limits of the doctor, which only reads: every write is refused and nothing is counted."""
+
+    async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:  # noqa: ARG002  the port's signature
+        raise UserError("`triage doctor` writes nothing")
+
+    async def check_paused(self, installation: str) -> None:
+        """Never delay a request."""
+
+    async def answered(self, installation: str, *, write: bool = False) -> None:
+        """Count nothing."""
+
+    async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool = False) -> None:
+        """Record nothing."""
+
+
+def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
+    """Check what a run in the repository would encounter.
+
+    Raises:
+        UserError: the name is not owner/name.
+    """
+    if not _NAME.fullmatch(full_name):
+        raise UserError(f"--github {full_name}: write owner/name")
+    try:
+        yield from asyncio.run(_checked(full_name, settings))
+    except BotError as error:
+        says = f"cannot be read: {error}; install the App there, or set GITHUB_TOKEN"
+        yield Check(ok=False, name=full_name, says=says)
+
+
+async def _checked(full_name: str, settings: Settings) -> list[Check]:
+    return [check async for check in _checks(full_name, settings)]
+
+
+async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
+    token = await token_for(full_name, settings)
+    github = TokenGitHub(
+        token, writes=_NoWrites(), api_url=settings.github_api_url, server_url=settings.github_server_url
+    )
+    owner, _, name = full_name.partition("/")
+    try:
+        client = github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
+        sha = await client.tip()
+        yield Check(
+            ok=True, name=full_name, says=f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
+        )
+        found = await find_config(client)
+        faults = "; ".join(map(str, found.faults))
+        says = f"`.github/triage.yml`: {faults}" if faults else f"mode {found.config.mode}"
+        yield Check(ok=not faults, name="its configuration", says=says)
+        there = await client.repository_labels()
+        wanted = {*found.config.labels.map.values(), *(one for one in found.config.labels.allowed if "*" not in one)}
+        missing = sorted(wanted - there)
+        says = (
+            "these labels do not exist, so they are never set; create them, or remove them "
+            f"from the configuration: {', '.join(missing)}"
+            if missing
+            else "all there"
+        )
+        yield Check(ok=not (set(found.config.labels.map.values()) & set(missing)), name="its labels", says=says)
+    finally:
+        await github.aclose()

@@ -1,0 +1,76 @@
+"""Check this machine: Python, git, the data directory, and the database with its schema."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.cli.doctor import Check
+from bot.errors import BotError
+from bot.settings import Settings
+from bot.store.databases.opening import open_store
+
+_GIT = (2, 31)
+"""First git release with GIT_CONFIG_COUNT: settings from the environment keep tokens out of arguments and files."""
+
+
+def check_machine(settings: Settings) -> Iterator[Check]:
+    """Run the checks that need no network except the connection to the database."""
+    version = sys.version_info
+    says = f"{version.major}.{version.minor}.{version.micro} (3.11 or newer)"
+    yield Check(ok=version >= (3, 11), name="python", says=says)
+    yield _git()
+    writable = _writable(settings.triage_data_dir)
+    yield writable
+    if settings.database_url is not None or (writable.ok and (settings.triage_data_dir / "store.db").exists()):
+        yield _store(settings)
+
+
+def _git() -> Check:
+    if shutil.which("git") is None:
+        return Check(ok=False, name="git", says="not found on the PATH: install git")
+    output = subprocess.run(
+        ["git", "--version"], capture_output=True, text=True, timeout=10, check=False
+    ).stdout.strip()
+    found = re.match(r"git version (\d+)\.(\d+)", output)
+    if found is None:
+        return Check(ok=False, name="git", says=output or "does not answer to `git --version`")
+    new = (int(found[1]), int(found[2])) >= _GIT
+    return Check(ok=new, name="git", says=output if new else f"{output}: install 2.31 or newer")
+
+
+def _writable(directory: Path) -> Check:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return Check(ok=False, name="data directory", says=f"{directory}: {error.strerror}; set TRIAGE_DATA_DIR")
+    return Check(ok=True, name="data directory", says=f"{directory} is writable")
+
+
+def _store(settings: Settings) -> Check:
+    """Check that the store answers. Opening a SQLite file also migrates it; a Postgres database is only read."""
+    name = "database" if settings.database_url is not None else "store"
+    try:
+        counts = asyncio.run(_counted(settings))
+    except BotError as error:
+        return Check(ok=False, name=name, says=str(error))
+    output = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no jobs wait"
+    dead = counts.get("dead", 0)
+    advice = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
+    return Check(ok=True, name=name, says=f"answers, with this release's tables: {output}{advice}")
+
+
+async def _counted(settings: Settings) -> dict[str, int]:
+    store = open_store(settings, tidy=False)
+    try:
+        return await store.jobs.counts()
+    finally:
+        await store.aclose()

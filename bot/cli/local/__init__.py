@@ -1,0 +1,1 @@
+"""Commands that work on a local checkout, without a server."""

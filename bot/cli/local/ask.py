@@ -1,0 +1,170 @@
+"""``triage ask``: answer one question about a repository, or a session of questions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from bot.cli.local.changes import printable
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Storage, open_engine
+from bot.settings.dotenv import ignored_settings
+
+if TYPE_CHECKING:
+    from bot.cli.ask.answer import Answerer, Place, Reply
+    from bot.settings import Settings
+
+_HELP = (
+    "Ask where something is, who owns it or what changed, or paste a stack trace. An empty line sends it; `exit` ends."
+)
+_LEAVE = frozenset({"exit", "quit", ":q"})
+
+
+@click.command("ask")
+@click.argument("question", required=False)
+@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is not changed.")
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
+)
+@click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto"]),
+    help="The brain that writes the answer: rules, llm, or auto: llm if a key or an address is set.",
+)
+def command(
+    *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
+) -> None:
+    """Answer questions about a repository; without a QUESTION, read them from standard input until Ctrl-D.
+
+    The wording selects the source. "where is …" and "who uses …" look up names, "who owns …" reads CODEOWNERS and the
+    history, "what changed in …" reads the commits, and a stack trace is resolved to code. A question with a keyword of
+    a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search, and a model, if one is
+    configured, phrases the result. All quoted code is read at the commit. No question depends on an earlier one, and
+    an instruction to act gets a fixed sentence.
+
+    \b
+    triage ask --repo ~/src/app "who owns the importer?"
+    triage ask --repo ~/src/app "where is parse_date used?" --json
+    """
+    settings = _settings(repo, brain)
+    answerer = _answerer(repo, rev, settings)
+    if question is None and sys.stdin.isatty():
+        click.echo(_HELP, err=True)
+    for asked in _asked() if question is None else (question,):
+        _print(asyncio.run(_replied(answerer, asked, settings)), as_json=as_json)
+
+
+async def _replied(answerer: Answerer, question: str, settings: Settings) -> Reply:
+    reply = await answerer.answer(question)
+    if settings.brain == "rules":
+        return reply
+    from bot.cli.ask.model import in_words  # noqa: PLC0415  rules need no models
+
+    return await in_words(question, reply, settings)
+
+
+def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
+    from bot.runs.model import check_brain  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(repo)
+    if ignored_settings(repo):
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    check_brain(settings)
+    return settings
+
+
+def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
+    from bot.cli.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
+    from bot.runs.sources import Sources  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+
+    sources = Sources(load_operator_config(settings.triage_config, repo))
+    progress = Progress()
+    storage = Storage.of(settings)
+    engine, sha = open_engine(repo, rev, storage, progress.phase)
+    engine.warm(sha)
+    progress.clear()
+    return Answerer(engine, sha, sources)
+
+
+def _asked() -> Iterator[str]:
+    """Yield questions from standard input: one per line; one that starts with a stack trace ends at an empty line."""
+    waiting: list[str] = []
+    for line in sys.stdin:
+        line_text = line.rstrip("\n")
+        if not waiting and line_text.strip().lower() in _LEAVE:
+            return
+        if line_text.strip() and (waiting or _begins_a_trace(line_text)):
+            waiting.append(line_text)
+            continue
+        if waiting or line_text.strip():
+            yield "\n".join([*waiting, line_text]).strip()
+        waiting = []
+    if waiting:
+        yield "\n".join(waiting)
+
+
+def _begins_a_trace(line: str) -> bool:
+    return line.lstrip().startswith(("Traceback", "Exception in", "panic:", "thread '", "Error:", "Caused by"))
+
+
+def _print(reply: Reply, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(_document(reply)))
+        return
+    click.echo(_text(reply), color=False if os.environ.get("NO_COLOR") else None)
+
+
+def _document(reply: Reply) -> dict[str, Any]:
+    return {
+        "route": reply.route,
+        "text": reply.text,
+        "places": [
+            {
+                "path": p.path,
+                "start_line": p.start_line,
+                "end_line": p.end_line,
+                "symbol": p.symbol,
+                "quote": p.quote,
+                "why": p.why,
+            }
+            for p in reply.places
+        ],
+        "people": list(reply.people),
+        "changes": list(reply.changes),
+        "results": [{"url": one.locator.url, "quote": one.quote} for one in reply.results],
+        "judged_by": reply.judged_by,
+        "notes": list(reply.notes),
+    }
+
+
+def _text(reply: Reply) -> str:
+    lines = [click.style(printable(reply.text), bold=True)]
+    lines += [f"  {printable(one)}" for one in (*reply.people, *reply.changes)]
+    for place in reply.places:
+        lines += ["", *_placed(place)]
+    for result in reply.results:
+        lines += ["", f"  {printable(result.locator.url or '')}", *_indented(result.quote)]
+    lines += [f"  ({printable(note)})" for note in reply.notes]
+    return "\n".join([*lines, ""])
+
+
+def _placed(place: Place) -> list[str]:
+    symbol = f"  {place.symbol}" if place.symbol else ""
+    head = f"{place.path}:{place.start_line}-{place.end_line}{symbol}"
+    quote = [f"  {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.start_line)]
+    return [printable(line) for line in (head, *([f"    {place.why}"] if place.why else []), *quote)]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {printable(line)}" for line in text.split("\n")[:8]]

@@ -1,0 +1,89 @@
+"""``triage classify``: classify many issues by kind, one per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import click
+
+from bot.errors import UserError
+
+MAX_LINE = 64 * 1024 * 1024
+"""Maximum bytes of a line: far above any issue; it bounds the memory for a stream without line ends."""
+
+
+@click.command("classify")
+@click.argument("file", type=click.File("rb"), metavar="FILE|-")
+def command(*, file: IO[bytes]) -> None:
+    """Classify each issue as bug, feature, question, docs, spam or security.
+
+    FILE (or - for standard input) has one JSON object per line with "title" and "body"; a body may be null or absent,
+    and other keys are ignored. For each line, in order and as soon as it is read, one line is printed:
+
+    \b
+    $ echo '{"title": "Crash on empty file", "body": null}' | triage classify -
+    {"kind": "bug", "confidence": 0.83}
+
+    The result depends on the text alone and is deterministic; no model is called and no repository is read. The
+    confidence is how often such a result is right in a repository that was not in the training data. A line that is
+    not an issue ends the command with exit code 2 and its line number, after the results of the lines before it. Empty
+    lines are skipped.
+    """
+    from nodes.issue.kinds import classify  # noqa: PLC0415  --help needs no weights
+
+    for number, line in _lines(file):
+        try:
+            title, body = read_line(line)
+        except ValueError as fault:
+            raise UserError(f"line {number} {fault}") from fault
+        found = classify(title, body)
+        click.echo(json.dumps({"kind": found.kind, "confidence": found.confidence}))
+
+
+def read_line(line: bytes) -> tuple[str, str]:
+    """Parse the title and body of a line.
+
+    Raises:
+        ValueError: the line is not an issue; the message says what is wrong with it.
+    """
+    try:
+        issue: Any = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError("is not UTF-8 text") from error
+    except RecursionError as error:
+        raise ValueError("is nested too deeply to be an issue") from error
+    except ValueError as error:
+        raise ValueError(f"is not JSON: {_first_line(error)}") from error
+    if not isinstance(issue, dict):
+        raise ValueError('is not an object with "title" and "body"')  # noqa: TRY004  the caller adds the line number
+    if "title" not in issue and "body" not in issue:
+        raise ValueError('has neither "title" nor "body"')
+    return _text(issue, "title"), _text(issue, "body")
+
+
+def _text(issue: dict[str, Any], key: str) -> str:
+    value = issue.get(key)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f'has a "{key}" that is not text')
+    return value or ""
+
+
+def _first_line(error: ValueError) -> str:
+    return str(error).partition("\n")[0][:200]
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield non-empty lines with their 1-based numbers, each as soon as its line end arrives.
+
+    Raises:
+        UserError: a line is longer than `MAX_LINE`.
+    """
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise UserError(f"line {number} is longer than {MAX_LINE // 1024 // 1024} MB")
+        if line.strip():
+            yield number, line

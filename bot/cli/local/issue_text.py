@@ -1,0 +1,131 @@
+"""Read the issue of a command from a file, standard input, text or GitHub; report bad input in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.cli.local.progress import Progress
+from bot.errors import UserError
+
+if TYPE_CHECKING:
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.code import NoCode
+    from bot.settings import Settings
+
+MAX_ISSUE = 1_000_000
+"""Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueText:
+    """An issue's title and body."""
+
+    title: str
+    body: str
+
+
+def read_issue(file: str | None, text: str | None, title: str | None) -> IssueText:
+    """Read an issue from the source that the options name.
+
+    Raises:
+        UserError: the issue is missing, empty, binary, too large or unreadable, or named twice.
+    """
+    if (file is None) == (text is None):
+        raise UserError("give one issue: a FILE, - for standard input, or --text TEXT")
+    whole = text if text is not None else _read(str(file))
+    if not whole.strip():
+        raise UserError("the issue is empty: write at least a title")
+    if len(whole) > MAX_ISSUE:
+        raise UserError(_TOO_LARGE)
+    return _titled(whole, title)
+
+
+_TOO_LARGE = f"the issue is larger than {MAX_ISSUE // 1_000_000} MB: keep the part that describes the bug"
+
+
+def _read(file: str) -> str:
+    name = "standard input" if file == "-" else file
+    try:
+        if file == "-":
+            raw = sys.stdin.buffer.read(MAX_ISSUE + 1)
+        else:
+            with Path(file).open("rb") as stream:
+                raw = stream.read(MAX_ISSUE + 1)
+    except OSError as error:
+        raise UserError(f"cannot read the issue from {name}: {error.strerror}") from error
+    if b"\0" in raw:
+        raise UserError(f"{name} is binary: the issue must be text")
+    if len(raw) > MAX_ISSUE:
+        raise UserError(_TOO_LARGE)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:  # Latin-1 decodes any bytes, so this cannot fail
+        return raw.decode("latin-1")
+
+
+def _titled(whole: str, title: str | None) -> IssueText:
+    """Split a text into title and body; without a given title, the first non-empty line is the title."""
+    whole = whole.replace("\r\n", "\n")
+    if title is not None:
+        return IssueText(title.strip(), whole)
+    first, _, rest = whole.lstrip("\n").partition("\n")
+    return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
+
+
+_LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
+
+
+def named_issue(argument: str | None, option: str | None) -> str | None:
+    """Return the issue that a command names, as its argument or with ``--issue``.
+
+    Raises:
+        UserError: both are given.
+    """
+    if argument is not None and option is not None:
+        raise UserError("name the issue once: as the argument or with --issue")
+    return argument if option is None else option
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An issue's text and its repository."""
+
+    text: IssueText
+    repository: str
+    renderer: MarkdownRenderer | None = None
+    """Renders links to GitHub if the repository is there; None otherwise."""
+    no_code: NoCode | None = None
+    """Set if the repository could not be fetched."""
+
+
+def is_remote(issue: str | None) -> bool:
+    """Return whether the option names an issue on GitHub; an existing file with that name takes precedence."""
+    return issue is not None and _LOOKS_LIKE.fullmatch(issue) is not None and not Path(issue).exists()
+
+
+def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:
+    """Read the issue, and fetch its repository unless ``repo`` is given.
+
+    Raises:
+        UserError: the issue or its repository does not exist or cannot be read.
+    """
+    from bot.report.comment.markdown import MarkdownRenderer  # noqa: PLC0415
+    from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
+
+    reference = Reference.read(issue)
+    if reference is None:
+        raise UserError(
+            f"{issue}: write owner/repo#n, or the address of an issue: https://github.com/owner/repo/issues/n"
+        )
+    progress.phase(f"reading {reference}", 0, 0)
+    found = asyncio.run(read_remote(reference, settings, clone=repo is None))
+    renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
+    text = IssueText(found.title, found.body)
+    if found.no_code is not None:
+        return Located(text, reference.full_name, renderer, found.no_code)
+    return Located(text, repo or str(found.repository), renderer)

@@ -1,0 +1,128 @@
+"""``triage locate``: run only the evidence engine."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.cli.local.changes import history_document, history_text, printable, reason_document
+from bot.cli.local.issue_text import IssueText, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import open_engine, storage
+
+if TYPE_CHECKING:
+    from nodes.search.engine import Engine
+    from nodes.search.history.types import History
+    from nodes.search.types import Query, Ranking
+
+
+@click.command("locate")
+@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
+@click.option(
+    "--repo",
+    default=".",
+    show_default=True,
+    type=click.Path(),
+    help="A git repository, bare or not; it is not changed.",
+)
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
+@click.option("--text", help="The issue text itself.")
+@click.option("--title", help="The title; without it the first line is the title.")
+@click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
+@click.option("--history", is_flag=True, help="Also print which changes may have broken it, and who knows the code.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, confidence, files, locations, seconds.")
+def command(
+    *,
+    argument: str | None,
+    repo: str,
+    rev: str,
+    issue: str | None,
+    text: str | None,
+    title: str | None,
+    top: int,
+    history: bool,
+    as_json: bool,
+) -> None:
+    """Rank the files and functions that an issue is about, best first, each with reasons.
+
+    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page, which is read from GitHub.
+
+    No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
+    commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
+    range, inconclusive, owners and fingerprints.
+    """
+    from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
+
+    progress = Progress()
+    given = _issue(named_issue(argument, issue), text, title, repo, progress)
+    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
+    query = Query(given.title, given.body, limit=top)
+    ranking = engine.find(query, sha)
+    past = _history(engine, query, ranking) if history else None
+    progress.clear()
+    if as_json:
+        document = as_document(ranking) | (history_document(past) if past else {})
+        click.echo(json.dumps(document, ensure_ascii=True))
+    else:
+        click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
+
+
+def _issue(issue: str | None, text: str | None, title: str | None, repo: str, progress: Progress) -> IssueText:
+    if not is_remote(issue) or text is not None:
+        return read_issue(issue, text, title)
+    from bot.settings import load_settings  # noqa: PLC0415  an issue in a file needs no settings
+
+    return fetch(str(issue), repo, load_settings(repo), progress).text
+
+
+def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
+    from nodes.search.history.spots import spots_of  # noqa: PLC0415  --help needs no engine
+
+    return engine.history(query, spots_of(ranking.locations), ranking.commit)
+
+
+def as_document(ranking: Ranking) -> dict[str, Any]:
+    """Return the ranking as JSON values, with keys in the documented order."""
+    locations = [
+        {
+            "path": place.path,
+            "start_line": place.start_line,
+            "end_line": place.end_line,
+            "symbol": place.symbol,
+            "score": round(place.score, 6),
+            "quote": place.quote,
+            "quote_start": place.quote_start,
+            "quote_end": place.quote_end,
+            "reasons": [reason_document(reason) for reason in place.reasons],
+        }
+        for place in ranking.locations
+    ]
+    files = [
+        {"path": hit.path, "score": round(hit.score, 6), "reasons": [reason_document(r) for r in hit.reasons]}
+        for hit in ranking.files
+    ]
+    return {
+        "commit": ranking.commit,
+        "confidence": round(ranking.confidence, 4),
+        "files": files,
+        "locations": locations,
+        "seconds": {phase: round(seconds, 4) for phase, seconds in ranking.seconds.items()},
+    }
+
+
+def as_text(ranking: Ranking) -> str:
+    """Return one paragraph per location: its position, the reasons and the lines."""
+    if not ranking.locations:
+        return "Nothing in this commit matches the issue."
+    return "\n\n".join(_paragraph(place) for place in ranking.locations)
+
+
+def _paragraph(place: Any) -> str:
+    symbol = f"  {place.symbol}" if place.symbol else ""
+    head = f"{printable(place.path)}:{place.start_line}-{place.end_line}{symbol}  ({place.score:.2f})"
+    reasons = [f"    {reason.text}" for reason in place.reasons[:3]]
+    quote = [f"    {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.quote_start)]
+    return "\n".join([head, *map(printable, reasons), *map(printable, quote)])

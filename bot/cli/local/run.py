@@ -1,0 +1,304 @@
+"""``triage run``: triage one issue, ask its questions on the terminal and print the report."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Storage, open_engine
+from bot.errors import UserError
+from bot.settings.dotenv import ignored_settings, repository_around
+from nodes.state import Answer, HumanExchange
+
+if TYPE_CHECKING:
+    from bot.report.explain import Account
+    from bot.settings import Settings
+    from bot.settings.operator import OperatorConfig
+    from nodes.context import CodePort, PastPort
+
+MAX_ANSWER = 1_000
+
+
+class Questions:
+    """Ask on standard error, so that standard output contains only the report."""
+
+    def __init__(self, progress: Progress, *, interactive: bool) -> None:
+        self._progress = progress
+        self._interactive = interactive
+        self._asked = 0
+
+    async def ask(self, exchange: HumanExchange) -> Answer:
+        """Return one answer; if not interactive or not answered, the question is withdrawn and stays in the report."""
+        if not self._interactive:
+            return Answer()
+        self._progress.clear()
+        self._asked += 1
+        self._show(exchange)
+        try:
+            typed = await _line()
+        except asyncio.CancelledError:
+            click.echo(err=True)  # end the prompt's line before any later output
+            raise
+        text = _chosen(typed.strip(), exchange)
+        return Answer(text=text[:MAX_ANSWER] or None, answered_by="you" if text else None)
+
+    def _show(self, exchange: HumanExchange) -> None:
+        click.secho(f"\nQuestion {self._asked}: {exchange.question}", bold=True, err=True)
+        if exchange.context:
+            click.echo(f"  {exchange.context}", err=True)
+        if exchange.reason:
+            click.echo(f"  Why: {exchange.reason}", err=True)
+        for number, option in enumerate(exchange.options, 1):
+            click.echo(f"  {number}) {option}", err=True)
+        click.echo("Answer (a number, your own words, or Enter to skip): ", nl=False, err=True)
+
+
+def _chosen(typed: str, exchange: HumanExchange) -> str:
+    if typed.isdecimal() and 1 <= int(typed) <= len(exchange.options):
+        return exchange.options[int(typed) - 1]
+    return typed
+
+
+async def _line() -> str:
+    """Read a line of standard input in a daemon thread, which is never joined, so that Ctrl-C works without Enter."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(typed: bytes) -> None:
+        if not line.done():
+            line.set_result(typed)
+
+    def read() -> None:
+        typed = _read_line(sys.stdin.fileno())
+        with contextlib.suppress(RuntimeError):  # the run was stopped, and its event loop is closed
+            loop.call_soon_threadsafe(settle, typed)
+
+    threading.Thread(target=read, daemon=True).start()
+    return (await line).decode(errors="replace")
+
+
+def _read_line(descriptor: int) -> bytes:
+    """Read a line byte by byte without Python's buffer: a waiting thread would hold its lock while Python exits."""
+    line = bytearray()
+    while (byte := os.read(descriptor, 1)) and byte != b"\n":
+        line += byte
+    return bytes(line)
+
+
+Format = Literal["md", "json", "ticket", "prompt"]
+
+
+@click.command("run")
+@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
+@click.option(
+    "--repo",
+    type=click.Path(),
+    help="A git repository, bare or not; it is not changed. Default: the issue's repository, else the current one.",
+)
+@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
+@click.option("--text", help="The issue text itself.")
+@click.option("--title", help="The title; without it the first line is the title.")
+@click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto"]),
+    help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "json", "ticket", "prompt"]),
+    default="md",
+    show_default=True,
+    help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft; "
+    "prompt: a brief for a coding agent.",
+)
+@click.option(
+    "--issues",
+    metavar="FILE",
+    help="Earlier issues to compare with, without this one: JSON lines with number, title, body, state and url.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Explain the run: path, evidence, guards, dropped claims, scores, retries, model and cost.",
+)
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="Answer the run's questions on the terminal; without this option they are listed in the report.",
+)
+@click.option("--verbose", is_flag=True, help="Print one line per step on stderr, even if it is not a terminal.")
+def command(
+    *,
+    argument: str | None,
+    repo: str | None,
+    rev: str,
+    issue: str | None,
+    text: str | None,
+    title: str | None,
+    brain: Literal["rules", "llm", "auto"] | None,
+    form: Format,
+    issues: str | None,
+    explain: bool,
+    interactive: bool,
+    verbose: bool,
+) -> None:
+    """Triage one issue against a repository and print the report; nothing is posted to GitHub.
+
+    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page.
+
+    \b
+    triage run https://github.com/owner/repo/issues/5
+    triage run issue.md
+    triage run --repo ~/src/app --text "KeyError in parse() on empty input"
+
+    An issue on GitHub is read with GITHUB_TOKEN, or as the App if its settings are set. Its repository is fetched and
+    stored in TRIAGE_DATA_DIR, unless --repo names a clone. GITHUB_API_URL and GITHUB_SERVER_URL select another server.
+
+    You can stop it with Ctrl-C at any time; the same command resumes the run.
+    """
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+
+    issue = named_issue(argument, issue)
+    remote = is_remote(issue) and text is None
+    given = None if remote else read_issue(issue, text, title)
+    if repo is None and not remote:
+        repo = _current_repository()
+    settings = _settings(repo)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    if settings.brain == "llm":
+        from bot.runs.model import check_brain  # noqa: PLC0415  rules need no models
+
+        check_brain(settings)
+    past = _past(issues)
+    operator = load_operator_config(settings.triage_config, repo)
+    progress = Progress(verbose=verbose)
+    try:
+        where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
+        account = _triage(where, rev, settings, progress, interactive=interactive, past=past, operator=operator)
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("stopped; the same command continues from here", err=True)
+        sys.exit(130)
+    progress.clear()
+    click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
+
+
+def _current_repository() -> str:
+    """Return the repository around the current folder.
+
+    Raises:
+        UserError: the folder is in none.
+    """
+    around = repository_around(Path.cwd())
+    if around is None:
+        raise UserError("this folder is in no git repository: name one with --repo, or an issue on GitHub")
+    return str(around)
+
+
+def _settings(repo: str | None) -> Settings:
+    """Load the operator's settings; a .env of the analysed repository, or of the one around the folder, is not read."""
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
+
+    around = repo or repository_around(Path.cwd())
+    if around is not None and ignored_settings(around):
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
+    return load_settings(around)
+
+
+def _triage(
+    where: Located,
+    rev: str,
+    settings: Settings,
+    progress: Progress,
+    *,
+    interactive: bool,
+    past: PastPort | None,
+    operator: OperatorConfig,
+) -> Account:
+    from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
+    from bot.runs.pictures import PictureFetcher  # noqa: PLC0415  as above
+
+    code = _code(where, rev, settings, progress)
+    questions: Questions = Questions(progress, interactive=interactive)
+
+    async def run() -> Account:
+        async with open_outside(settings, operator) as outside:
+            return await triage(
+                code,
+                where.repository,
+                title=where.text.title,
+                body=where.text.body,
+                settings=settings,
+                ask=questions.ask,
+                listener=progress.node,
+                past=past,
+                outside=outside,
+                pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
+                renderer=where.renderer,
+            )
+
+    return asyncio.run(run())
+
+
+def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
+    """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
+    from bot.runs.code import EngineCode  # noqa: PLC0415  --help needs no numpy
+
+    if where.no_code is not None:
+        progress.clear()
+        click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
+        return where.no_code
+    return EngineCode(*open_engine(where.repository, rev, Storage.of(settings), progress.phase))
+
+
+def _past(file: str | None) -> PastPort | None:
+    if file is None:
+        return None
+    from bot.runs.past import read_listed  # noqa: PLC0415  --help needs no pydantic
+
+    return read_listed(file)
+
+
+def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool) -> str:
+    result = account.result
+    if form == "json":
+        whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
+        return whole.model_dump_json(indent=2)
+    if form == "prompt":
+        from bot.report.brief import brief  # noqa: PLC0415  few runs need it
+
+        output = brief(result.report, issue.title, issue.body)
+    elif form == "ticket":
+        ticket = result.report.ticket
+        fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
+        output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
+    elif sys.stdout.isatty():
+        from bot.report.terminal import render_terminal  # noqa: PLC0415
+
+        output = render_terminal(result.report)
+    else:
+        output = result.report.github_comment.rstrip("\n")
+    return f"{output}\n\n{_explained(account)}" if explain else output
+
+
+def _explained(account: Account) -> str:
+    """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
+    from bot.report.explain import render_markdown, render_text  # noqa: PLC0415  as above
+
+    return render_text(account) if sys.stdout.isatty() else render_markdown(account)
+
+
+def _colour() -> bool | None:
+    return False if os.environ.get("NO_COLOR") else None

@@ -1,0 +1,1 @@
+"""Commands that run, fill or query a server."""

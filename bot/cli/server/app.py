@@ -1,0 +1,40 @@
+"""``triage app``: register the GitHub App."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group("app")
+def command() -> None:
+    """Register the App on GitHub."""
+
+
+@command.command("create")
+@click.option("--org", default="", help="The organisation that owns the App; default: your own account.")
+@click.option(
+    "--public-url", help="The address at which GitHub and browsers reach the server; default: TRIAGE_PUBLIC_URL."
+)
+@click.option("--webhook-url", help="The address for deliveries, if it differs, for example a channel of smee.io.")
+@click.option("--server-url", help="The address of a GitHub Enterprise Server; default: GITHUB_SERVER_URL.")
+@click.option("--name", help="The App's name; GitHub lets you change it.")
+@click.option("--show", is_flag=True, help="Print the secrets for a secret store, instead of storing them.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+def create(
+    *,
+    org: str,
+    public_url: str | None,
+    webhook_url: str | None,
+    server_url: str | None,
+    name: str | None,
+    show: bool,
+    no_browser: bool,
+) -> None:
+    """Create the App on GitHub with two clicks in a browser on this machine.
+
+    The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
+    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
+    """
+    from bot.server.registration.app_create import Answers, create_app  # noqa: PLC0415  --help needs no server
+
+    create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)

@@ -1,0 +1,112 @@
+"""``triage doctor``: check the installation and say how to fix faults."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.settings.dotenv import ignored_settings, repository_around
+
+if TYPE_CHECKING:
+    from bot.cli.doctor import Check
+    from bot.settings import Settings
+
+
+@click.command("doctor")
+@click.option("--repo", help="The repository to triage: as in a run, a .env inside it is ignored.")
+@click.option(
+    "--github", metavar="OWNER/NAME", help="Also check a repository on GitHub: access, configuration, labels."
+)
+@click.option(
+    "--no-calls",
+    is_flag=True,
+    help="Send no request to the model; by default a few short requests and a long one are sent.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
+def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bool) -> None:
+    """Check the installation and say how to fix each fault; exit with 1 if there is one.
+
+    Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
+    on GitHub (permissions, events, webhook), the model (structured output, temperature, window, speed) and the tools
+    of TRIAGE_CONFIG.
+
+    Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
+    """
+    checks: list[Check] = []
+    for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
+        checks.append(check)
+        if not as_json:
+            _show(check)
+    if as_json:
+        click.echo(json.dumps([{"ok": one.ok, "name": one.name, "says": one.says} for one in checks], indent=1))
+    if not all(check.ok for check in checks):
+        sys.exit(1)
+
+
+def _show(check: Check) -> None:
+    mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+    click.echo(f"{mark} {check.name:<26} {check.says}", color=None if "NO_COLOR" not in os.environ else False)
+
+
+def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
+    from bot.cli.doctor import Check  # noqa: PLC0415
+    from bot.cli.doctor.github import check_app, check_repository  # noqa: PLC0415  --help needs no pydantic
+    from bot.cli.doctor.machine import check_machine  # noqa: PLC0415
+    from bot.cli.doctor.model import check_model  # noqa: PLC0415
+
+    settings, faults = _settings(repository)
+    if repository is not None and ignored_settings(repository):
+        says = "ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
+        yield Check(ok=True, name=".env", says=says)
+    yield from check_machine(settings)
+    for name, field in type(settings).model_fields.items():
+        says = faults.get(name) or _shown(name, settings)
+        yield Check(ok=name not in faults, name=name.upper(), says=f"{says}. {field.description}")
+    if faults:
+        return
+    yield from check_app(settings)
+    yield from check_model(settings, calls=calls)
+    yield from _tools(settings, repository)
+    if github is not None:
+        yield from check_repository(github, settings)
+
+
+def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
+    from bot.settings import SettingsError, load_settings  # noqa: PLC0415  as above
+
+    try:
+        return load_settings(repository), {}
+    except SettingsError as error:
+        return error.sound, error.faults
+
+
+def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
+    """Check that each source in the operator's file works."""
+    from bot.cli.doctor import Check  # noqa: PLC0415  as above
+    from bot.errors import UserError  # noqa: PLC0415
+    from bot.runs.sources import Sources  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+
+    try:
+        sources = Sources(load_operator_config(settings.triage_config, repository))
+    except UserError as error:
+        yield Check(ok=False, name="tools", says=str(error))
+        return
+    for source in asyncio.run(sources.check()):
+        yield Check(ok=source.ok, name=f"tool {source.name}", says=source.says)
+
+
+def _shown(name: str, settings: Settings) -> str:
+    value = getattr(settings, name)
+    source = "set" if name in settings.model_fields_set else "default"
+    if value is None:
+        return "not set"
+    hidden = hasattr(value, "get_secret_value")
+    return "set, hidden" if hidden else f"{value} ({source})"

@@ -1,0 +1,50 @@
+"""``triage jobs``: list dead and parked jobs, and retry dead ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bot.store.tables import Store
+
+
+@click.command("jobs")
+@click.option("--replay", "number", type=int, metavar="JOB", help="Retry a dead job, with all its attempts.")
+@click.option("--parked", is_flag=True, help="List the jobs that wait for a suspended installation instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def command(*, number: int | None, parked: bool, as_json: bool) -> None:
+    """List dead jobs, which failed permanently, with the reason; `--replay` retries one.
+
+    A server may run at the same time; it starts a replayed job within seconds.
+    """
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
+    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
+
+    asyncio.run(_jobs(open_existing_store(load_settings()), number, "parked" if parked else "dead", as_json=as_json))
+
+
+async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) -> None:
+    from bot.errors import UserError  # noqa: PLC0415  as above
+
+    try:
+        if number is not None:
+            if not await store.jobs.replay(number):
+                raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
+            click.echo(f"job {number} is queued again")
+            return
+        for job in await store.jobs.held_jobs(state):
+            row = {
+                "job": job.id,
+                "kind": job.kind,
+                "issue": job.issue_key,
+                "attempts": job.attempts,
+                "said": job.message,
+            }
+            line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
+            click.echo(json.dumps(row) if as_json else line)
+    finally:
+        await store.aclose()

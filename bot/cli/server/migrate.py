@@ -1,0 +1,29 @@
+"""``triage migrate``: update the database schema before a release starts."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("migrate")
+def command() -> None:
+    """Create or update the tables in DATABASE_URL's database.
+
+    Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
+    database is updated when it is opened and does not need this command.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  --help needs no database
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.store.databases.opening import NO_DRIVER  # noqa: PLC0415
+
+    address = load_settings().database_url
+    if address is None:
+        raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
+    try:
+        from bot.store.databases.postgres import connect  # noqa: PLC0415
+        from bot.store.databases.postgres.migrate import migrate  # noqa: PLC0415  an optional dependency
+    except ImportError as error:
+        raise UserError(NO_DRIVER) from error
+    with connect(address.get_secret_value()) as connection:
+        steps = migrate(connection)
+    click.echo(f"{steps} migration steps applied" if steps else "the database is up to date")

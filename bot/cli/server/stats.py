@@ -1,0 +1,91 @@
+"""``triage stats``: compare the server's reports with the fixes that landed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bot.cli.backtest.score import Fifth
+    from bot.report.record import Record
+    from bot.store.runs.outcomes import Tally
+    from bot.store.tables import Store
+
+
+@click.command("stats")
+@click.argument("repository", metavar="[OWNER/REPO]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: counts and calibration of each repository.")
+def command(*, repository: str | None, as_json: bool) -> None:
+    """Count, per repository, the reports and how often the landed fix changed the reported files.
+
+    When a triaged issue is closed, the server searches the default branch for the commit whose message closes it. A
+    report counts as scored if the fix was found, otherwise as unknown. Only repositories with a report are shown.
+    """
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
+
+    known = asyncio.run(_known(open_existing_store(load_settings())))
+    if repository:
+        known = [one for one in known if one.tally.repository.lower() == repository.lower()]
+    click.echo(json.dumps([_document(one) for one in known], indent=1) if as_json else _text(known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The figures of one repository."""
+
+    tally: Tally
+    fifths: tuple[Fifth, ...]
+    record: Record | None
+
+
+async def _known(store: Store) -> list[_Known]:
+    from bot.cli.backtest.score import fifths  # noqa: PLC0415  as above
+    from bot.report.record import read_record  # noqa: PLC0415
+
+    try:
+        tallies = await store.outcomes.tallies()
+        records = [await store.record_of(tally.key).record() for tally in tallies]
+    finally:
+        await store.aclose()
+    return [_Known(one, fifths(pairs), read_record(pairs)) for one, pairs in zip(tallies, records, strict=True)]
+
+
+def _document(known: _Known) -> dict[str, Any]:
+    counts = {name: value for name, value in asdict(known.tally).items() if name != "key"}
+    by = "this repository" if known.record else "shipped"
+    return {**counts, "calibration": [asdict(fifth) for fifth in known.fifths], "confidence_words_by": by}
+
+
+def _text(known: list[_Known]) -> str:
+    if not known:
+        return "No reports yet."
+    width = max(len("repository"), *(len(one.tally.repository) for one in known))
+    head = f"{'repository':<{width}}  reports  claims  scored  first right  in top 3  claims right  unknown"
+    return "\n".join((head, *(_row(one.tally, width) for one in known), *(_words(one) for one in known)))
+
+
+def _row(tally: Tally, width: int) -> str:
+    claims = f"{tally.right_claims}/{tally.scored_claims}"
+    return (
+        f"{tally.repository:<{width}}  {tally.reports:>7}  {tally.claims:>6}  {tally.scored:>6}  {tally.first:>11}  "
+        f"{tally.among_three:>8}  {claims:>12}  {tally.unknown:>7}"
+    )
+
+
+def _words(known: _Known) -> str:
+    """Return a line on how well confidences matched the outcomes, and which calibration the confidence words use."""
+    from bot.report.record import ENOUGH  # noqa: PLC0415  as above
+
+    worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)
+    by = (
+        f"its {known.record.outcomes} known fixes"
+        if known.record
+        else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
+    )
+    correlation = f"; confidence and accuracy, highest confidence first: {worth}" if worth else ""
+    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}."

@@ -1,0 +1,1 @@
+"""Limits on what runs spend, and on writes to GitHub."""

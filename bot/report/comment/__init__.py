@@ -1,0 +1,1 @@
+"""The sticky comment on an issue: its headline, its sections and its thread."""

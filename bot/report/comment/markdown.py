@@ -1,0 +1,275 @@
+"""The Markdown of a comment and of a draft for an issue tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
+from bot.report.comment.known_failure import known
+from bot.report.links import Links
+from bot.report.record import Record
+from bot.report.sanitise import code, plain, prose
+from bot.report.wording import FOOTER, SECURITY, confidence_word
+from nodes.agents.writing.statement import function_of
+from nodes.report import Suspect, Ticket, TriageReport
+from nodes.search.facts import Fact
+
+MAX_COMMENT = 65_536
+"""GitHub's limit, in characters."""
+VISIBLE_WORDS = 90
+"""Maximum number of words outside folded sections (SPEC section 5a)."""
+SUSPECTS = 3
+_FACTS = 3
+_SHOWN_LINES = 8
+_SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
+"""Kinds of facts that are shown below the leading one; tests and all others are folded."""
+_NO_VERDICT = "No verdict."
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The parts of a comment, each sanitised Markdown."""
+
+    headline: str
+    link: str
+    facts: str
+    reporter: str
+    maintainers: str
+    about: str
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """Return the parts outside folded sections, in order."""
+        return (self.headline, self.link, self.facts, self.reporter)
+
+
+class MarkdownRenderer:
+    """Renders reports with links into a repository; without an address, places are plain paths."""
+
+    def __init__(
+        self, *, server_url: str = "https://github.com", repository: str | None = None, record: Record | None = None
+    ) -> None:
+        """Create a renderer for a repository; a record adjusts confidences to the repository's outcomes."""
+        self._server_url = server_url
+        self._repository = repository
+        self._record = record
+
+    def comment(self, report: TriageReport) -> str:
+        """Render the headline, permalink, facts and one line for the reporter; everything else is folded."""
+        if report.kind == "security":
+            return f"{SECURITY}\n\n{FOOTER}\n"
+        shown = self.sections(report)
+        visible = fitting((known(report, self._links(report)), *shown.visible), VISIBLE_WORDS - len(FOOTER.split()))
+        return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
+
+    def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
+        """Return the parts of a comment in order; an empty part is an empty string."""
+        links = self._links(report)
+        shown = shown_facts(report, suspects)
+        return Sections(
+            headline=_headline(report, links),
+            link=_permalink(report, links),
+            facts="\n".join(
+                filter(
+                    None,
+                    (
+                        _claim(report, self._record),
+                        *(f"- {prose(doubt)}" for doubt in report.doubts),
+                        *(_fact(one, links, _linked_path(report)) for one in shown),
+                    ),
+                )
+            ),
+            reporter=_reporter(report),
+            maintainers=maintainers(report, links, folded_facts(report, shown)),
+            about=about(report, self._record),
+        )
+
+    def ticket(self, report: TriageReport) -> Ticket:
+        """Render the report for an issue tracker: a title, a body and fields."""
+        fields: dict[str, str] = {"type": report.kind, "severity": report.severity}
+        if report.kind == "security":
+            return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
+        links = self._links(report)
+        facts = "\n".join(_fact(fact, links) for fact in report.facts[:_FACTS])
+        parts = [prose(report.verdict), prose(report.root_cause or ""), facts]
+        parts.append(sentence("To confirm", report.how_to_confirm))
+        if report.statement in ("claim", "first_place") and report.suspects:
+            fields["component"] = report.suspects[0].path
+        if report.labels:
+            fields["labels"] = ", ".join(report.labels)
+        return Ticket(title=_title(report), body=_whole_parts(parts, 3_000), fields=fields)
+
+    def _links(self, report: TriageReport) -> Links:
+        return Links(self._server_url, self._repository or report.repository, report.commit)
+
+
+def fitting(parts: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return the first lines that fit into a number of words, without cutting a sentence."""
+    kept: list[str] = []
+    left = most
+    for part in filter(None, parts):
+        lines: list[str] = []
+        for line in part.split("\n"):
+            words = len(line.split())
+            if words <= left:
+                lines.append(line)
+                left -= words
+        kept += ["\n".join(lines)] if lines else []
+    return tuple(kept)
+
+
+def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]) -> str:
+    """Join the parts into one comment within GitHub's limit; if they are too long, use the fallback instead."""
+    last = tuple(always)
+    whole = "\n\n".join(filter(None, (*parts, *last)))
+    if len(whole) >= MAX_COMMENT:
+        whole = "\n\n".join(filter(None, (*fallback, *last)))
+    return whole + "\n"
+
+
+def _title(report: TriageReport) -> str:
+    """Return the title unescaped, because trackers show titles without mark-up."""
+    return plain(report.verdict.replace("`", ""))[:140]
+
+
+def _whole_parts(parts: list[str], most: int) -> str:
+    """Return as many whole parts as fit, because a part of a table is not a valid table."""
+    kept = ""
+    for part in filter(None, parts):
+        longer = f"{kept}\n\n{part}" if kept else part
+        kept = longer if len(longer) <= most else kept
+    return kept
+
+
+def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
+    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts."""
+    if report.headline is None:
+        return ()
+    lead = report.facts[report.headline]
+    others = [fact for fact in report.facts if fact is not lead]
+    if report.statement != "claim" and not _is_led(report):
+        strong: dict[str | None, Fact] = {}
+        for fact in (lead, *(one for one in others if one.strong)):
+            strong.setdefault(fact.path, fact)
+        return tuple(strong.values())[: min(suspects, _FACTS)]
+    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
+    near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
+    kinds: dict[str, Fact] = {}
+    for fact in near:
+        kinds.setdefault(fact.kind, fact)
+    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line not in (lead.line, None)]
+    return (*kinds.values(), *same)[: _FACTS - 1]
+
+
+def _explains(fact: Fact, lead: Fact) -> bool:
+    """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
+    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
+
+
+def _repeats(fact: Fact, lead: Fact) -> bool:
+    """Return whether a fact names the change that the headline names."""
+    return fact.change is not None and fact.change == lead.change
+
+
+def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return the facts that are neither the headline nor shown below it."""
+    lead = None if report.headline is None else report.facts[report.headline]
+    visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
+    kept: dict[object, Fact] = {}
+    for fact in report.facts:
+        same = (fact.kind, fact.path, fact.line, fact.says)
+        if same not in visible:
+            kept.setdefault(same, fact)
+    return tuple(kept.values())
+
+
+def _is_led(report: TriageReport) -> bool:
+    """Return whether the headline is the leading fact; then its lines are shown, and no list item repeats it."""
+    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
+
+
+def _headline(report: TriageReport, links: Links) -> str:
+    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
+        return ""  # a sentence without a finding is not useful to readers; the request is
+    headline = report.verdict
+    if _is_led(report) and report.headline is not None and _permalink(report, links):
+        headline = sentence_without_path(report.facts[report.headline])
+    # Two pairs of asterisks with nothing between them render as a horizontal rule.
+    return f"**{prose(headline) or _NO_VERDICT}**"
+
+
+def _permalink(report: TriageReport, links: Links) -> str:
+    """Return the URL of the leading fact's lines alone on a line: GitHub shows the code below such a link."""
+    first = report.suspects[0] if report.suspects else None
+    if first is not None and first.pointed and report.statement == "facts":
+        return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
+    if report.headline is None or not (report.statement == "claim" or _is_led(report)):
+        return ""
+    fact = report.facts[report.headline]
+    if not (fact.path and fact.line):
+        return ""
+    whole = first is not None and first.path == fact.path and not fact.sha
+    start, end = _range(fact.line, first) if first is not None and whole else (fact.line, fact.line)
+    return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
+
+
+def _range(line: int, place: Suspect) -> tuple[int, int]:
+    """Return the lines to show around a fact: the place's quoted lines, if they contain the fact's line and are few."""
+    start, end = place.quote_start, place.quote_end
+    return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
+
+
+def _claim(report: TriageReport, record: Record | None) -> str:
+    if report.statement != "claim" or not report.root_cause:
+        return ""
+    if not report.suspects:
+        return ""
+    worth = record.confidence(report.confidence) if record else report.confidence
+    function = function_of(report)
+    inside = f", in {code(function)}" if function else ""
+    share = f"{min(worth, 0.99):.0%}"
+    return f"- The fix is probably in {_file(report)}{inside} ({confidence_word(worth)}, {share})."
+
+
+def _file(report: TriageReport) -> str:
+    """Return the path of the claimed file, unless the headline or the lines above name it."""
+    path = report.suspects[0].path
+    lead = report.facts[report.headline] if report.headline is not None else None
+    named = lead is not None and _is_led(report) and lead.path == path and (lead.line or path in lead.says)
+    return "this file" if named else code(path)
+
+
+def _linked_path(report: TriageReport) -> str | None:
+    """Return the file whose lines the comment already shows, so that further facts about it only give their lines."""
+    lead = report.facts[report.headline] if report.headline is not None else None
+    shown = lead is not None and lead.line and (report.statement == "claim" or _is_led(report))
+    return lead.path if lead is not None and shown else None
+
+
+def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
+    """Return one fact with a link to its line or change."""
+    where = ""
+    if fact.path and fact.line:
+        address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
+        name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
+        name, path = ("", "") if fact.path == shown else (name, path)
+        where = f" [{name}L{fact.line}]({address})" if address else f" {path}L{fact.line}"
+    elif fact.change:
+        address = links.commit_page(fact.change)
+        where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
+    return f"- {prose(sentence_without_path(fact) if fact.line and where else fact.says)}{where}"
+
+
+def _reporter(report: TriageReport) -> str:
+    """Return at most one request, or that no further information is needed."""
+    if report.kind not in ("bug", "docs"):
+        return ""
+    if not report.missing:
+        return "Nothing more is needed from the reporter." if report.statement == "claim" else ""
+    return f"For the reporter: {_request(prose(report.missing[0]))}"
+
+
+def _request(text: str) -> str:
+    """Return a request as a complete sentence."""
+    return text if text.endswith((".", "?", "!")) else f"please add {text[:1].lower()}{text[1:]}."

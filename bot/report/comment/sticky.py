@@ -1,0 +1,118 @@
+"""All variants of an issue's sticky comment."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bot.ports import AskedQuestion
+from bot.report.comment.folds import fold
+from bot.report.comment.known_failure import known
+from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
+from bot.report.comment.thread import (
+    Thread,
+    answered_news,
+    footer,
+    open_questions,
+    question_marker,
+    reasons,
+    settled_questions,
+    without_mention,
+)
+from bot.report.links import Links
+from bot.report.sanitise import code
+from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
+from nodes.report import TriageReport
+from nodes.state import BugTriageState
+
+QUESTION_WORDS = 130
+"""Maximum visible words of a comment with a question; a question with options needs more words than a report."""
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def report_comment(report: TriageReport, thread: Thread) -> str:
+    """Render a finished run: a cause, no finding, a known failure, a duplicate, or a security report."""
+    if report.kind == "security":
+        return fixed_comment(SECURITY, thread)
+    renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
+    shown = renderer.sections(report, suspects=thread.suspects)
+    settled = settled_questions(thread)
+    links = Links(thread.server_url, thread.repository, report.commit)
+    follows = FOLLOWS if thread.follows else ""
+    known_already = known(report, links, thread.base)
+    head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread))
+    room = VISIBLE_WORDS + _count(thread.marker) - _count(footer("2026-01-01 10:02"))
+    visible = fitting((*head, shown.facts, settled, "" if settled else shown.reporter), room)
+    for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
+    return join((*visible, for_them), (shown.about, footer()), fallback=visible)
+
+
+def waiting_comment(state: BugTriageState, thread: Thread) -> str:
+    """Render a run that waits for an answer: the question, without a cause."""
+    waiting = [question for question in thread.questions if question.state == "open"]
+    visible = (
+        thread.marker,
+        WAITING[len(waiting) > 1],
+        open_questions(thread),
+        answered_news(thread),
+        settled_questions(thread),
+    )
+    for_them = fold("For maintainers: why it is asked", reasons(waiting))
+    commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
+    about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
+    return join((*visible, _config(thread), for_them), (about, footer()), fallback=visible)
+
+
+def withheld_comment(thread: Thread) -> str:
+    """Render the comment on an issue that contains a secret: what to do, without quoting the secret."""
+    return fixed_comment(LEAKED, thread)
+
+
+def fixed_comment(text: str, thread: Thread) -> str:
+    """Render a comment with a fixed text."""
+    return f"{thread.marker}\n\n{text}\n\n{footer()}\n"
+
+
+def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
+    """Render a separate comment for a question, since editing the sticky notifies nobody; it mentions nobody again."""
+    asked = open_questions(without_mention(thread))
+    link = (
+        f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
+    )
+    return "\n\n".join(filter(None, (question_marker(question_id), WAITING[0], asked, link))) + "\n"
+
+
+def reminder_marker(question_id: str) -> str:
+    """Return the line by which the reminder of a question is found."""
+    return question_marker(question_id).replace("triage:question", "triage:reminder", 1)
+
+
+def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
+    """Render the one reminder of an open question; it mentions nobody, since the comment itself notifies.
+
+    Args:
+        thread: the issue.
+        question: the question.
+        asked_url: the address of the comment that asked it; empty if unknown.
+    """
+    asked = open_questions(replace(without_mention(thread), questions=(question,)))
+    where = f"[This question]({asked_url})" if asked_url.startswith(f"{thread.base}/issues/") else "This question"
+    says = f"{where} is still open. If no answer comes, the report is written without it; nothing is closed."
+    return "\n\n".join((reminder_marker(question.question_id), says, asked)) + "\n"
+
+
+def visible_words(body: str) -> int:
+    """Return the number of words outside folded sections."""
+    return _count(_HIDDEN.sub("", _FOLDED.sub("", body)))
+
+
+def _count(text: str) -> int:
+    return len(text.split())
+
+
+def _config(thread: Thread) -> str:
+    """Return what maintainers can fix: their configuration, and limits that they or the operator can raise."""
+    note = f"> For maintainers: {thread.config_note}" if thread.config_note else ""
+    met = fold("For maintainers: limits met here today", "\n".join(f"- {limit}" for limit in thread.limited))
+    return "\n\n".join(filter(None, (note, met)))

@@ -1,0 +1,137 @@
+"""``/api/v1``: request runs and read their results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from bot.jobs import ApiRun
+from bot.server.api.models import MAX_BODY, ProblemError, Run, RunRequest, answer_problem, invalid, read_request
+from bot.server.api.openapi import DOCUMENT, PREFIX, openapi
+from bot.server.bearer import bears
+from bot.settings import Settings
+from bot.store.databases.database import StoreError
+from bot.store.runs.api_runs import StoredRun, TooManyRunsError
+from bot.store.tables import Store
+
+LARGEST = 6 * MAX_BODY + 10_000
+"""Bytes of a request body: in JSON, one character may be escaped to six bytes."""
+PATIENCE = 30.0
+"""Seconds within which the whole body must arrive."""
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mount:
+    """Mount the API. It requires TRIAGE_API_TOKEN or the operator's token; its OpenAPI description is public."""
+    api = _Api(settings, store, wake)
+    routes = [
+        Route("/runs", api.create, methods=["POST"]),
+        Route("/runs/{id}", api.get, methods=["GET"]),
+        Route(DOCUMENT, _describe, methods=["GET"]),
+    ]
+    handlers = {ProblemError: answer_problem, HTTPException: answer_problem, Exception: answer_problem}
+    return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
+
+
+async def _describe(_request: Request) -> Response:
+    return JSONResponse(openapi())
+
+
+class _Api:
+    def __init__(self, settings: Settings, store: Store, wake: Callable[[], None]) -> None:
+        self._tokens = (settings.triage_api_token, settings.triage_admin_token)
+        self._store = store
+        self._wake = wake
+
+    async def create(self, request: Request) -> Response:
+        """Store a run for a worker and answer 202."""
+        self._admit(request)
+        asked, key = await _read(request), _key(request)
+        try:
+            run = await self._accepted(asked, key)
+        except TooManyRunsError:
+            raise ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
+        except StoreError:
+            raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
+        # A reused idempotency key returns the stored run, so the stored request is compared with this one.
+        if json.loads(run.request) != asked.model_dump(mode="json"):
+            raise ProblemError(409, "this Idempotency-Key was used for another request")
+        self._wake()
+        return _shown(run, 202, {"Location": f"{PREFIX}/runs/{run.id}"})
+
+    async def get(self, request: Request) -> Response:
+        """Return the current state of a run."""
+        self._admit(request)
+        try:
+            run = await self._store.api_runs.get(request.path_params["id"])
+        except StoreError:
+            raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
+        if run is None:
+            raise ProblemError(404, "the run does not exist, or was deleted")
+        return _shown(run, 200)
+
+    def _admit(self, request: Request) -> None:
+        if not bears(request, *self._tokens):
+            raise ProblemError(401, "a bearer token is needed", headers={"WWW-Authenticate": "Bearer"})
+
+    async def _accepted(self, asked: RunRequest, key: str | None) -> StoredRun:
+        # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
+        ref = await self._store.installations.named(asked.repository)
+        if ref is None:
+            raise ProblemError(404, "the App is not installed in that repository, or has received no event of it yet")
+        work = ApiRun(ref=ref, id=secrets.token_urlsafe(16))
+        return await self._store.api_runs.accept(work, asked.model_dump_json(), key)
+
+
+def _key(request: Request) -> str | None:
+    given = request.headers.get("idempotency-key")
+    if given is not None and not _KEY.fullmatch(given):
+        raise ProblemError(400, "an Idempotency-Key must have 1 to 255 visible characters")
+    return given
+
+
+async def _read(request: Request) -> RunRequest:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise ProblemError(415, "send application/json")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            body = await _bounded(request)
+        return read_request.validate_json(body)
+    except ValidationError as error:
+        raise invalid(error) from None
+    except (TimeoutError, ClientDisconnect):
+        raise ProblemError(408, "the body arrived too slowly") from None
+
+
+async def _bounded(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST:
+            raise ProblemError(413, f"no more than {LARGEST} bytes")
+    return bytes(body)
+
+
+def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -> Response:
+    shown = Run(
+        id=run.id,
+        state=run.state,
+        request=read_request.validate_json(run.request),
+        created_at=datetime.fromtimestamp(run.created_at, UTC),
+        finished_at=None if run.settled_at is None else datetime.fromtimestamp(run.settled_at, UTC),
+        commit=run.sha or None,
+        result=None if run.result is None else json.loads(run.result),
+        fault=run.fault,
+    )
+    return Response(shown.model_dump_json(exclude_none=True), status, headers, media_type="application/json")

@@ -1,0 +1,155 @@
+"""Run the web server, with a worker process beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+from typing import Literal
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from bot.errors import UserError
+from bot.server.app import PATH, build_app
+from bot.server.connections import Connections, connection_limit, limited_protocol
+from bot.settings.server import ServerSettings
+from bot.store.tables import Store
+from bot.worker.dispatch.worker_process import locked, opened, worker_process
+
+HTTP_DRAIN = 1
+"""Seconds that open requests have to finish when the server stops."""
+
+ACCEPTS = 16
+"""Connections that are accepted in one round of the event loop."""
+
+logger = logging.getLogger(__name__)
+
+
+class ExternalWorkers:
+    """Workers in other processes: the database notifies them and stores their heartbeats."""
+
+    fault = ""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def not_ready(self) -> str:
+        """Return why jobs are not processed; empty if they are.
+
+        Raises:
+            StoreError: the store does not respond.
+        """
+        return "" if await self._store.heartbeats.alive() else "no worker sends heartbeats"
+
+    async def start(self) -> None:
+        """Do nothing: the workers run elsewhere."""
+
+    def wake(self) -> None:
+        """Do nothing: the database notifies the workers."""
+
+    async def stop(self) -> None:
+        """Do nothing: the workers continue."""
+
+
+def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
+    """Serve until the process is stopped; then give running jobs ten seconds to finish.
+
+    Args:
+        settings: the server's settings.
+        listener: the listening socket.
+        work: whether to process stored jobs too; otherwise ``triage worker`` does.
+
+    Raises:
+        UserError: no job can be processed with these settings, or another server uses the data directory.
+    """
+    with contextlib.ExitStack() as stack:
+        lock = locked(settings.data_dir, stack) if work else None
+        store = opened(settings, tidy=False)  # the worker tidies it
+        stack.callback(lambda: asyncio.run(store.aclose()))
+        worker = worker_process(settings, store, lock, _stop) if lock else ExternalWorkers(store)
+        _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))
+    if worker.fault:
+        raise UserError(worker.fault)
+
+
+def _accepting(listener: socket.socket, stack: contextlib.ExitStack) -> list[socket.socket]:
+    """Return the listener several times.
+
+    libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections would
+    keep a delivery waiting for as many rounds.
+    """
+    return [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
+
+
+def _stop() -> None:
+    signal.raise_signal(signal.SIGTERM)
+
+
+def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:
+    """Serve until ``done`` is set or the process is stopped; open requests are finished."""
+    _Server(server_config(app, lifespan="off"), done).run([listener])
+
+
+def server_config(
+    app: ASGIApp, *, lifespan: Literal["on", "off"] = "on", connections: Connections | None = None
+) -> uvicorn.Config:
+    """Return uvicorn's configuration for an application, with limits on connections."""
+    if connections is None:
+        connections = Connections(connection_limit())
+    return uvicorn.Config(
+        app,
+        http=limited_protocol(connections, PATH),
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # any client can send these headers
+        ws="none",
+        timeout_graceful_shutdown=HTTP_DRAIN,
+    )
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a listening socket at an IPv4 or IPv6 address.
+
+    Raises:
+        UserError: the address is in use, or does not belong to this machine.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=2_048)
+    except OSError as error:
+        raise UserError(f"cannot listen on {host} port {port}: {error.strerror}; set HOST or PORT") from error
+
+
+class _Server(uvicorn.Server):
+    """Log the listening address, and exit with 0 when stopped."""
+
+    def __init__(self, config: uvicorn.Config, done: asyncio.Event | None = None) -> None:
+        super().__init__(config)
+        self._done = done
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether to stop."""
+        return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then log the listening address."""
+        await super().startup(sockets)
+        for host, port in {one.getsockname()[:2] for one in sockets or ()}:
+            logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGTERM and Ctrl-C without raising the signal again afterwards.
+
+        uvicorn's own method raises it again, and the process would end with the signal's status instead of 0.
+        """
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, self.handle_exit, name, None)
+        yield

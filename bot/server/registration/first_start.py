@@ -1,0 +1,117 @@
+"""Serve the setup pages when no App is configured; stop as soon as one is registered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import socket
+
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from bot.github.registration import NewApp
+from bot.server.process import serve_until
+from bot.server.registration import RequestedApp, api_of, is_local, store_registration, suggested_name
+from bot.server.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
+from bot.server.web.render import render
+from bot.server.web.site import build_authenticator
+from bot.settings import Settings
+from bot.worker.dispatch.lock import DirectoryLock
+
+logger = logging.getLogger(__name__)
+
+
+def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
+    """Serve the setup pages; return False if the server was stopped before an App was registered.
+
+    Raises:
+        UserError: another server uses the data directory, or it is not writable.
+    """
+    lock = DirectoryLock(settings.triage_data_dir)
+    try:
+        done = asyncio.Event()
+        setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
+        _announce(settings, setup, listener)
+        # uvicorn closes its socket when it stops; the caller's listener must survive to serve the App.
+        serve_until(setup_app(setup), listener.dup(), done)
+        return done.is_set()
+    finally:
+        lock.release()
+
+
+def defaults_of(
+    settings: Settings, *, server_url: str | None = None, owner: str = "", name: str | None = None
+) -> Defaults:
+    """Return the initial values of the setup form."""
+    server = (server_url or settings.github_server_url).rstrip("/")
+    known = "github_api_url" in settings.model_fields_set and server == settings.github_server_url.rstrip("/")
+    return Defaults(
+        server_url=server,
+        api_url=settings.github_api_url if known else api_of(server),
+        public_url=(settings.triage_public_url or "").rstrip("/"),
+        name=name or suggested_name(),
+        owner=owner,
+    )
+
+
+def values_of(app: NewApp, requested: RequestedApp, api_url: str, settings: Settings) -> dict[str, str]:
+    """Return the settings of a registered App, and a new operator token if none is set."""
+    values = {
+        "github_app_id": str(app.id),
+        "github_app_slug": app.slug,
+        "github_private_key": app.private_key,
+        "github_webhook_secret": app.webhook_secret,
+        "github_client_id": app.client_id,
+        "github_client_secret": app.client_secret,
+        "github_server_url": requested.server_url,
+        "github_api_url": api_url,
+    }
+    if settings.triage_public_url is None and not is_local(requested.public_url):
+        values["triage_public_url"] = requested.public_url
+    if settings.triage_admin_token is None:
+        values["triage_admin_token"] = secrets.token_urlsafe(24)
+    return values
+
+
+class FinishSetup:
+    """Store the App's credentials and log its creator in, or show the secrets once."""
+
+    def __init__(self, settings: Settings, done: asyncio.Event) -> None:
+        self._settings = settings
+        self._done = done
+
+    async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
+        """Handle GitHub's redirect after it created the App."""
+        values = values_of(app, requested, api_url, self._settings)
+        if not requested.keep:
+            return render(request, "setup/once.html", values=values, **next_steps(app, requested))
+        store_registration(self._settings.triage_data_dir, values)
+        response = RedirectResponse("/welcome", 303)
+        build_authenticator(self._settings_with(values)).log_in(request, response)
+        self._done.set()
+        return response
+
+    def _settings_with(self, values: dict[str, str]) -> Settings:
+        """Return the settings that the server will read when it starts with these values."""
+        settings_fields: dict[str, object] = {}
+        if "triage_admin_token" in values:
+            settings_fields["triage_admin_token"] = SecretStr(values["triage_admin_token"])
+        if "triage_public_url" in values:
+            settings_fields["triage_public_url"] = values["triage_public_url"]
+        return self._settings.model_copy(update=settings_fields)
+
+
+def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) -> None:
+    host, port = listener.getsockname()[:2]
+    host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
+    address = (settings.triage_public_url or f"http://{host}:{port}").rstrip("/")
+    logger.info(
+        "no App is configured; open %s/setup?token=%s to register one",
+        *(address, setup.pending.token),
+        extra={"action": "setup"},
+    )
+    if settings.triage_public_url is None:
+        says = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
+        logger.warning(says, extra={"action": "setup"})

@@ -1,0 +1,45 @@
+"""Web pages for people. Pages about a repository require a login."""
+
+from __future__ import annotations
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from bot.server.web import render
+from bot.server.web.auth import github_login, login
+from bot.server.web.auth.authentication import RequireLogin
+from bot.server.web.pages import queue, repositories, run, runs, welcome
+from bot.server.web.site import Site
+
+__all__ = ["Site", "routes"]
+
+
+def routes(site: Site) -> list[BaseRoute]:
+    """List every route: the public ones first, then all others behind the login."""
+    return [
+        *render.routes(),
+        *login.routes(),
+        *github_login.routes(site),
+        *welcome.closed(),
+        # One gate covers every other path, so a new page is behind the login by default.
+        Mount("/", routes=_closed(), middleware=[Middleware(RequireLogin, site.authenticator)]),
+    ]
+
+
+def _closed() -> list[BaseRoute]:
+    """List the pages that require a login. A new module adds its ``routes()`` here."""
+    return [
+        Route("/", home),
+        *welcome.routes(),
+        *runs.routes(),
+        *run.routes(),
+        *repositories.routes(),
+        *queue.routes(),
+    ]
+
+
+async def home(_request: Request) -> Response:
+    """Redirect the start page to the list of runs."""
+    return RedirectResponse("/runs", 303)

@@ -1,0 +1,1 @@
+"""Login, sessions and accounts: they decide who sees which pages."""

@@ -1,0 +1,1 @@
+"""The pages, one module with routes each."""

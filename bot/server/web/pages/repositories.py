@@ -1,0 +1,65 @@
+"""Repository pages: how accurate the reports of each repository were."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.cli.backtest.plot import draw_reliability, draw_trade
+from bot.limits.ceilings import describe_limit
+from bot.report.record import ENOUGH, read_record
+from bot.server.web.auth.sessions import viewer_of
+from bot.server.web.pages.addresses import repository_of
+from bot.server.web.render import render
+from bot.server.web.site import site_of
+from bot.server.web.views import record
+from bot.server.web.views.filters import Row
+from bot.server.web.views.words import moment
+from bot.store.pages.rows import RunFilter
+
+_LAST = 8
+"""Runs shown on a repository's page. The list of runs shows all of them."""
+
+
+def routes() -> list[Route]:
+    """Return the routes. They require a login."""
+    return [Route("/repositories", listed), Route("/repositories/{owner}/{name}", shown)]
+
+
+async def listed(request: Request) -> Response:
+    """List the repositories that the viewer may see."""
+    found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
+    return render(request, "repositories.html", repositories=[(one, moment(one.last_began or 0)) for one in found])
+
+
+async def shown(request: Request) -> Response:
+    """Show one repository: accuracy, labels, budgets and its latest runs."""
+    pages, repository = site_of(request).store.pages, await repository_of(request)
+    known = record.read(await pages.repositories.outcomes(repository.key))
+    runs = await pages.runs.listing(RunFilter(repository=repository.key), viewer_of(request).repositories)
+    return render(
+        request,
+        "repository.html",
+        repository=repository,
+        record=known,
+        charts=_charts(known),
+        words=read_record(known.pairs),
+        enough=ENOUGH,
+        labels=await pages.repositories.labels(repository.key),
+        spent=await pages.repositories.spent(repository.key),
+        explained=describe_limit,
+        rows=[Row.of(row) for row in runs.rows[:_LAST]],
+    )
+
+
+def _charts(known: record.Record) -> dict[str, Markup | None]:
+    drawn = {
+        "months": record.draw(known.periods),
+        "trade": draw_trade(known.pairs, known.threshold, "Precision and coverage by threshold")
+        if known.pairs
+        else None,
+        "worth": draw_reliability(known.pairs, "Calibration of the confidence") if known.pairs else None,
+    }
+    return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -1,0 +1,160 @@
+"""Pages of one run: its steps, its findings and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.report.links import Links
+from bot.server.web import streams
+from bot.server.web.auth.sessions import Viewer, viewer_of
+from bot.server.web.pages import run_commands
+from bot.server.web.pages.addresses import full_run, repository_of
+from bot.server.web.render import environment, render
+from bot.server.web.site import site_of
+from bot.server.web.views import run as view
+from bot.server.web.views.evidence import cited_in, numbered, piece
+from bot.server.web.views.filters import Row, address
+from bot.server.web.views.progress import is_harmless, progress
+from bot.store.pages.rows import RunRow
+from bot.store.pages.runs import FullRun, Runs
+from bot.store.runs.run_events import Visit, load
+
+_RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
+_A_PAGE = 10
+"""Pieces of evidence."""
+
+
+def routes() -> list[Route]:
+    """Return the routes. They require a login."""
+    return [
+        Route("/runs/{owner}/{name}/{issue:int}", newest),
+        Route(_RUN, shown),
+        run_commands.route(_RUN),
+        Route(f"{_RUN}/live", live),
+        Route(f"{_RUN}/evidence", evidence),
+    ]
+
+
+async def newest(request: Request) -> Response:
+    """Redirect to the latest run of an issue."""
+    repository = await repository_of(request)
+    rows = await site_of(request).store.pages.runs.of_issue(f"{repository.key}#{request.path_params['issue']}")
+    if not rows:
+        raise HTTPException(404)
+    return RedirectResponse(address(rows[-1]), 303)
+
+
+async def shown(request: Request) -> Response:
+    """Show a run's page."""
+    full, runs = await full_run(request), site_of(request).store.pages.runs
+    everything = viewer_of(request).is_operator
+    visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
+    links = _links(request, full)
+    # The stored comment belongs to the issue and shows its latest run, so older runs do not show it.
+    is_last = others[-1].number == full.row.number
+    posted = await runs.posted(full.row.issue_key) if is_last else None
+    issue = f"{links.server_url}/{links.repository}/issues/{full.row.issue}"
+    context = await runs.context(full.row)
+    page = view.page(
+        full,
+        visits=visits,
+        gathered=await runs.evidence(full.row),
+        questions=await runs.questions(full.row),
+        posted=posted,
+        context=context,
+        issue=issue,
+        links=links,
+        cost=await runs.cost(full.row),
+        open_to_all=everything,
+    )
+    return render(
+        request,
+        "run.html",
+        progress=progress(full, visits, open_to_all=everything),
+        page=page,
+        jumps=view.jumps(page),
+        row=Row.of(full.row),
+        others=[Row.of(other) for other in others],
+        sha=full.sha,
+        commit=links.commit_page(full.sha),
+        issue=issue,
+        is_last=is_last,
+        buttons=await run_commands.buttons(
+            request, full.row, context.origin.author, judged=is_last and full.result is not None
+        ),
+        seen=streams.event_id(full.row),
+    )
+
+
+async def evidence(request: Request) -> Response:
+    """Show all evidence of a run, ``_A_PAGE`` pieces per page."""
+    full, runs = await full_run(request), site_of(request).store.pages.runs
+    # Evidence of a run that may concern a security issue is shown to the operator only.
+    if not (viewer_of(request).is_operator or is_harmless(full)):
+        raise HTTPException(404)
+    items = numbered(full.result.evidence if full.result else (), await runs.evidence(full.row))
+    pages = max(-(-len(items) // _A_PAGE), 1)
+    at = min(max(_number(request.query_params.get("page", "1")), 1), pages)
+    cited = cited_in(full.result.report) if full.result else frozenset()
+    links = _links(request, full)
+    pieces = [piece(number, one, links, cited) for number, one in items[(at - 1) * _A_PAGE : at * _A_PAGE]]
+    return render(
+        request, "evidence.html", row=Row.of(full.row), pieces=pieces, at=at, pages=pages, gathered=len(items)
+    )
+
+
+async def live(request: Request) -> EventSourceResponse:
+    """Stream the changing part of the page while the run is in progress."""
+    site, first = site_of(request), (await full_run(request)).row
+    runs = site.store.pages.runs
+
+    async def event_for(row: RunRow, viewer: Viewer) -> ServerSentEvent:
+        # The operator may see the reasons that other viewers may not, so the shared rendering depends on the viewer.
+        key = ("run", row.thread, row.changed_at, row.status, viewer.is_operator)
+        text = await site.live.once(key, _progress(runs, row, everything=viewer.is_operator))
+        return ServerSentEvent(text, event="over" if row.over else "run", id=streams.event_id(row))
+
+    async def missed(since: float) -> list[RunRow]:
+        row = await runs.row(first.issue_key, first.number)
+        return [row] if row is not None and (row.over or row.changed_at > since) else []
+
+    def is_this(row: RunRow) -> bool:
+        return (row.issue_key, row.number) == (first.issue_key, first.number)
+
+    return streams.stream(request, streams.Watch(is_this, event_for, missed, lambda row: row.over))
+
+
+async def _visits(runs: Runs, row: RunRow) -> list[Visit]:
+    return [load(event.body) for event in await runs.events(row)]
+
+
+def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awaitable[str]]:
+    async def rendered() -> str:
+        full = await runs.full(row.issue_key, row.number)
+        if full is None:
+            return ""
+        shown = progress(full, await _visits(runs, row), open_to_all=everything)
+        return environment().get_template("run_progress.html").render(progress=shown)
+
+    return rendered
+
+
+def _links(request: Request, full: FullRun) -> Links:
+    """Build links to the GitHub server that hosts the repository."""
+    server, host = site_of(request).settings.github_server_url.rstrip("/"), full.row.repository_key.rpartition("/")[0]
+    return Links(
+        server if urlsplit(server).netloc == host else f"https://{host}",
+        f"{full.row.owner}/{full.row.name}",
+        full.sha,
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1

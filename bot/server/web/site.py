@@ -1,0 +1,74 @@
+"""The dependencies of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from bot.github.people import People
+from bot.server.web.auth.accounts import Accounts
+from bot.server.web.auth.authentication import Authenticator, EndedSessionStore
+from bot.server.web.auth.sessions import Sessions, session_secret
+from bot.server.web.live import Live
+from bot.settings import Settings
+from bot.store.tables import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The parts of the server that pages use."""
+
+    settings: Settings
+    store: Store
+    authenticator: Authenticator
+    live: Live
+    wake: Callable[[], None] = lambda: None
+    """Signals that a job was stored."""
+
+    @classmethod
+    def of(cls, settings: Settings, store: Store, wake: Callable[[], None] = lambda: None) -> Site:
+        """Build the site from the settings; ``wake`` signals that a job was stored."""
+        return cls(settings, store, build_authenticator(settings, store.ended_sessions), Live(store.pages.runs), wake)
+
+    def address(self, request: Request) -> str:
+        """Return the address under which browsers reach this server, without a trailing slash."""
+        return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+
+
+def build_authenticator(settings: Settings, ended: EndedSessionStore | None = None) -> Authenticator:
+    """Build the authentication that the settings allow.
+
+    Args:
+        settings: the server's settings.
+        ended: the store of sessions that were logged out; None if sessions cannot be ended early.
+    """
+    given, token = settings.triage_session_secret, settings.triage_admin_token
+    secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
+    https = (settings.triage_public_url or "").startswith("https:")
+    return Authenticator(
+        Sessions(secret, https=https),
+        token.get_secret_value() if token else None,
+        oauth_states=Sessions(secret, https=https, name="triage-oauth", lasts=600),
+        accounts=_accounts(settings),
+        ended=ended,
+    )
+
+
+def _accounts(settings: Settings) -> Accounts | None:
+    if settings.github_client_id is None or settings.github_client_secret is None:
+        return None
+    people = People(
+        client_id=settings.github_client_id,
+        client_secret=settings.github_client_secret.get_secret_value(),
+        server_url=settings.github_server_url,
+        api_url=settings.github_api_url,
+    )
+    return Accounts(people, settings.server)
+
+
+def site_of(request: Request) -> Site:
+    """Return the site of the application that received the request."""
+    site: Site = request.app.state.site
+    return site

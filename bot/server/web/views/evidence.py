@@ -1,0 +1,85 @@
+"""The evidence of a run as a page shows it: its source link and its quote, split into tokens for highlighting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from bot.report.links import Links
+from bot.server.web.views.code import numbers_of, tokens_of
+from bot.server.web.views.words import line, prose, verbatim
+from nodes.evidence import Evidence
+from nodes.report import TriageReport
+
+_CITED = re.compile(r"\bE\d{1,6}\b")
+_WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of evidence."""
+
+    id: str
+    """Its short number in the report; empty while the run is in progress."""
+    kind: str
+    where: str
+    link: str
+    """A permalink; empty if there is none."""
+    symbol: str
+    numbers: str
+    """Line numbers of the quote, one per line; empty if the quote is not from a file."""
+    quote: tuple[tuple[str, str], ...]
+    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
+    reasons: tuple[Markup, ...]
+    score: str
+    cited: bool
+
+
+def cited_in(report: TriageReport) -> frozenset[str]:
+    """Return the short numbers of the evidence that a report cites."""
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    named = (
+        *(suspect.evidence for suspect in report.suspects),
+        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
+        *(related.evidence for related in report.related),
+    )
+    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+
+
+def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[str, Evidence]]:
+    """Pair evidence with its short numbers, in their order; numbers are empty if the run has none yet."""
+    known = {one.key: one for one in gathered}
+    if not keys:
+        return [("", one) for one in gathered]
+    return [(f"E{number}", known[key]) for number, key in enumerate(keys, 1) if key in known]
+
+
+def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> Piece:
+    """Build the view of one piece of evidence, without active content."""
+    at = evidence.locator
+    return Piece(
+        id=number,
+        kind=evidence.kind,
+        where=_WHERE.get(evidence.kind, "the issue") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
+        link=_link(evidence, links),
+        symbol=line(evidence.symbol or ""),
+        numbers=numbers_of(evidence.quote, at.start_line if at.path is not None else None),
+        quote=tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
+        reasons=tuple(prose(reason) for reason in evidence.reasons[:3]),
+        score=f"{min(evidence.score, 1):.2f}",
+        cited=number in cited,
+    )
+
+
+def _link(evidence: Evidence, links: Links) -> str:
+    at = evidence.locator
+    if at.path is not None and at.start_line is not None:
+        return links.lines(at.path, at.start_line, at.end_line or at.start_line, at.sha or links.commit) or ""
+    if at.url is not None:
+        # Search results are untrusted, so only http and https addresses become links.
+        return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
+    return links.commit_page(at.sha) or "" if at.sha else ""

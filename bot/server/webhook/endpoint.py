@@ -1,0 +1,221 @@
+"""The endpoint: read the delivery, call the handlers, store the jobs, answer 202."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from bot.jobs import Work
+from bot.observability.logs import log_context
+from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES
+from bot.server.connections import Bodies, NoRoomError, Refusals
+from bot.server.connections.bodies import Body
+from bot.server.webhook.events import (
+    FORM,
+    JSON,
+    Delivery,
+    MalformedError,
+    Signature,
+    is_signature,
+    media_type,
+    read_delivery,
+)
+from bot.server.webhook.handlers import Handlers
+from bot.store.databases.database import StoreError
+from bot.store.jobs.deliveries import Arrival
+
+LARGEST = 25 * 1024 * 1024
+"""GitHub's own limit on a delivery's body, in bytes."""
+PATIENCE = 10.0
+"""Seconds for a whole body to arrive and be stored; GitHub waits no longer for a response."""
+LINGER = 2.0
+"""Seconds to receive and discard a refused body, so that the sender can read the response."""
+DISCARDED = 1024 * 1024
+"""Maximum number of bytes to discard."""
+
+_QUEUED, _KNOWN, _NOTHING = (JSONResponse({"status": status}, 202) for status in ("queued", "known", "nothing to do"))
+
+_OUTCOMES: Mapping[Response, str] = {_QUEUED: "queued", _KNOWN: "known", _NOTHING: "nothing to do"}
+
+logger = logging.getLogger(__name__)
+
+
+class Webhook:
+    """``POST /webhooks/github``: a delivery answered with 202 is stored durably."""
+
+    def __init__(
+        self,
+        secrets: Sequence[bytes],
+        handlers: Handlers,
+        accept: Callable[[Arrival], Awaitable[bool]],
+        wake: Callable[[], None],
+        *,
+        server: str = "github.com",
+    ) -> None:
+        """Create the endpoint.
+
+        Args:
+            secrets: the valid secrets; a delivery may be signed with any of them.
+            handlers: decide which jobs follow from a delivery.
+            accept: stores a delivery durably; returns False if it was stored before.
+            wake: notifies the worker that a job was stored.
+            server: host of GitHub's pages, used if a payload names none.
+        """
+        self._secrets = secrets
+        self._handlers = handlers
+        self._accept = accept
+        self._wake = wake
+        self._server = server
+        self._bodies = Bodies()
+        self._refusals = Refusals()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        began = time.perf_counter()
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        response = _unread(scope["method"], headers)
+        unread = response is not None
+        if response is None:
+            try:
+                response = await self._answer(headers, receive)
+            except ClientDisconnect:
+                return
+        if response.status_code in (401, 408, 413, 503):
+            self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
+        # These responses may be sent before the body was read completely.
+        if unread or response.status_code in (408, 413, 503):
+            await _last_answer(response, receive, send)
+        else:
+            await response(scope, receive, send)
+        self._count(headers.get("x-github-event", ""), response, began)
+
+    def _count(self, event: str, response: Response, began: float) -> None:
+        """Count the delivery; unused events share the label "other", since any sender can invent event names."""
+        outcome = _OUTCOMES.get(response, "refused" if response.status_code < 500 else "failed")
+        DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
+        ACKNOWLEDGED.observe(time.perf_counter() - began)
+
+    async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
+        until = asyncio.get_running_loop().time() + PATIENCE
+        signature = Signature(self._secrets)
+        with self._bodies.one() as held:
+            try:
+                chunks = await _read(receive, signature, held, until)
+            except (TimeoutError, NoRoomError):
+                dropped = _refused(503, "too many large bodies at once; redeliver it later")
+                return dropped if held.dropped else _refused(408, "the body arrived too slowly")
+            if chunks is None:
+                return _too_large()
+            if not signature.matches(headers.get("x-hub-signature-256")):
+                return _refused(401, "the signature does not match the body")
+            try:
+                return await self._store(headers, b"".join(chunks), until)
+            except MalformedError as error:
+                return _refused(400, str(error))
+
+    async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
+        event = headers.get("x-github-event", "")
+        known = self._handlers.uses(event)
+        delivery = read_delivery(headers, body, known=known, server=self._server)
+        work = self._handlers.decide(delivery) if known else []
+        if not work:
+            return _NOTHING
+        with log_context(delivery=delivery.guid, event=delivery.event):
+            try:
+                # GitHub stops waiting after ten seconds. A 503 in time shows as failed in its log, and can be
+                # redelivered.
+                async with asyncio.timeout_at(until):
+                    fresh = await self._accept(_arrival(delivery, body, work))
+            except (StoreError, TimeoutError) as error:
+                why = str(error) or "the store timed out"
+                logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
+                return _refused(503, "not stored; redeliver it later")
+        if fresh:
+            # After the commit, or the worker would query before the job is visible.
+            self._wake()
+        return _QUEUED if fresh else _KNOWN
+
+
+def _arrival(delivery: Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
+    """Return the delivery for the store, with the body's digest to detect replays.
+
+    The signature does not cover the delivery's id, so a captured body would stay valid under a new id.
+    """
+    return Arrival(delivery.guid, delivery.event, body, tuple(work), hashlib.sha256(body).hexdigest())
+
+
+def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
+    """Return the response to a request that is refused before its body is read; None if the body must be read."""
+    if method != "POST":
+        return _refused(405, "POST deliveries here", {"Allow": "POST"})
+    if media_type(headers.get("content-type")) not in (JSON, FORM):
+        return _refused(415, f"send {JSON} or {FORM}")
+    # Unsigned bodies must not take memory: a few dozen concurrent ones of 25 MB would fill it.
+    if not is_signature(headers.get("x-hub-signature-256")):
+        return _refused(401, "X-Hub-Signature-256 is missing or malformed")
+    # int() raises ValueError beyond 4,300 digits; the first 20 digits already exceed the limit.
+    length = headers.get("content-length", "0")
+    return _too_large() if not length.isdecimal() or int(length[:20]) > LARGEST else None
+
+
+async def _read(receive: Receive, signature: Signature, held: Body, until: float) -> list[bytes] | None:
+    """Return the body in chunks, added to the signature; None if it is too large.
+
+    Raises:
+        TimeoutError: the body arrived too slowly, or was dropped while more of it was awaited.
+        NoRoomError: the body was dropped to make room for others.
+    """
+    chunks: list[bytes] = []
+    async with held.reading(until):
+        async for chunk in _pieces(receive):
+            # Count the size here: a chunked request has no Content-Length that could be refused earlier.
+            await held.hold(len(chunk))
+            if held.size > LARGEST:
+                return None
+            signature.update(chunk)
+            chunks.append(chunk)
+    return chunks
+
+
+async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        yield message.get("body", b"")
+        more = message.get("more_body", False)
+
+
+async def _last_answer(response: Response, receive: Receive, send: Send) -> None:
+    """Respond, discard some of what the client still sends, and close the connection.
+
+    Closing a connection with unread bytes resets it, and the client may not see the response.
+    """
+    headers = [*response.raw_headers, (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body, "more_body": True})
+    left = DISCARDED
+    with contextlib.suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(LINGER):
+            async for chunk in _pieces(receive):
+                left -= len(chunk)
+                if left < 0:
+                    break
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _too_large() -> Response:
+    return _refused(413, f"no more than {LARGEST} bytes")
+
+
+def _refused(code: int, why: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": why}, code, headers)

@@ -1,0 +1,1 @@
+"""SQLite and Postgres behind one interface: transactions, migrations and checkpoints."""

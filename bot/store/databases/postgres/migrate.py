@@ -1,0 +1,106 @@
+"""Create, upgrade and check the schema of a Postgres database."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, cast
+
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+
+from bot.errors import UserError
+from bot.store.databases.postgres.wakeups import install, is_installed
+from bot.store.databases.schema import STEPS
+
+PATIENCE = 60.0
+"""Seconds to wait for another migration."""
+_LOCK = 7_227_434_100_001
+"""An arbitrary number, the same in every release."""
+# Longer phrases come first: a regular expression takes the first alternative that matches.
+_WORDS = {
+    "INTEGER PRIMARY KEY AUTOINCREMENT": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "STRICT, WITHOUT ROWID": "",
+    "STRICT": "",
+    "INTEGER": "BIGINT",
+    "REAL": "DOUBLE PRECISION",
+    "BLOB": "BYTEA",
+    "TEXT": 'TEXT COLLATE "C"',  # SQLite's order of text, regardless of the server's locale
+}
+_TYPES = re.compile("|".join(rf"\b{word}\b" for word in _WORDS))
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def migrate(connection: Connection) -> int:
+    """Apply the missing steps, ours in one transaction; returns how many of ours. Concurrent calls apply them once.
+
+    Raises:
+        UserError: a newer release made the schema, or another migration does not end.
+    """
+    _wait(connection)
+    try:
+        with connection.transaction():
+            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
+            taken = _version(connection)
+            for step in STEPS[taken:]:
+                for statement in in_postgres(step):
+                    connection.execute(statement)
+            install(connection)
+            # One row, written last in the same transaction: a migration that fails leaves the old version and the old
+            # tables.
+            connection.execute("DELETE FROM schema_version")
+            connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+        # LangGraph's own steps run outside the transaction, because some of them build an index concurrently.
+        PostgresSaver(cast("psycopg.Connection[dict[str, Any]]", connection)).setup()
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
+    return len(STEPS) - taken
+
+
+def require_current(connection: Connection) -> None:
+    """Return if the schema is this release's.
+
+    Raises:
+        UserError: it is not.
+    """
+    # to_regclass returns NULL for a missing table, where a query would fail.
+    (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
+    if not there or _version(connection) < len(STEPS) or not is_installed(connection):
+        raise UserError("the database is not ready for this release: run `triage migrate`")
+
+
+def in_postgres(step: str) -> list[bytes]:
+    """Translate a step of the schema to Postgres and split it into statements."""
+    return [
+        _TYPES.sub(lambda found: _WORDS[found.group()], statement).encode()
+        # No step has a semicolon within a string, so this split is safe.
+        for statement in step.split(";")
+        if statement.strip()
+    ]
+
+
+def _version(connection: Connection) -> int:
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    version = int(row[0]) if row else 0
+    if version > len(STEPS):
+        raise UserError(
+            f"the database was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
+        )
+    return version
+
+
+def _wait(connection: Connection) -> None:
+    # Poll instead of waiting for the lock: a waiting transaction would block CREATE INDEX CONCURRENTLY.
+    until = time.monotonic() + PATIENCE
+    while not _one(connection, f"SELECT pg_try_advisory_lock({_LOCK})")[0]:
+        if time.monotonic() > until:
+            raise UserError("another `triage migrate` is running on the database and does not end")
+        time.sleep(0.05)
+
+
+def _one(connection: Connection, statement: str) -> tuple[Any, ...]:
+    row = connection.execute(statement.encode()).fetchone()
+    if row is None:
+        raise RuntimeError("a statement that always answers did not")
+    return row

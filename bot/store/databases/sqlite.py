@@ -1,0 +1,174 @@
+"""Use one SQLite file: a transaction is durable when it returns, and none runs on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from bot.errors import UserError
+from bot.store.databases.database import ClosedError, Connection, StoreError
+from bot.store.databases.schema import STEPS
+from bot.store.tables import Store
+
+PATIENCE, NAP = 30.0, 0.001
+"""Seconds to wait for another process to finish writing, and between two tries."""
+# The value of ``PRAGMA auto_vacuum`` in a file that can release pages.
+_INCREMENTAL = 2
+_SPARE, _AT_ONCE = 1_000, 2_000
+"""Free pages that the file retains, and the maximum released in one transaction."""
+_PAGES, _PAGES_OVERDUE = 1_000, 20_000
+"""Pages of the write-ahead log from which a commit moves them into the file: if this process tidies, and if not."""
+
+T = TypeVar("T")
+
+
+class _File(sqlite3.Connection):
+    """The connection, used by one thread."""
+
+    def lock(self, keys: Iterable[str], /) -> None:
+        """Do nothing: a writing transaction locks the whole file."""
+
+
+Work = Callable[[_File], T]
+
+
+class SqliteDatabase:
+    """One connection in one thread: SQLite has one writer at a time, and transactions run in the order of the calls."""
+
+    def __init__(self, path: Path, *, tidy: bool = True) -> None:
+        """Open a file and migrate an older one.
+
+        Args:
+            path: path of the file.
+            tidy: checkpoint the write-ahead log into the file now and then. False leaves that to another process, so
+                that no commit has to wait for it, unless the log is far too long.
+
+        Raises:
+            UserError: a newer release wrote it, or it cannot be used at all.
+        """
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._closed = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Opened in the store's thread, because sqlite3 refuses a connection in any other thread.
+            self._connection = self._thread.submit(_connect, path, _PAGES if tidy else _PAGES_OVERDUE).result()
+        except (OSError, sqlite3.DatabaseError, StoreError) as error:
+            raise UserError(f"{path} cannot be used: {error}") from error
+
+    async def do(self, work: Work[T]) -> T:
+        """Run a transaction: commit all of its changes or none.
+
+        Raises:
+            StoreError: the disk is full, another process holds the file, or this one has closed it.
+        """
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, _in_transaction, self._connection, work)
+
+    async def read(self, work: Work[T]) -> T:
+        """Run a query that does not block writers."""
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _with_retries, self._connection, work)
+
+    def clock(self) -> float:
+        """Return this machine's time."""
+        return time.time()
+
+    async def aclose(self) -> None:
+        """Close the connection after the transactions that were submitted before."""
+        self._closed = True
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
+        self._thread.shutdown()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the store is closed")
+
+
+class SqliteStore(Store):
+    """The tables in one file, which is created or migrated when it is opened."""
+
+    def __init__(self, path: Path, *, tidy: bool = True) -> None:
+        super().__init__(SqliteDatabase(path, tidy=tidy))
+
+    async def shrink(self) -> None:
+        """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
+        while await self._database.do(_release_pages) > 0:
+            pass
+
+
+def _release_pages(connection: Connection) -> int:
+    """Release some free pages; returns how many are left beyond the reserve. Files of older releases retain all."""
+    (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    if mode != _INCREMENTAL or free <= _SPARE:
+        return 0
+    # SQLite releases one page per row of this pragma, so all rows must be fetched.
+    connection.execute(f"PRAGMA incremental_vacuum({min(free - _SPARE, _AT_ONCE)})").fetchall()
+    return int(free) - _SPARE - _AT_ONCE
+
+
+def _connect(path: Path, pages: int) -> _File:
+    connection = sqlite3.connect(path, isolation_level=None, factory=_File)
+    connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect only in a new file
+    connection.execute("PRAGMA journal_mode = WAL")
+    # FULL syncs the log at each commit: what was acknowledged survives a crash.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    # From here on ``_with_retries`` waits for other processes, in shorter steps.
+    connection.execute("PRAGMA busy_timeout = 0")
+    _in_transaction(connection, _migrate)
+    return connection
+
+
+def _migrate(connection: _File) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(STEPS):
+        raise UserError(
+            f"the data directory was written by a newer release (schema {version}, known up to {len(STEPS)}): upgrade"
+        )
+    # ``user_version`` is part of the transaction, so a kill leaves either the old schema or the new one.
+    for statements in STEPS[version:]:
+        for statement in filter(str.strip, statements.split(";")):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+
+
+def _in_transaction(connection: _File, work: Work[T]) -> T:
+    try:
+        # IMMEDIATE takes the write lock here, where waiting is possible; a deferred transaction could fail at a write.
+        _with_retries(connection, lambda db: db.execute("BEGIN IMMEDIATE"))
+        result = work(connection)
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        _roll_back(connection)
+        raise StoreError(str(error)) from error
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return result
+
+
+def _with_retries(connection: _File, work: Work[T]) -> T:
+    """Wait for another process's commit. SQLite's own busy handler sleeps up to a tenth of a second at a time."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work(connection)
+        except sqlite3.OperationalError as error:
+            # The low byte of an extended result code is the primary code.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise StoreError(str(error)) from error
+            # This blocks the store's thread and not the event loop.
+            time.sleep(NAP)
+
+
+def _roll_back(connection: _File) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

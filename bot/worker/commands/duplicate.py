@@ -1,0 +1,53 @@
+"""``/triage duplicate #n`` and ``/triage not-duplicate #n``: confirm or deny a duplicate."""
+
+from __future__ import annotations
+
+import re
+
+from bot.errors import UserError
+from bot.ports import CommandEffects, Relation
+from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
+from bot.worker.commands.parse import Command
+
+_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
+
+
+async def run_duplicate(command: Command, context: CommandContext) -> CommandEffects:
+    """Store the relation and queue a new report that has it; no issue is closed."""
+    return await _related(command, context, duplicate=True)
+
+
+async def run_not_duplicate(command: Command, context: CommandContext) -> CommandEffects:
+    """Store the denial: reports never name the other issue as a duplicate again."""
+    return await _related(command, context, duplicate=False)
+
+
+async def _related(command: Command, context: CommandContext, *, duplicate: bool) -> CommandEffects:
+    found = _NUMBER.fullmatch(command.argument)
+    if found is None:
+        raise UserError(f"Name one issue of this repository, as in `/triage {command.name} #12`.")
+    other = int(found[1])
+    if other == context.issue.ref.number:
+        raise UserError("That is this issue itself.")
+    # A denial needs no check: it must also apply to an issue that was deleted.
+    if duplicate and await context.github.issue(other) is None:
+        raise UserError(f"This repository has no issue `#{other}`.")
+    await check_not_stopped(context)
+    check_writable(context)
+    return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
+
+
+KIND = CommandKind(
+    "duplicate",
+    "duplicate #n",
+    "Mark this issue as a duplicate of another; nothing is closed.",
+    "maintainer",
+    run_duplicate,
+)
+NOT_KIND = CommandKind(
+    "not-duplicate",
+    "not-duplicate #n",
+    "Mark this issue as no duplicate of another.",
+    "maintainer",
+    run_not_duplicate,
+)

@@ -1,0 +1,79 @@
+"""The type of a command: its name, its help text, who may use it, and its function."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.errors import UserError
+from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
+from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
+from bot.worker.commands.parse import Command
+from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
+
+Role = Literal["author", "maintainer"]
+_STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """The input of a command's function."""
+
+    issue: Issue
+    sender: str
+    permission: Permission
+    """The sender's permission according to the API; NONE if it was not queried."""
+    is_author: bool
+    config: RepositoryConfig
+    control: ControlPort
+    github: GitHubPort
+
+
+@dataclass(frozen=True, slots=True)
+class CommandKind:
+    """A command of the table."""
+
+    name: CommandName
+    usage: str
+    """The command as typed, without ``/triage``."""
+    help: str
+    """One sentence, in the imperative."""
+    role: Role
+    """``author``: the issue's author and maintainers; ``maintainer``: users with at least triage permission."""
+    run: Callable[[Command, CommandContext], Awaitable[CommandEffects]]
+
+    def required_role(self, config: RepositoryConfig) -> CommandRole:
+        """Return the role that may use it in a repository; a configuration can only restrict the default."""
+        return max(self.role, config.commands.get(self.name, self.role), key=_STRICTNESS.index)
+
+
+async def check_not_stopped(context: CommandContext) -> None:
+    """Return if triage is not stopped: a run that may not write would consume the command without a visible result.
+
+    Raises:
+        UserError: Triage is stopped on this issue.
+    """
+    if await context.control.muted():
+        raise UserError("Triage is stopped for this issue; `/triage resume` continues it.")
+
+
+def check_writable(context: CommandContext) -> None:
+    """Return if runs may write to the issue; otherwise a run would do nothing of what was asked.
+
+    Raises:
+        UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
+    """
+    if context.issue.state != "open":
+        raise UserError("This issue is closed. Reopen it first.")
+    reason = reason_to_skip(context.issue, context.config)
+    if reason is not None:
+        raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
+
+
+def is_allowed(kind: CommandKind, context: CommandContext) -> bool:
+    """Return whether the sender may use this command."""
+    role = kind.required_role(context.config)
+    if role == "nobody":
+        return False
+    return context.permission >= Permission.TRIAGE or (role == "author" and context.is_author)

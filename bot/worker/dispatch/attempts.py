@@ -1,0 +1,145 @@
+"""Make one attempt at a job, and decide what happens to the job if it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
+from bot.jobs import Job
+from bot.store.databases.database import ClosedError, StoreError
+from bot.store.jobs import MAX_ATTEMPTS, Jobs
+from bot.store.jobs.dead import Death
+from bot.worker.dispatch.heartbeat import ActiveAttempts
+from bot.worker.dispatch.outage import Outage
+
+Worker = Callable[[Job], Awaitable[None]]
+"""Runs a job and settles it. The exception that it raises decides what happens to the job."""
+
+FIRST_WAIT, LIMITED_WAIT, LONGEST_WAIT = 2.0, 60.0, 3_600.0
+"""Seconds before a job is retried, doubled each time. ``LIMITED_WAIT`` applies if GitHub's rate limit was exceeded."""
+TRIES_OF_A_FAULT = 4
+"""Attempts of a job that fails with an unexpected exception; more are unlikely to succeed."""
+DEADLINE = 900.0
+"""Default limit for one attempt, in seconds."""
+TRIES_OF_A_LATE_JOB = 4
+"""Attempts of a job that timed out; from the third on, a run reports without reading the code."""
+
+_LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
+"""Up to which attempt a job waits at most this many seconds: after a ten-minute outage of GitHub, one is enough."""
+
+logger = logging.getLogger(__name__)
+
+
+def pause(attempt: int, first: float) -> float:
+    """Return the seconds before the retry after a failed attempt: doubled each time, up to a bound that grows.
+
+    Attempts that a kill ended count too, so the number of attempts alone must not postpone a job for an hour.
+    """
+    longest = next((most for until, most in _LONGEST if attempt <= until), LONGEST_WAIT)
+    return min(max(longest, 5 * first), first * 2.0 ** (attempt - 1))
+
+
+class Attempts:
+    """Makes any number of attempts concurrently, then settles, postpones or parks each job, or marks it as dead."""
+
+    def __init__(self, jobs: Jobs, worker: Worker, outage: Outage, *, deadline: float = DEADLINE) -> None:
+        self._jobs = jobs
+        self._worker = worker
+        self._outage = outage
+        self.active_attempts = ActiveAttempts()
+        self._deadline = deadline
+        self._late: Counter[int] = Counter()
+        """Number of timeouts of each job, by its id."""
+
+    async def make(self, job: Job) -> bool:
+        """Make one attempt; False if another attempt took the job over.
+
+        Raises:
+            asyncio.CancelledError: the attempt was cancelled, and the job is free again.
+        """
+        limit = asyncio.timeout(self._deadline)
+        try:
+            with self.active_attempts.attempt():
+                async with limit:
+                    await self._worker(replace(job, late=self._late[job.id]))
+        except asyncio.CancelledError:
+            # Due at once, because the job did not fail.
+            await self._update_job(lambda: self._jobs.postpone(job, 0.0, "the server stopped"))
+            raise
+        except JobTakenOverError as error:
+            logger.warning("%s", error, extra={"action": "job_taken_over", "job": job.id})
+            return False
+        except SuspendedError as error:
+            why = str(error)
+            return await self._update_job(lambda: self._jobs.park(job, why))
+        except RateLimitedError as error:
+            # Before RetryableError, its base class: a limit costs the job no attempt.
+            return await self._wait(job, error)
+        except RetryableError as error:
+            return await self._retry(job, str(error), after=error.after, death="transient")
+        except Exception as error:  # no exception of one job may stop the others
+            # The job's own code may raise TimeoutError too; that is an ordinary fault.
+            is_late = limit.expired() and isinstance(error, TimeoutError)
+            return await (self._too_late(job) if is_late else self._failed(job, error))
+        self._late.pop(job.id, None)
+        return True
+
+    async def _failed(self, job: Job, error: Exception) -> bool:
+        logger.error("job %s failed", job.id, exc_info=error, extra={"action": "job_failed", "job": job.id})
+        reason = traceback.format_exception_only(error)[-1].strip()
+        return await self._retry(job, reason, after=None, death="fault")
+
+    async def _too_late(self, job: Job) -> bool:
+        """Retry a job that took too long, a few times. Threads that still work for it have time limits of their own."""
+        self._late[job.id] += 1
+        reason = f"the job took longer than {self._deadline:.0f} s"
+        logger.warning("job %s was ended: %s", job.id, reason, extra={"action": "job_late", "job": job.id})
+        max_tries = job.tried if self._late[job.id] >= TRIES_OF_A_LATE_JOB else MAX_ATTEMPTS
+        return await self._retry(job, reason, after=None, death="fault", max_tries=max_tries)
+
+    async def _retry(
+        self, job: Job, message: str, *, after: float | None, death: Death, max_tries: int | None = None
+    ) -> bool:
+        default_tries = TRIES_OF_A_FAULT if death == "fault" else MAX_ATTEMPTS
+        if job.tried >= (default_tries if max_tries is None else max_tries):
+            logger.error("job %s is dead: %s", job.id, message, extra={"action": "job_dead", "job": job.id})
+            return await self._update_job(lambda: self._jobs.mark_dead(job, message, death=death))
+        wait = after if after is not None else pause(job.tried, FIRST_WAIT)
+        logger.info(
+            "job %s is retried in %.0f s: %s", job.id, wait, message, extra={"action": "job_put_off", "job": job.id}
+        )
+        return await self._update_job(lambda: self._jobs.postpone(job, wait, message))
+
+    async def _wait(self, job: Job, limit: RateLimitedError) -> bool:
+        """Postpone a job that reached a rate limit; this costs it no attempt, however long the limit lasts."""
+        # At most the tenth step, below the attempts at which `pause` raises its bound: a wait for a limit stays at 300
+        # seconds.
+        wait = limit.after if limit.after is not None else pause(min(job.waited + 1, 10), LIMITED_WAIT)
+        message = str(limit)
+        logger.info("job %s waits %.0f s: %s", job.id, wait, message, extra={"action": "job_limited", "job": job.id})
+        return await self._update_job(lambda: self._jobs.postpone(job, wait, message, limited=True))
+
+    async def _update_job(self, change: Callable[[], Awaitable[None]]) -> bool:
+        """Change the job's state, and wait while the store is away, for example because the disk is full.
+
+        Returns False without a change if another attempt took the job over, which then frees it, or if the store is
+        closed. A job still in progress then is freed at the next start, or by another process.
+        """
+        while True:
+            try:
+                await change()
+            except JobTakenOverError as error:
+                logger.warning("%s", error, extra={"action": "job_taken_over"})
+                return False
+            except ClosedError:
+                return False
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return True

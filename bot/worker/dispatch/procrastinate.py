@@ -1,0 +1,192 @@
+"""Run jobs beside any number of other processes: procrastinate delivers wake-ups, the jobs table decides what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from procrastinate import App, JobContext
+
+from bot.jobs import Job, Lane
+from bot.store.databases.database import StoreError
+from bot.store.databases.postgres import PostgresStore
+from bot.store.databases.postgres.engine import RetryingConnector, open_engine
+from bot.store.databases.postgres.wakeups import EARLY, TASK
+from bot.worker.dispatch.attempts import DEADLINE, Attempts, Worker
+from bot.worker.dispatch.embedded import CONTROL_SLOTS
+from bot.worker.dispatch.heartbeat import ActiveAttempts
+from bot.worker.dispatch.outage import Outage
+
+HEARTBEAT, STALLED = 1.0, 5.0
+"""Seconds between two heartbeats, and without a heartbeat until other workers take over."""
+SWEEP = 1.5
+"""Seconds between two checks for jobs that a dead or frozen process left."""
+POLL = 1.0
+"""Seconds between two polls for wake-ups without a notification: those that become due, and those that are retried."""
+PRUNED = 3_600.0
+"""Seconds after which procrastinate deletes a worker; one that is only frozen should still be registered on waking."""
+
+logger = logging.getLogger(__name__)
+
+
+class SharedDispatcher:
+    """Claims due jobs in turns with all other processes, and runs them."""
+
+    def __init__(
+        self,
+        store: PostgresStore,
+        worker: Worker,
+        *,
+        concurrency: int,
+        place: str,
+        drain: float,
+        deadline: float = DEADLINE,
+    ) -> None:
+        """Store the settings; nothing is started.
+
+        Args:
+            store: the store that all processes share.
+            worker: runs the jobs.
+            concurrency: issues at once; commands have slots of their own.
+            place: identifies this process among all.
+            drain: seconds in which running jobs may finish.
+            deadline: seconds that one attempt at a job may take.
+        """
+        self._store = store
+        self._outage = Outage()
+        self._attempts = Attempts(store.jobs, worker, self._outage, deadline=deadline)
+        self._slots: dict[Lane, int] = {"run": concurrency, "control": CONTROL_SLOTS}
+        self._place = place
+        self._drain = drain
+        self._draining = False
+        self._active_jobs: set[int] = set()
+        self._awake: set[int] = set()
+        self._stop = asyncio.Event()
+
+    @property
+    def active_attempts(self) -> ActiveAttempts:
+        """Return the attempts in progress."""
+        return self._attempts.active_attempts
+
+    def wake(self) -> None:
+        """Do nothing: Postgres notifies all processes."""
+
+    async def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Work until drained; ``ready`` is called once jobs can be claimed."""
+        async with open_engine(self._store.url, self._outage.wait) as (app, connector):
+            app.task(name=TASK, pass_context=True)(self._work)
+            sweeping = asyncio.create_task(self._sweep(app, connector))
+            lanes = [asyncio.create_task(self._run_lane(app, lane)) for lane in self._slots]
+            ready()
+            await self._stop.wait()
+            for lane in lanes:
+                # procrastinate takes this as a request to stop: it fetches nothing more and waits for the jobs that
+                # run.
+                lane.cancel()
+            await asyncio.wait(lanes)
+            sweeping.cancel()
+            await asyncio.wait([sweeping])
+
+    async def drain(self, seconds: float) -> None:  # noqa: ARG002  procrastinate needs it at construction
+        """Claim no more jobs, let running ones finish, and free the rest for the other processes."""
+        self._draining = True
+        self._stop.set()
+
+    async def _run_lane(self, app: App, lane: Lane) -> None:
+        while not self._draining:
+            try:
+                await app.run_worker_async(
+                    queues=[lane],
+                    name=lane,
+                    concurrency=self._slots[lane],
+                    update_heartbeat_interval=HEARTBEAT,
+                    fetch_job_polling_interval=POLL,
+                    stalled_worker_timeout=PRUNED,
+                    shutdown_graceful_timeout=self._drain,
+                    # A wake-up that ran contains no information; the jobs table has it all.
+                    delete_jobs="always",
+                    install_signal_handlers=False,
+                )
+            except Exception:  # on any exception the lane restarts: a worker that stays alive without working is worse
+                logger.exception("working on %s jobs ended", lane, extra={"action": "lane_ended"})
+            await asyncio.sleep(POLL)
+
+    async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table
+        """Claim and run jobs while any is due. The wake-up only signals work; the store chooses the job."""
+        wakeup, owner = context.job.id or 0, f"{context.job.worker_id}@{self._place}"
+        # `_free_unanswered` must not treat a wake-up as lost while its task runs here.
+        self._awake.add(wakeup)
+        try:
+            while not self._draining and (claimed := await self._claimed(lane, owner)) is not None:
+                await self._make(claimed)
+        finally:
+            self._awake.discard(wakeup)
+
+    async def _make(self, job: Job) -> None:
+        self._active_jobs.add(job.id)
+        try:
+            await self._attempts.make(job)
+        finally:
+            self._active_jobs.discard(job.id)
+
+    async def _claimed(self, lane: Lane, owner: str) -> Job | None:
+        while True:
+            try:
+                claimed = await self._store.jobs.claim(lane, owner, early=EARLY)
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return claimed
+
+    async def _sweep(self, app: App, connector: RetryingConnector) -> None:
+        suspects: set[tuple[int, ...]] = set()
+        while True:
+            await asyncio.sleep(SWEEP * random.uniform(0.8, 1.2))  # noqa: S311  processes must not all query at once
+            try:
+                if self._outage.over_for(STALLED):  # during an outage no worker could send a heartbeat
+                    await self._free_stalled(app)
+                suspects = await self._free_unanswered(app, connector, suspects)
+                await self._store.workers.create_missing_wakeups()
+                self._outage.over()
+            except StoreError as error:
+                await self._outage.wait(error)
+            except Exception:  # the next sweep may succeed
+                logger.exception("stalled-worker sweep failed", extra={"action": "sweep_failed"})
+
+    async def _free_stalled(self, app: App) -> None:
+        freed = await self._store.workers.free_stalled(STALLED)
+        if freed:
+            logger.warning("took over the jobs of a stopped worker", extra={"action": "jobs_taken_over", "jobs": freed})
+        for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
+            await self._retry_wakeup(app, wakeup.id or 0)
+
+    async def _free_unanswered(
+        self, app: App, connector: RetryingConnector, suspects: set[tuple[int, ...]]
+    ) -> set[tuple[int, ...]]:
+        """Free jobs and wake-ups that the database assigns to this process and that no task here has.
+
+        The response to their claim was lost. They are freed when two consecutive sweeps find them, since a first
+        sighting may be a claim in progress. Returns those seen for the first time.
+        """
+        doing = await app.job_manager.list_jobs_async(status="doing")
+        assigned: set[tuple[int, ...]] = {(entry.id or 0,) for entry in doing if entry.worker_id in connector.workers}
+        assigned = {entry for entry in assigned if entry[0] not in self._awake}
+        assigned |= {
+            entry
+            for entry in await self._store.workers.active_attempts(self._place)
+            if entry[0] not in self._active_jobs
+        }
+        for entry in assigned & suspects:
+            if len(entry) == 1:
+                await self._retry_wakeup(app, entry[0])
+            else:
+                await self._store.workers.free(*entry)
+        return assigned - suspects
+
+    async def _retry_wakeup(self, app: App, wakeup: int) -> None:
+        at = datetime.fromtimestamp(self._store.clock(), UTC)
+        await app.job_manager.retry_job_by_id_async(wakeup, at)

@@ -1,0 +1,249 @@
+"""Supervise a worker process: beside the server, or alone for servers elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.errors import UnreachableError, UserError
+from bot.settings.server import ServerSettings
+from bot.store.databases.database import StoreError
+from bot.store.databases.opening import open_store
+from bot.store.jobs import Jobs
+from bot.store.tables import Store
+from bot.worker.dispatch.heartbeat import HeartbeatMonitor
+from bot.worker.dispatch.lock import DirectoryLock
+from bot.worker.dispatch.outage import Outage
+
+DRAIN = 6.0
+"""Seconds in which running jobs may finish."""
+LONGEST_PAUSE = 30.0
+"""Maximum seconds between two starts of a worker that keeps ending."""
+_MALLOC = {
+    # glibc retains memory that a thread freed for that thread: after some issues that was 120 of 240 MB.
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
+}
+READY, ALIVE = b"ready\n", b"alive "
+"""The child's message that it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
+UNUSABLE = b"unusable: "
+"""The prefix of the child's message that a person must fix something before it can work at all."""
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerProcess:
+    """Runs ``python -m bot.worker.dispatch`` and restarts it when it ends.
+
+    The child ends when its standard input does, so it does not outlive this process. Until then it holds the lock on
+    the data directory too.
+    """
+
+    def __init__(
+        self, jobs: Jobs, lock: int, give_up: Callable[[], None], *, concurrency: int, shared: bool = False
+    ) -> None:
+        """Store the settings; nothing is started.
+
+        Args:
+            jobs: frees the jobs of a child that ended.
+            lock: the descriptor that the child inherits.
+            give_up: called when the child cannot work at all; ``fault`` has the reason.
+            concurrency: issues that it works on at once.
+            shared: other processes work on these jobs too.
+        """
+        self._jobs = jobs
+        self._lock = lock
+        self._give_up = give_up
+        self._place = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._concurrency = concurrency
+        self._shared = shared
+        self._outage = Outage()
+        self.fault = ""
+        """The fault that a person must fix before the child can work; empty if there is none."""
+        self._process: asyncio.subprocess.Process | None = None
+        self._supervisor: asyncio.Task[None] | None = None
+        self._monitor = HeartbeatMonitor()
+
+    async def not_ready(self) -> str:
+        """Return why no jobs are processed; empty if they are."""
+        return self._monitor.fault()
+
+    async def start(self) -> None:
+        """Free the jobs that an earlier server left in progress, and start the child."""
+        # Without blame: the server ended and not the job. On Postgres other workers free the jobs by their heartbeats.
+        if not self._shared:
+            await self._jobs.recover(blame=False)
+        self._supervisor = asyncio.create_task(self._supervise())
+
+    def wake(self) -> None:
+        """Tell the child that a job was stored; one unread byte is enough."""
+        pipe = self._process.stdin if self._process else None
+        if pipe is not None and not pipe.is_closing() and pipe.transport.get_write_buffer_size() == 0:
+            pipe.write(b"\n")
+
+    async def stop(self) -> None:
+        """Let running jobs finish for a few seconds, then end the process; interrupted jobs resume after a restart."""
+        if self._supervisor is not None:
+            self._supervisor.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._supervisor
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            # After DRAIN the child needs up to a second to free the jobs that it cancelled.
+            await asyncio.wait_for(process.wait(), DRAIN + 1.5)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def _supervise(self) -> None:
+        pause = 0.0
+        while True:
+            started_at = time.monotonic()
+            code = await self._run_once()
+            if self.fault:
+                self._give_up()
+                return
+            freed = await self._recovered()
+            # A worker that ran for a while restarts almost at once. One that ends right after its start waits longer
+            # each time.
+            pause = 0.5 if time.monotonic() - started_at > LONGEST_PAUSE else min(LONGEST_PAUSE, pause * 2 or 0.5)
+            logger.error("the worker ended with %s", code, extra={"action": "worker_ended", "jobs": freed})
+            await asyncio.sleep(pause)
+
+    async def _recovered(self) -> int:
+        """Return the number of jobs freed. Wait while the store is away, since otherwise no worker would restart."""
+        while True:
+            try:
+                freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
+            except StoreError as error:
+                await self._outage.wait(error)
+            else:
+                self._outage.over()
+                return freed
+
+    async def _run_once(self) -> int:
+        root = str(Path(__file__).parents[3])
+        paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        self._process = await asyncio.create_subprocess_exec(
+            # -P: do not import a folder called ``bot`` from the directory in which the server was started
+            *(sys.executable, "-P", "-m", "bot.worker.dispatch", str(self._lock), self._place, str(self._concurrency)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=(self._lock,),
+            # The operator's own values take precedence over ours.
+            env={**_MALLOC, **os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+        )
+        try:
+            await self._listen(self._process)
+            return await self._process.wait()
+        finally:
+            self._monitor.stopped()
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Read the child's messages until it closes its output."""
+        while process.stdout is not None and (line := await process.stdout.readline()):
+            self._receive(line)
+
+    def _receive(self, line: bytes) -> None:
+        if line == READY:
+            self._monitor.received(0.0)
+            logger.info("the worker is ready", extra={"action": "worker_ready"})
+        elif line.startswith(ALIVE):
+            self._monitor.received(float(line.removeprefix(ALIVE)))
+        elif line.startswith(UNUSABLE):
+            self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()
+
+
+PATIENCE = 30.0
+"""Seconds to wait for a database at the start."""
+
+
+def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
+    """Work until a signal arrives; then let running jobs finish within ten seconds.
+
+    Raises:
+        UserError: the worker cannot run with these settings, or another worker has the data directory.
+    """
+    with contextlib.ExitStack() as stack:
+        lock = locked(settings.data_dir, stack)
+        store = opened(settings)
+        fault = asyncio.run(_work(settings, store, lock, concurrency))
+    if fault:
+        raise UserError(fault)
+
+
+def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
+    """Open the store, and wait for a database that is still starting or briefly away.
+
+    Raises:
+        UserError: it cannot be used.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return open_store(settings.settings, tidy=tidy)
+        except UnreachableError as error:
+            if time.monotonic() > until:
+                raise
+            logger.warning("%s; trying again", error, extra={"action": "store_failed"})
+            # No event loop runs yet, so this blocks nothing.
+            time.sleep(3.0)
+
+
+def locked(directory: Path, stack: contextlib.ExitStack) -> DirectoryLock:
+    """Lock the directory until the stack is closed: one worker at a time owns the mirrors and parsed files there.
+
+    Raises:
+        UserError: another process works in this directory, or it is not writable.
+    """
+    lock = DirectoryLock(directory)
+    stack.callback(lock.release)
+    return lock
+
+
+def worker_process(
+    settings: ServerSettings,
+    store: Store,
+    lock: DirectoryLock,
+    give_up: Callable[[], None],
+    concurrency: int | None = None,
+) -> WorkerProcess:
+    """Create the worker process without starting it."""
+    return WorkerProcess(
+        store.jobs,
+        lock.descriptor,
+        give_up,
+        concurrency=concurrency or settings.settings.triage_concurrency,
+        shared=settings.settings.database_url is not None,
+    )
+
+
+async def _work(settings: ServerSettings, store: Store, lock: DirectoryLock, concurrency: int | None) -> str:
+    """Work until a signal or a fault; returns the fault, or an empty string."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    worker = worker_process(settings, store, lock, stop.set, concurrency)
+    await worker.start()
+    try:
+        await stop.wait()
+    finally:
+        # The worker's task uses the store, so it ends first.
+        await worker.stop()
+        await store.aclose()
+    return worker.fault

@@ -1,0 +1,294 @@
+"""Publishes the outcome of a run on GitHub: the comment first, then labels and reactions, which matter less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from bot.limits.ceilings import describe_limit
+from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
+from bot.ports import (
+    AskedQuestion,
+    EffectsPort,
+    Finished,
+    GitHubPort,
+    Issue,
+    IssueRef,
+    Outcome,
+    OwnerCheck,
+    Relation,
+    RepositoryRef,
+    Stopped,
+    Waiting,
+    Withheld,
+)
+from bot.report.comment.answer_reply import answer_marker, answer_reply
+from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
+from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
+from bot.report.record import Record
+from bot.report.sanitise import prose
+from bot.settings.repository import PATH, FoundConfig
+from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
+from bot.worker.publish.poster import Poster, utc_now
+from bot.worker.publish.reactions import Reactions
+from bot.worker.publish.relations import apply_corrections
+from bot.worker.publish.skip_reasons import reason_to_skip
+from bot.worker.publish.worth import is_worth_a_comment
+from nodes.report import TriageReport
+
+Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
+_NEWS: Final[dict[Why, str]] = {
+    "reopened": "because the issue was reopened",
+    "edited": "because the issue was edited",
+    "answer": "after an answer",
+    "expired": "without an answer",
+    "redirect": "after a redirect",
+}
+_SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """The data that one step of a run publishes."""
+
+    ref: IssueRef
+    run: int
+    outcome: Outcome
+    found: FoundConfig
+    questions: tuple[AskedQuestion, ...] = ()
+    """All questions that were asked on the issue, the open one included."""
+    touched: Iterable[str] = ()
+    """Labels that a person added or removed."""
+    why: Why = "opened"
+    relations: tuple[Relation, ...] = ()
+    """Duplicates that people confirmed or denied."""
+    record: Record | None = None
+    """Calibration of confidences by the repository's outcomes; None if too few are known."""
+    commanded: bool = False
+    """A person's command started the run, so a comment of ours that a person deleted is posted again."""
+    limited: tuple[str, ...] = ()
+    """Codes of limits that were reached in the repository today, if this comment reports them."""
+    before: TriageReport | None = None
+    """The issue's report before this run; None if there was none."""
+    first: bool = False
+    """A report by rules that a model's report will replace: only the comment is written, no labels or reactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The result of publishing."""
+
+    state: Literal["posted", "labelled", "dry-run", "quiet", "moved"]
+    reason: str = ""
+    """The reason why nothing was written."""
+    comment: str = ""
+    """The comment's text, even if it was not posted."""
+    comment_id: int | None = None
+    moved_to: IssueRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Writes for one job. The owner check precedes every write.
+
+    Every operation may be repeated from its start, after any failure and by another process.
+    """
+
+    github_for: Callable[[RepositoryRef], GitHubPort]
+    effects: EffectsPort
+    owner_check: OwnerCheck
+    now: Callable[[], datetime] = field(default=utc_now)
+    lacks: Lacks = log_missing
+
+    async def publish(self, publication: Publication) -> Published:
+        """Read the issue again, then update comment, labels and reactions to match the outcome.
+
+        Raises:
+            StoppedError: A person stopped triage, or deleted our comment.
+            JobTakenOverError: Another attempt owns the job.
+            RetryableError: GitHub cannot be reached, or its limits ask to wait.
+            RefusedError: GitHub refuses the write permanently.
+        """
+        if isinstance(publication.outcome, Stopped):
+            return Published("quiet", publication.outcome.reason)
+        # Read again, because a run may take minutes: the issue may be closed, locked or moved by now.
+        issue = await self.github_for(publication.ref.repository).issue(publication.ref.number)
+        skip_reason = reason_to_skip(issue, publication.found.config)
+        if skip_reason is not None or issue is None:
+            return Published("quiet", skip_reason or "")
+        if issue.ref.key != publication.ref.key:
+            return Published("moved", moved_to=issue.ref)
+        return await self._write(publication, issue)
+
+    def reactions(self, ref: IssueRef, found: FoundConfig) -> Reactions:
+        """Return the reactions on an issue and its comments."""
+        allowed = found.config.mode == "comment" and found.config.enabled
+        return Reactions(self.github_for(ref.repository), self.effects, ref, self.owner_check, allowed=allowed)
+
+    async def _write(self, publication: Publication, issue: Issue) -> Published:
+        mode, github = publication.found.config.mode, self.github_for(issue.ref.repository)
+        publication = replace(publication, outcome=apply_corrections(publication.outcome, publication.relations))
+        # Saves one request for most reports, which propose no labels.
+        existing = await github.repository_labels() if _proposes_labels(publication) else None
+        body = await self._body(publication, issue, existing)
+        if mode == "dry-run":
+            await self._post_config_faults(publication, issue, github)
+            return Published("dry-run", comment=body)
+        has_comment = mode == "comment" and await self._needs_comment(publication)
+        posted = await self._comment(publication, issue, github, body) if has_comment else None
+        # The model's report sets labels and reactions, so that none has to be removed later.
+        if publication.first:
+            return Published("posted", comment=body, comment_id=posted)
+        labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
+        await labels.put(
+            wanted_labels(publication.outcome, publication.found.config, publication.questions),
+            issue,
+            publication.touched,
+            existing,
+        )
+        if mode == "label":
+            return Published("labelled", comment=body)
+        reactions = self.reactions(issue.ref, publication.found)
+        if isinstance(publication.outcome, Finished):
+            await reactions.react("rocket")
+        await reactions.catch_up()
+        return Published("posted", comment=body, comment_id=posted)
+
+    async def _needs_comment(self, publication: Publication) -> bool:
+        """Return whether the result is worth a comment. An existing comment is always updated."""
+        asked = publication.why in ("command", "redirect", "answer") or bool(publication.found.faults)
+        if is_worth_a_comment(publication.outcome, publication.found.config, asked=asked):
+            return True
+        sticky = await self.effects.get(publication.ref.key, "sticky")
+        return sticky is not None and sticky.github_id is not None
+
+    async def _comment(self, publication: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
+        budget = FIRST_REPORTS if publication.first else WHOLE
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
+        separate = await self._asks_separately(publication)
+        # A transferred issue brings its comments along, so search for ours, unless the issue has no comments.
+        sticky = await poster.put(
+            "sticky", "", REPORT_MARKER, body, adopt=issue.comments != 0, repost=publication.commanded
+        )
+        if separate:
+            reply = question_reply(_thread(publication, issue), separate, f"{issue.url}#issuecomment-{sticky}")
+            await poster.put("question", separate, question_marker(separate), reply)
+        await self._reply_to_answer(publication, issue, poster, f"{issue.url}#issuecomment-{sticky}")
+        # Recorded after the comment was posted: after a crash in between the next attempt reports the faults again.
+        if publication.found.faults:
+            await self.effects.record_done(
+                _config_key(publication), "config", publication.found.digest, publication.ref.key
+            )
+        return sticky
+
+    async def _reply_to_answer(self, publication: Publication, issue: Issue, poster: Poster, url: str) -> None:
+        """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies nobody."""
+        state = publication.outcome.state if isinstance(publication.outcome, Finished) else None
+        answered = [one for one in publication.questions if one.state == "answered"]
+        if publication.why != "answer" or publication.first or state is None or state.report is None or not answered:
+            return
+        asked = answered[-1].question_id
+        reply = answer_reply(publication.before, state.report, _thread(publication, issue), asked, url)
+        if reply:
+            await replace(poster, budget=REPLIES).put("answered", asked, answer_marker(asked), reply)
+
+    async def _asks_separately(self, publication: Publication) -> str | None:
+        """Return the id of a question that needs its own comment, because GitHub notifies nobody of an edit; else None.
+
+        A question that comes with a new sticky is stored as carried by it before the sticky is posted. After a crash in
+        between, the next attempt must not take that sticky for an older one, or it would post the question twice.
+        """
+        if not isinstance(publication.outcome, Waiting):
+            return None
+        key, question = publication.ref.key, publication.outcome.exchange.question_id
+        known, sticky = await self.effects.get(key, "question", question), await self.effects.get(key, "sticky")
+        if known is None and (sticky is None or sticky.github_id is None):
+            await self.effects.set_wanted(key, "question", question, _CARRIED, "")
+            await self.effects.record_done(key, "question", question, _CARRIED)
+            return None
+        return None if known is not None and known.wanted_hash == _CARRIED else question
+
+    async def _body(self, publication: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
+        thread = _thread(publication, issue, await self._config_note(publication))
+        outcome = publication.outcome
+        if isinstance(outcome, Waiting):
+            return waiting_comment(outcome.state, thread)
+        if isinstance(outcome, Withheld):
+            return withheld_comment(thread)
+        if not isinstance(outcome, Finished) or outcome.state.report is None:
+            raise ValueError("a finished run has a report")
+        return report_comment(shown_labels(outcome.state.report, publication.found.config, existing or ()), thread)
+
+    async def _config_note(self, publication: Publication) -> str:
+        """Return the configuration's faults for the first comment after they appeared; else an empty string."""
+        if publication.found.config.mode != "comment" or not await self._claims_fault_report(publication):
+            return ""
+        return f"{_faults(publication.found)} Until it is fixed, the last valid version applies."
+
+    async def _post_config_faults(self, publication: Publication, issue: Issue, github: GitHubPort) -> None:
+        """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
+        if not publication.found.may_tell or not await self._claims_fault_report(publication):
+            return
+        marker = f"<!-- triage:config {publication.found.digest} -->"
+        message = f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here."
+        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+        await poster.put("config", publication.found.digest, marker, f"{marker}\n\n{message}\n")
+        await self.effects.record_done(
+            _config_key(publication), "config", publication.found.digest, publication.ref.key
+        )
+
+    async def _claims_fault_report(self, publication: Publication) -> bool:
+        """Return whether the faults are reported on this issue: the first issue that claims them."""
+        if not publication.found.faults:
+            return False
+        claimed = await self.effects.claim(
+            _config_key(publication), "config", publication.found.digest, publication.ref.key
+        )
+        return claimed.payload == publication.ref.key
+
+
+def _proposes_labels(publication: Publication) -> bool:
+    report = publication.outcome.state.report if isinstance(publication.outcome, Finished) else None
+    return report is not None and bool(report.labels)
+
+
+_CARRIED = "carried by the report"
+
+
+def _faults(found: FoundConfig) -> str:
+    """Return the first three faults, each with its line."""
+    message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
+    return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
+
+
+def _config_key(publication: Publication) -> str:
+    """Return the key of the repository's own effects: issue #0, which cannot exist on GitHub."""
+    return f"{publication.ref.repository.key}#0"
+
+
+def thread_of(issue: Issue, run: int = 0) -> Thread:
+    """Return the thread of an issue, without questions."""
+    server = _SERVER.match(issue.url)
+    return Thread(
+        number=issue.ref.number,
+        run=run,
+        server_url=server[1] if server else f"https://{issue.ref.host}",
+        repository=f"{issue.ref.owner}/{issue.ref.name}",
+        reporter="" if issue.author_is_bot else issue.author,
+    )
+
+
+def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
+    return replace(
+        thread_of(issue, publication.run),
+        questions=publication.questions,
+        news=_NEWS.get(publication.why, ""),
+        config_note=config_note,
+        limited=tuple(dict.fromkeys(map(describe_limit, publication.limited))),
+        suspects=publication.found.config.limits.suspects,
+        record=publication.record,
+        follows=publication.first,
+    )

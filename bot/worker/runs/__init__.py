@@ -1,0 +1,1 @@
+"""Jobs of the run lane: each starts or advances a run, publishes its outcome, or does nothing."""

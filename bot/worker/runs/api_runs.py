@@ -1,0 +1,108 @@
+"""Runs that were requested over HTTP: their result goes only into the store, never to GitHub."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bot.errors import RateLimitedError, RefusedError
+from bot.github.repository import RepositoryClient
+from bot.jobs import ApiRun, Job
+from bot.observability.logs import add_log_context
+from bot.observability.metrics.measures import LIMITS
+from bot.ports import RepositoryRef
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.report.document import Result, build_result
+from bot.runs.code import EngineCode
+from bot.runs.context import build_context
+from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
+from bot.server.api.models import IssueRun, RunRequest, read_request
+from bot.settings.repository import RepositoryConfig, find_config
+from bot.worker.budgets import SharedBudget, run_scope
+from bot.worker.tools import Tools
+from nodes.brains.calls.budget import PostponedError
+from nodes.run import initial_state
+
+
+class _Text(NamedTuple):
+    title: str
+    body: str
+
+
+async def api_run(job: Job, work: ApiRun, ref: RepositoryRef, tools: Tools) -> None:
+    """Do a run and store its result.
+
+    Steps and evidence stay in memory, so that only the run's row has to be deleted. If the process is killed, the
+    progress is lost.
+
+    Raises:
+        BotError: The run cannot be done now, or not at all.
+    """
+    add_log_context(run=work.id)
+    stored = await tools.store.api_runs.get(work.id)
+    if stored is None:
+        return await tools.store.jobs.settle(job, "no longer needed")
+    try:
+        sha, result = await _result(work.id, read_request.validate_json(stored.request), ref, tools)
+    except PostponedError as postponed:
+        raise RateLimitedError(str(postponed), after=postponed.after, limit="model") from postponed
+    return await tools.store.api_runs.settle(work.id, job, sha=sha, result=result.model_dump_json(), fault=None)
+
+
+async def refuse(job: Job, work: ApiRun, why: str, tools: Tools) -> None:
+    """End a run that cannot be done, with the reason."""
+    await tools.store.api_runs.settle(work.id, job, result=None, fault=why[:500])
+
+
+async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: Tools) -> tuple[str, Result]:
+    github = tools.github.for_repository(ref)
+    stored_config = tools.store.for_repository(ref).config
+    found = await find_config(github, await stored_config.last_valid())
+    if not found.config.enabled:
+        raise RefusedError("triage is switched off in the repository's .github/triage.yml")
+    text, evidence = await _text(request, github), InMemoryEvidence()
+    async with tools.mirrors.ready(ref, github) as mirror:
+        code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
+        context = build_context(
+            text.title,
+            text.body,
+            code=code,
+            evidence=evidence,
+            brain=tools.brains.for_run(found.config, _budget(number, ref, found.config, tools)),
+            rules=tools.brains.rules,
+            config=found.config,
+            renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
+            outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
+            pictures=tools.sources.pictures,
+        )
+        name = f"{ref.owner}/{ref.name}"
+        start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
+        if request.max_retries is not None:
+            start = start.model_copy(update={"max_retries": request.max_retries})
+        result = build_result(await run_to_completion(context, start))
+        return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
+
+
+def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedBudget:
+    """Return a budget for the run's model calls. The repository's budgets apply to these runs too."""
+
+    async def limited(code: str, _meaning: str) -> None:
+        # Only counted: no report of the repository shows the limits that a client of the API reached.
+        LIMITS.labels(code).inc()
+
+    return SharedBudget(
+        run=run_scope(f"api:{number}", tools.budgets.run),
+        day=tools.budgets.day(ref, config, tools.store.clock()),
+        counters=tools.store.usage,
+        pace=tools.pace,
+        prices=tools.budgets.prices,
+        limited=limited,
+    )
+
+
+async def _text(request: RunRequest, github: RepositoryClient) -> _Text:
+    if not isinstance(request, IssueRun):
+        return _Text(request.title, request.body)
+    issue = await github.issue(request.issue)
+    if issue is None or issue.is_pull_request:
+        raise RefusedError(f"there is no issue #{request.issue}")
+    return _Text(issue.title, issue.body)

@@ -1,0 +1,100 @@
+"""Access to the repository's code for a run: open its commit, and verify facts before they are published."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from bot.errors import (
+    GoneError,
+    MissingPermissionError,
+    RefusedError,
+    RetryableError,
+    SuspendedError,
+)
+from bot.observability.metrics.measures import LIMITS
+from bot.ports import Finished, Issue, Outcome
+from bot.report.comment.markdown import MarkdownRenderer
+from bot.runs.code import EngineCode, NoCode
+from bot.runs.mirrors import ForbiddenError
+from bot.store.runs import Run
+from bot.worker.issue_job import CurrentIssue, IssueJob
+from nodes.agents.writing.statement import without_facts
+from nodes.context import CodePort
+
+_TRIES_TO_READ = 5
+"""Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
+
+
+_LATE_WITHOUT_CODE = 2
+"""Attempts that exceeded the deadline, after which the next one reports without reading the code."""
+
+
+@asynccontextmanager
+async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncIterator[CodePort]:
+    """Open the repository at the run's commit; if it cannot be read, yield `NoCode`, so that a report is still written.
+
+    Raises:
+        SuspendedError: The installation is suspended.
+        ForbiddenError: GitHub refuses access, and too few attempts were made to give up.
+        RetryableError: git finds no commit although GitHub has some.
+    """
+    config = seen.found.config
+    if issue_job.job.late >= _LATE_WITHOUT_CODE:
+        issue_job.log("code_not_readable", "reading the code timed out twice")
+        yield NoCode()
+        return
+    async with AsyncExitStack() as stack:
+        try:
+            mirror = await stack.enter_async_context(
+                issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github)
+            )
+        except SuspendedError:
+            raise
+        except (RefusedError, ForbiddenError) as error:
+            # GitHub answers git with 403 for a limit as well as for a refusal, so only a repeated one counts.
+            if isinstance(error, ForbiddenError) and issue_job.job.tried < _TRIES_TO_READ:
+                raise
+            # git mistakes a proxy's page for an empty repository, so GitHub's API is asked too.
+            if isinstance(error, GoneError) and not await issue_job.github.is_empty():
+                raise RetryableError("git found no commit, but GitHub has some") from error
+            issue_job.log("code_not_readable", str(error))
+            if isinstance(error, MissingPermissionError):
+                await issue_job.record_missing_permission(error)
+            yield NoCode.because(error)
+            return
+        # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
+        sha = run.sha if run.sha and await mirror.contains(run.sha) else mirror.sha
+        yield EngineCode(issue_job.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+
+
+async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort) -> Outcome:
+    """Verify every fact again before it is published, since a run may wait for days; drop facts that no longer hold."""
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
+        return outcome
+    # The text must be the one in which the run searched for facts: the issue with redirects and answers.
+    state = outcome.state
+    answers = (exchange.answer or "" for exchange in state.human_exchanges)
+    text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
+    gone = await code.broken(report.facts, text)
+    if not gone:
+        return outcome
+    issue_job.log("facts_dropped", f"{len(gone)} of {len(report.facts)} facts no longer hold")
+    plain = without_facts(report, gone)
+    renderer = renderer_for(seen.issue)
+    drafts = {"github_comment": renderer.comment(plain), "ticket": renderer.ticket(plain)}
+    return Finished(state.model_copy(update={"report": plain.model_copy(update=drafts)}))
+
+
+async def note_shortfalls(issue_job: IssueJob, code: CodePort) -> None:
+    """Record which limits left files unread because the repository is too large; a later report states it once."""
+    for limit in code.unreported_limits() if isinstance(code, EngineCode) else ():
+        LIMITS.labels(limit).inc()
+        await issue_job.store.repository.limited.note(limit)
+
+
+def renderer_for(issue: Issue) -> MarkdownRenderer:
+    """Build the renderer of the comment and the ticket, with links to the issue's own server and repository."""
+    server = issue.url.partition(f"/{issue.ref.owner}/")[0] or f"https://{issue.ref.host}"
+    return MarkdownRenderer(server_url=server, repository=f"{issue.ref.owner}/{issue.ref.name}")

@@ -1,0 +1,174 @@
+"""Run the graph for one issue: its context and start state, until a question is open or the run ends."""
+
+from __future__ import annotations
+
+from langgraph.types import Durability
+from pydantic import ValidationError
+
+from bot.errors import RefusedError
+from bot.ports import Finished, Outcome, Waiting
+from bot.runs.code import EngineCode
+from bot.runs.context import build_context
+from bot.runs.past import StoredPast
+from bot.settings.repository import RepositoryConfig
+from bot.store.runs import Run
+from bot.worker.admission import may_ask
+from bot.worker.budgets import SharedBudget, run_scope
+from bot.worker.issue_job import CurrentIssue, IssueJob
+from bot.worker.runs.code import renderer_for
+from bot.worker.runs.conclude import publish
+from bot.worker.runs.first import FirstReport, ModelBusyError
+from bot.worker.runs.recorder import recording
+from nodes import run as graph_run
+from nodes.brains.calls.budget import PostponedError
+from nodes.context import CodePort, Context
+from nodes.run import initial_state
+from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+from nodes.state.checkpoints import NewerSchemaError
+
+
+class UnresumableError(Exception):
+    """A run's checkpoint is unreadable or its commit is gone: a new run starts from what the store has."""
+
+
+async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
+    """Advance the run, with a first report by rules if the model takes long."""
+    context = _context(issue_job, seen, run, code)
+    start = await _start(issue_job, seen, context, await _dropped_run_note(issue_job, run, code))
+    # A first report is a comment, so without comments there is none.
+    if seen.found.config.mode != "comment":
+        return await _advance_until_question(issue_job, seen, run, context, start)
+    first = FirstReport(
+        issue_job, run, context, start, lambda report: publish(issue_job, seen, run, report, first=True)
+    )
+    return await first.run_alongside(lambda: _advance_until_question(issue_job, seen, run, context, start))
+
+
+async def _advance_until_question(
+    issue_job: IssueJob, seen: CurrentIssue, run: Run, context: Context, start: BugTriageState
+) -> Outcome:
+    """Advance until a question is open. An answer that is already in the store resumes the run at once.
+
+    Raises:
+        UnresumableError: The run's checkpoint cannot be read.
+        ModelBusyError: The model has no capacity now.
+    """
+    graph, thread = issue_job.tools.graph, issue_job.store.thread(run.number)
+    try:
+        snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
+    except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
+        raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
+
+    async def ask(waiting: graph_run.Waiting) -> Answer | None:
+        return await _known_answer(issue_job, seen, run, waiting)
+
+    # Steps are recorded beside the graph, so a page shows the run although nothing is checkpointed until it ends.
+    async with recording(issue_job.store.events(run.number)) as watch:
+        try:
+            result = await graph_run.advance_answered(
+                graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
+            )
+        except PostponedError as postponed:
+            raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
+    if isinstance(result, graph_run.Waiting):
+        return Waiting(result.state, result.exchange)
+    return Finished(result.state)
+
+
+def _durability(context: Context) -> Durability:
+    """Return when to write checkpoints.
+
+    "sync" (at each step) if a step may cost a call; else "exit": repeating a run by rules is cheaper than storing its
+    steps.
+    """
+    may_cost = context.brain is not context.rules or context.outside.infos
+    return "sync" if may_cost else "exit"
+
+
+async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: graph_run.Waiting) -> Answer | None:
+    """Return the answer to a run's question; None while it is open.
+
+    A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.
+    """
+    questions, key = issue_job.store.repository.questions, issue_job.ref.key
+    config = seen.found.config
+    was_asked = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
+    asked = await questions.ask(key, waiting.exchange)
+    # A question that the reporter cannot see would never be answered.
+    unseen = config.mode != "comment" or asked.slot > config.limits.questions
+    budget = run_scope(issue_job.store.thread(run.number), issue_job.tools.budgets.run)
+    if asked.state == "open" and (unseen or not (was_asked or await may_ask(issue_job, budget, config))):
+        await questions.settle(key, asked.question_id, "withdrawn")
+        return Answer()
+    if asked.state == "open":
+        return None
+    return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
+
+
+def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
+    issue, tools, config = seen.issue, issue_job.tools, seen.found.config
+    store = issue_job.store
+    return build_context(
+        issue.title,
+        issue.body,
+        code=code,
+        evidence=store.evidence(run.number),
+        brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
+        rules=tools.brains.rules,
+        config=config,
+        signals=store.signals,
+        renderer=renderer_for(issue),
+        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
+        pictures=tools.sources.pictures,
+        past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
+        labels=lambda: _known_labels(issue_job),
+    )
+
+
+async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
+    """Return the repository's labels; none if GitHub refuses them, because the report does not depend on them."""
+    try:
+        return await issue_job.github.repository_labels()
+    except RefusedError:
+        return frozenset()
+
+
+def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBudget:
+    store, budgets = issue_job.tools.store, issue_job.tools.budgets
+    return SharedBudget(
+        run=run_scope(issue_job.store.thread(run.number), budgets.run),
+        day=budgets.day(issue_job.ref.repository, config, store.clock()),
+        counters=store.usage,
+        pace=issue_job.tools.pace,
+        prices=budgets.prices,
+        limited=issue_job.count_limit_reached,
+    )
+
+
+async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:
+    """Return the report's note on the previous run, if that was dropped because its commit left the branch."""
+    before = await issue_job.store.runs.before(run.number)
+    if before is None or before.status != "failed" or not before.sha or not isinstance(code, EngineCode):
+        return ()
+    if await code.follows(before.sha):
+        return ()
+    return (
+        f"Commit {before.sha[:12]}, which was searched first, is no longer on the default branch. "
+        f"Its results were dropped, and {code.sha[:12]} was searched instead.",
+    )
+
+
+async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, notes: tuple[str, ...]) -> BugTriageState:
+    """Return the initial state of a run, with all answers, redirects and corrections of earlier runs."""
+    issue = seen.issue
+    signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
+    repository = f"{issue.ref.owner}/{issue.ref.name}"
+    sha, outside = context.code.sha, context.outside
+    state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
+    return state.model_copy(
+        update={
+            "human_exchanges": await issue_job.store.repository.questions.exchanges(issue_job.ref.key),
+            "redirect_instructions": tuple(signal.instruction for signal in signals)[-MAX_REDIRECTS:],
+            "last_signal": signals[-1].number if signals else 0,
+        }
+    )

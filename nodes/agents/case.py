@@ -1,0 +1,78 @@
+"""Build the input of a brain."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from nodes.context import Case, Context, Judged
+from nodes.evidence import NumberedEvidence
+from nodes.guards import may_be_asked
+from nodes.issue.facts import IssueFacts, read_facts
+from nodes.state import BugTriageState, Metrics, TraceEntry
+
+
+async def load_case(state: BugTriageState, context: Context) -> Case:
+    """Return the state with the issue's whole text, its facts, and the evidence under its short numbers."""
+    known = await context.evidence.get(state.evidence)
+    numbered = tuple(
+        NumberedEvidence(id=f"E{number}", evidence=known[key])
+        for number, key in enumerate(state.evidence, 1)
+        if key in known
+    )
+    return Case(
+        state=state,
+        title=context.title,
+        body=context.body,
+        facts=_facts(state, context),
+        compress_from=context.compress_from,
+        pictures="\n\n".join(item.evidence.quote for item in numbered if item.evidence.kind == "picture"),
+        evidence=numbered,
+        search_confidence=state.search_confidence,
+        language=context.language,
+        forms=await context.code.forms(),
+        sources=tuple(info for info in context.outside.infos if may_be_asked(state, info.name)),
+    )
+
+
+def _facts(state: BugTriageState, context: Context) -> IssueFacts:
+    """Return the facts that a program extracts from an issue; later text from people is parsed like the body."""
+    answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
+    added = (*answers, *state.redirect_instructions)
+    return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
+
+
+def spent(judged: Judged[Any]) -> Metrics:
+    """Return a judgement's contribution to the run's metrics."""
+    fallbacks = (judged.fallback,) if judged.fallback else ()
+    remarks = tuple(remark[:300] for remark in judged.remarks)
+    return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped, remarks=remarks)
+
+
+def traced(
+    node: str,
+    state: BugTriageState,
+    judged: Judged[Any],
+    began: float,
+    *,
+    decision: str,
+    confidence: float,
+    reason: str = "",
+    counts: dict[str, int] | None = None,
+    scores: dict[str, float] | None = None,
+    looks: tuple[str, ...] = (),
+) -> TraceEntry:
+    """Return the trace entry of a node: its decision, the brain and the time since ``began`` (``perf_counter``)."""
+    return TraceEntry(
+        node=node,
+        decision=decision,
+        confidence=confidence,
+        reason=reason[:300],
+        counts={**(counts or {}), **({"context_compressed": 1} if judged.compressed else {})},
+        scores=scores or {},
+        looks=looks,
+        judged_by=judged.judged_by,
+        error=judged.fallback,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - began) * 1000),
+    )

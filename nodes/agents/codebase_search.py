@@ -1,0 +1,305 @@
+"""Find the code an issue is about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
+from nodes.agents.code.agreement import Opinions, confidence_of
+from nodes.agents.code.candidates import (
+    CANDIDATES,
+    CANDIDATES_ON_RETRY,
+    MIN_SCORE,
+    MIN_SCORE_ON_RETRY,
+    POINTED,
+    Candidates,
+    find_candidates,
+    in_order,
+    lines_of_facts,
+    pointed_at,
+    rescored,
+)
+from nodes.agents.code.lookups import CodeLookups
+from nodes.agents.code.objections import look_up_objections
+from nodes.agents.writing.statement import reporter_query
+from nodes.brains import is_model_asked, judge
+from nodes.brains.files import SHOWN as FILES_SHOWN
+from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
+from nodes.context import Case, Context, FileCard, Judged
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.guards import NOT_READABLE, is_rejected, progress
+from nodes.judgements import CodeReading
+from nodes.search.git.errors import SearchError
+from nodes.search.ranking.survey import Survey
+from nodes.search.types import Query, Ranking
+from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The search results before any judgement."""
+
+    query: Query
+    ranking: Ranking
+    candidates: Candidates
+    looks: CodeLookups
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The judgement of a brain on the search results."""
+
+    judged: Judged[CodeReading]
+    seen: tuple[NumberedEvidence, ...]
+    """All evidence that the brain saw, in search order."""
+    ranked: tuple[NumberedEvidence, ...]
+    """The same evidence in the brain's order, best first."""
+    confidence: float
+    search_prefers: str = ""
+    """The first file of the search, if the brain prefers another one."""
+
+
+async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Rank the places most likely to contain the fault, with reasons."""
+    started = time.perf_counter()
+    context = runtime.context
+    context.listener("codebase_search", "searching the code")
+    try:
+        if _is_read(state, context):
+            return await _with_objections(state, context, started)
+        gathered = await _gather(state, context)
+    except SearchError as error:
+        return _unreadable(state, error, started)
+    read = await _judge(gathered, context)
+    await context.evidence.put([item.evidence for item in read.seen])
+    return {
+        "findings": (_finding(read),),
+        "search_confidence": read.confidence,
+        "search_prefers": read.search_prefers,
+        "trace": (_entry(state, gathered, read, started),),
+        "metrics": spent(read.judged),
+    }
+
+
+def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
+    """Record that nothing was searched, because a report must not claim otherwise."""
+    texts = f"The code could not be read: {error}"
+    entry = TraceEntry(
+        node="codebase_search",
+        decision=NOT_READABLE,
+        confidence=0.0,
+        reason=texts[:300],
+        error=str(error)[:300],
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - started) * 1000),
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
+    return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
+
+
+def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
+    """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
+    answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
+    verdict = state.critic_feedback
+    gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and (state.retry_count or is_rejected(state)) else ()
+    terms = state.reading.search_terms if state.reading else ()
+    limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
+    # A model sees more candidates than rules do, independent of their score.
+    return Query(
+        title=context.title,
+        body=context.body,
+        extra=(*state.redirect_instructions, *answers, *gaps, *terms, *filter(None, (pictures,))),
+        limit=max(limit, SHOWN_TO_A_MODEL) if is_model_asked(context, state) else limit,
+    )
+
+
+async def _gather(state: BugTriageState, context: Context) -> Gathered:
+    case = await load_case(state, context)
+    query = build_query(state, context, case.pictures)
+    ranking = await context.code.find(query)
+    pointed = await _pointed(state, context)
+    # Rules read the facts when they write; a model may cite their lines besides the places of the search.
+    survey = await _survey(state, context) if is_model_asked(context, state) else Survey()
+    facts = lines_of_facts(survey.facts, context.code.sha)
+    # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
+    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
+    seen = candidates.all if is_model_asked(context, state) else candidates.strong
+    keys = [item.evidence.key for item in seen]
+    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener, query)
+    new = [item for item in seen if item.evidence.key not in state.evidence]
+    case = replace(
+        case,
+        evidence=(*case.evidence, *new),
+        search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
+        files=await _files(query, ranking, pointed, survey, context) if is_model_asked(context, state) else (),
+        looks=looks if ranking.commit else None,
+    )
+    return Gathered(query, ranking, candidates, looks, case)
+
+
+async def _survey(state: BugTriageState, context: Context) -> Survey:
+    return await context.code.survey(reporter_query(await load_case(state, context), CANDIDATES))
+
+
+def _search_confidence(ranking: Ranking, survey: Survey) -> float:
+    """Return the probability of the first file, with facts if these were found for the same file."""
+    same = bool(survey.paths and ranking.files) and survey.paths[0] == ranking.files[0].path
+    return survey.confidence if same else ranking.confidence
+
+
+async def _files(
+    query: Query, ranking: Ranking, pointed: Sequence[Evidence], survey: Survey, context: Context
+) -> tuple[FileCard, ...]:
+    """Return the files that a model may choose, those that a maintainer pointed at first."""
+    paths = [*(str(item.locator.path) for item in pointed), *(hit.path for hit in ranking.files)]
+    sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:FILES_SHOWN])
+    facts: dict[str, list[str]] = {}
+    for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
+        facts.setdefault(fact.path or "", []).append(fact.says)
+    return tuple(FileCard(one, tuple(dict.fromkeys(facts.get(one.path, ())))) for one in sketches)
+
+
+async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
+    """Search with the text of the last redirect alone, because the words of the issue can outweigh it."""
+    # A correction says what is wrong, not where to search.
+    texts = [text for text in state.redirect_instructions if not text.startswith(CORRECTION)]
+    if not texts:
+        return ()
+    return pointed_at(await context.code.find(Query(title=texts[-1], limit=CANDIDATES)), texts[-1])
+
+
+def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
+    """Cap the confidence of a repeated search that no new answer or redirect supports.
+
+    A search widened by nothing but the critic's gaps finds what those gaps name, which does not support the result.
+    """
+    before, now = state.marks.after_search, progress(state)
+    if before is None or (before.answers, before.redirects) != (now.answers, now.redirects):
+        return confidence
+    return min(confidence, state.search_confidence)
+
+
+async def _judge(gathered: Gathered, context: Context) -> Read:
+    """Ask the brain. A model sees every candidate and may make lookups; rules see the strong candidates."""
+    case, candidates = gathered.case, gathered.candidates
+    judged = await judge(
+        context,
+        case,
+        lambda brain: brain.read_code(case, candidates.strong if brain is context.rules else candidates.all),
+    )
+    suspects = judged.value.suspects
+    # After a fallback the results of the model's lookups are dropped, so the run equals one by rules.
+    if not is_model_asked(context, case.state) or judged.fallback:
+        ranked = in_order(candidates.strong, suspects)
+        return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
+    seen = (*candidates.all, *gathered.looks.gathered)
+    ranked = rescored(in_order(seen, suspects))
+    by_id = {item.id: item for item in ranked}
+    prefers = _search_prefers(judged.value, ranked, gathered)
+    confidence = _confidence(judged.value, case, agree=not prefers)
+    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, confidence, prefers)
+
+
+def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:
+    """Return the first file of the search, unless the model ranks it, or what a maintainer pointed at, first."""
+    files = gathered.ranking.files
+    if not reading.suspects or not files:
+        return ""
+    # The same file, not the same place: the search's probability is about files.
+    first = ranked[0].evidence
+    return "" if first.locator.path == files[0].path or POINTED in first.reasons else files[0].path[:300]
+
+
+def _confidence(reading: CodeReading, case: Case, *, agree: bool) -> float:
+    if not reading.suspects:
+        return 0.0
+    return confidence_of(Opinions(case.search_confidence, reading.confidence, agree, reading.same_in_both_orders))
+
+
+def _is_read(state: BugTriageState, context: Context) -> bool:
+    """Return whether a model read the code already and no person said anything since: it would see the same again."""
+    before, now = state.marks.after_search, progress(state)
+    if before is None or not is_model_asked(context, state):
+        return False
+    by_model = any(one.agent_name == "codebase_search" and one.judged_by != "rules" for one in state.findings)
+    return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
+
+
+async def _with_objections(state: BugTriageState, context: Context, started: float) -> Update:
+    """Add what the critic asked for and a rejected draft claimed, without asking the model again."""
+    found = await look_up_objections(state, context)
+    new = found.new
+    await context.evidence.put(new)
+    summary = f"Looked up what was missing: {len(new)} further place{'s' * (len(new) != 1)}."
+    finding = AgentFinding(
+        agent_name="codebase_search",
+        summary=summary,
+        details="; ".join(found.asked_for)[:600],
+        confidence=state.search_confidence,
+        relevant_files=tuple(dict.fromkeys(str(item.locator.path) for item in new))[:10],
+        evidence=tuple(item.key for item in new),
+    )
+    before = next((one.counts for one in reversed(state.trace) if one.node == "codebase_search"), {})
+    entry = TraceEntry(
+        node="codebase_search",
+        decision="found" if new else "nothing new",
+        confidence=state.search_confidence,
+        reason=summary,
+        counts={"candidates": before.get("candidates", 0) + len(new), "augmented": len(found.asked_for)},
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - started) * 1000),
+    )
+    return {"findings": (finding,), "trace": (entry,)}
+
+
+def _finding(read: Read) -> AgentFinding:
+    return AgentFinding(
+        agent_name="codebase_search",
+        summary=read.judged.value.summary,
+        details=read.judged.value.details,
+        confidence=read.confidence,
+        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
+        evidence=tuple(item.evidence.key for item in read.seen),
+        judged_by=read.judged.judged_by,
+    )
+
+
+def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
+    """Return the score threshold and the mean score of the candidates (seed 002); for a model there is no threshold."""
+    looked_up = {item.id for item in gathered.looks.gathered}
+    scores = [item.evidence.score for item in read.seen if item.id not in looked_up]
+    lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
+    used = 0.0 if read.seen == gathered.candidates.all != gathered.candidates.strong else lowest
+    return {"threshold_used": used, "avg_score": round(sum(scores) / len(scores), 4) if scores else 0.0}
+
+
+def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
+    looks = gathered.looks
+    looked_up = {item.id for item in looks.gathered}
+    candidates = sum(item.id not in looked_up for item in read.seen)
+    counts = {
+        "candidates": candidates,
+        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0),
+        "augmented": len(gathered.query.extra),
+    }
+    if looks.lines:
+        counts |= {"looks": len(looks.lines), "refused": looks.refused}
+    if read.judged.dropped:
+        counts["dropped"] = read.judged.dropped
+    return traced(
+        "codebase_search",
+        state,
+        read.judged,
+        started,
+        decision="found" if read.ranked else "nothing found",
+        confidence=read.confidence,
+        reason=read.judged.value.summary,
+        counts=counts,
+        scores=_scores(gathered, read),
+        looks=tuple(looks.lines),
+    )

@@ -1,0 +1,150 @@
+"""Try to refute the findings before the report is written."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
+from nodes.brains import is_model_asked, judge
+from nodes.brains.opening import fitted_body
+from nodes.context import Case, Context, Judged
+from nodes.evidence import Evidence
+from nodes.guards import progress
+from nodes.judgements import Audit
+from nodes.sources import OUTSIDE
+from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
+from nodes.trust.prose import ProseCheck
+from nodes.trust.secrets import mask
+from nodes.trust.statements import cited_in
+
+_FUNCTIONS, _BODY = 2, 450
+"""Functions that a model sees whole, and most tokens of each."""
+
+
+async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Re-read the evidence, then ask for a second opinion; the writer runs only after an approval."""
+    started = time.perf_counter()
+    context = runtime.context
+    case = await load_case(state, context)
+    # Before the brain judges: a check by code needs no opinion.
+    changed = await _unreadable(case, context)
+    if is_model_asked(context, state):
+        case = replace(case, bodies=await _first_functions(case, context))
+    judged = await judge(context, case, lambda brain: brain.audit(case))
+    audit = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, case, context)
+    contradictions = _grounded(judged, case)
+    # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
+    gaps = (*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4]
+    verdict = CriticVerdict(
+        verdict="APPROVED" if audit.approved and not changed else "REJECTED",
+        gaps=gaps,
+        required_evidence=audit.required_evidence,
+        contradictions=contradictions,
+        better_place=audit.better_place,
+        confidence=audit.confidence,
+        on_evidence=progress(state),
+    )
+    finding = AgentFinding(
+        agent_name="critic",
+        summary=f"Verdict: {verdict.verdict}",
+        details=_details(verdict),
+        confidence=verdict.confidence,
+        judged_by=judged.judged_by,
+    )
+    entry = traced(
+        "critic",
+        state,
+        judged,
+        started,
+        decision=verdict.verdict,
+        confidence=verdict.confidence,
+        reason="; ".join(gaps)[:300],
+        counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(changed)},
+    )
+    return {
+        "findings": (finding,),
+        "critic_feedback": verdict,
+        "trace": (entry,),
+        "metrics": spent(judged),
+    }
+
+
+async def _unreadable(case: Case, context: Context) -> list[str]:
+    """Return the ids of code evidence whose quote does not match the file at the commit."""
+    changed = []
+    for item in case.evidence:
+        where = item.evidence.locator
+        if item.evidence.kind != "code" or where.path is None or where.start_line is None or where.end_line is None:
+            continue
+        if await context.code.read(where.path, where.start_line, where.end_line) != item.evidence.quote:
+            changed.append(item.id)
+    return changed
+
+
+async def _first_functions(case: Case, context: Context) -> dict[str, str]:
+    """Return the first two functions of the search, whole, by the ids of their evidence."""
+    code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.symbol]
+    bodies: dict[str, str] = {}
+    for item in sorted(code, key=lambda item: -item.evidence.score)[:_FUNCTIONS]:
+        span = await _span(item.evidence, context)
+        text = await context.code.read(str(item.evidence.locator.path), *span) if span is not None else None
+        if text is not None and span is not None:
+            where = item.evidence.locator
+            quoted = (where.start_line or span[0], where.end_line or span[0])
+            bodies[item.id] = mask(fitted_body(text.split("\n"), span[0], quoted, _BODY))
+    return bodies
+
+
+async def _span(evidence: Evidence, context: Context) -> tuple[int, int] | None:
+    """Return the first and last line of the definition that the evidence quotes."""
+    where = evidence.locator
+    found = await context.code.definitions(str(evidence.symbol))
+    spans = [(one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == where.path]
+    return next((span for span in spans if span[0] <= (where.start_line or 0) <= span[1]), None)
+
+
+async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
+    """Return a model's audit without what it says of code that does not exist; its gaps may be published."""
+    evidence = [f"{item.evidence.quote} {item.evidence.locator.path or ''}\n" for item in case.evidence]
+    paths = [item.evidence.locator.path for item in case.evidence if item.evidence.locator.path]
+    prose = ProseCheck(context.code, (case.title, case.body, *evidence), paths)
+    lists = {
+        name: tuple(filter(None, [await prose.text(line) for line in getattr(audit, name)]))
+        for name in ("gaps", "required_evidence", "contradictions")
+    }
+    return audit.model_copy(update={**lists, "better_place": await _existing(audit.better_place, case, context)})
+
+
+async def _existing(place: str, case: Case, context: Context) -> str:
+    """Return the place as a path or name of this commit; empty if it has none such."""
+    name = place.strip(" `'\"[]().")
+    known = {item.id: item.evidence for item in case.evidence if item.evidence.kind == "code"}
+    if name.upper() in known:
+        found = known[name.upper()]
+        return f"`{found.symbol or found.locator.path}`"[:300]
+    if await context.code.text(name) is not None or (await context.code.definitions(name)).total:
+        return f"`{name}`"[:300]
+    return ""
+
+
+def _grounded(judged: Judged[Audit], case: Case) -> tuple[str, ...]:
+    """Return the contradictions that cite gathered evidence; an opinion alone must not block a sound report.
+
+    Evidence from outside the repository does not count either, because strangers write it.
+    """
+    if judged.judged_by == "rules":
+        return judged.value.contradictions
+    gathered = {item.id for item in case.evidence if item.evidence.kind not in OUTSIDE}
+    return tuple(
+        contradiction for contradiction in judged.value.contradictions if gathered & set(cited_in(contradiction))
+    )
+
+
+def _details(verdict: CriticVerdict) -> str:
+    gaps = "; ".join(verdict.gaps) or "none"
+    contradictions = "; ".join(verdict.contradictions) or "none"
+    required = f" Required evidence: {'; '.join(verdict.required_evidence)}." if verdict.required_evidence else ""
+    return f"Gaps: {gaps}. Contradictions: {contradictions}.{required}"[:600]

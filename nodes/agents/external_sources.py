@@ -1,0 +1,137 @@
+"""Query sources outside the repository: the web, and the tools that the operator configured."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
+from nodes.brains import judge
+from nodes.context import Context, Judged
+from nodes.evidence import Evidence, NumberedEvidence
+from nodes.judgements import WebReading
+from nodes.sources import Found, Inquiry, SourceError, SourcePort
+from nodes.sources.dependency import find_dependency
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.trust.secrets import mask
+
+MAX_WEB_QUERY = 200
+MAX_TOOL_QUERY = 400
+"""Limits of a query, in characters."""
+RESULTS = 5
+KEPT = 3
+"""Pieces of evidence per finding: as many as a reader compares and as the state stores without shortening."""
+_CITED = re.compile(r"\s?\[(E\d{1,6}(?:, ?E\d{1,6}){0,9})\]")
+
+
+async def web_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Search for the first error, or for the title if there is none.
+
+    The inquiry names the dependency that raised the error, so that its issues are searched too.
+    """
+    context = runtime.context
+    query = (context.facts.errors[0] if context.facts.errors else context.title)[:MAX_WEB_QUERY]
+    dependency = await find_dependency(context.facts.traces, context.code)
+    return await ask("web_search", context.outside.web, Inquiry(query, dependency), state, context)
+
+
+async def tool(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Send the issue's title and its first error to the tool."""
+    context = runtime.context
+    message = dict.fromkeys((context.title, *context.facts.errors[:1]))
+    inquiry = Inquiry(": ".join(filter(None, message))[:MAX_TOOL_QUERY])
+    return await ask(state.branch, context.outside.tools.get(state.branch), inquiry, state, context)
+
+
+async def ask(
+    name: str, source: SourcePort | None, inquiry: Inquiry, state: BugTriageState, context: Context
+) -> Update:
+    """Query a source and judge the results; if the source fails, only its finding is missing."""
+    began = time.perf_counter()
+    if source is None:
+        return _failed(name, "it is no longer configured", state, began)
+    context.listener(name, "asking outside the repository")
+    try:
+        found = await source.ask(_masked(inquiry), RESULTS)
+    except SourceError as error:
+        return _failed(name, str(error), state, began)
+    return await _read(name, found, state, context, began)
+
+
+async def _read(name: str, found: Found, state: BugTriageState, context: Context, began: float) -> Update:
+    await context.evidence.put(found.evidence)
+    # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
+    known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
+    case = await load_case(state.model_copy(update={"evidence": known}), context)
+    numbered = tuple(NumberedEvidence(id=f"E{known.index(item.key) + 1}", evidence=item) for item in found.evidence)
+    judged = await judge(context, case, lambda brain: brain.read_web(case, numbered))
+    return {
+        "findings": (_finding(name, judged, numbered),),
+        "trace": (_entry(name, found, judged, state, began),),
+        "metrics": spent(judged),
+    }
+
+
+def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedEvidence]) -> AgentFinding:
+    """Build the finding. Its text cites addresses, because the supervisor numbers evidence after the branches join."""
+    reading = judged.value
+    by_id = {item.id: item.evidence for item in numbered}
+    return AgentFinding(
+        agent_name=name,
+        summary=_addressed(reading.summary, by_id)[:300],
+        details=_addressed(reading.details, by_id)[:600],
+        confidence=reading.confidence if reading.relevant else 0.0,
+        evidence=tuple(by_id[number].key for number in reading.relevant[:KEPT] if number in by_id),
+        judged_by=judged.judged_by,
+    )
+
+
+def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, began: float) -> TraceEntry:
+    reading = judged.value
+    return traced(
+        name,
+        state,
+        judged,
+        began,
+        decision="found" if found.evidence else "nothing found",
+        confidence=reading.confidence,
+        reason="; ".join(filter(None, (reading.summary, found.message))),
+        counts={"results": len(found.evidence)},
+    )
+
+
+def _failed(name: str, why: str, state: BugTriageState, began: float) -> Update:
+    return no_answer(name, why, state, round((time.perf_counter() - began) * 1000))
+
+
+def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:
+    """Return the update for a specialist that gave no answer."""
+    finding = AgentFinding(agent_name=name, summary=f"{name} gave no answer; the run continued without it.")
+    entry = TraceEntry(
+        node=name,
+        decision="failed",
+        confidence=0.0,
+        error=mask(why)[:300],
+        iteration=state.iterations,
+        duration_ms=duration_ms,
+    )
+    return {"findings": (finding,), "trace": (entry,)}
+
+
+def _masked(inquiry: Inquiry) -> Inquiry:
+    """Mask secrets that someone pasted into the issue, so that none is sent to an outside source."""
+    return Inquiry(mask(inquiry.text), inquiry.dependency)
+
+
+def _addressed(text: str, by_id: Mapping[str, Evidence]) -> str:
+    """Replace citations with addresses, and remove citations of unknown evidence."""
+
+    def named(found: re.Match[str]) -> str:
+        items = (by_id.get(number.strip()) for number in found[1].split(","))
+        where = ", ".join(str(item.locator) for item in items if item is not None)
+        return f" ({where})" if where else ""
+
+    return _CITED.sub(named, text)

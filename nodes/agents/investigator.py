@@ -1,0 +1,121 @@
+"""Read the issue: certain facts, a hypothesis, missing information, and the effort that the issue justifies."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
+from nodes.brains import judge
+from nodes.context import Context
+from nodes.evidence import MAX_QUOTE, Evidence
+from nodes.issue.facts import IssueFacts
+from nodes.issue.kinds.rare import may_be_security
+from nodes.issue.kinds.terms import parts_of
+from nodes.issue.pictures import read_pictures
+from nodes.judgements import Investigation
+from nodes.report import Kind
+from nodes.search.git.errors import SearchError
+from nodes.state import AgentFinding, BugTriageState, Tier, Update, add
+from nodes.trust.prose import ProseCheck
+
+_NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
+MANY_COMPONENTS = 4
+"""The number of different files or modules from which an issue is treated as spanning components."""
+
+
+class Tiered(NamedTuple):
+    """A tier and the signal that decided it."""
+
+    tier: Tier
+    signal: str
+
+
+def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
+    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model."""
+    if kind in _NEEDS_NO_CODE:
+        return Tiered("simple", kind)
+    if not (facts.words or facts.traces or facts.errors or facts.code_blocks):
+        return Tiered("simple", "empty")
+    if len({*facts.paths, *facts.modules}) >= MANY_COMPONENTS:
+        return Tiered("complex", "several components")
+    if len({trace.language for trace in facts.traces}) > 1:
+        return Tiered("complex", "traces of different programs")
+    if not (facts.traces or facts.errors or facts.symbols):
+        return Tiered("complex", "no trace, error or name")
+    return Tiered("medium", "a trace, an error or a name to search for")
+
+
+async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """State the problem, a hypothesis and what the issue lacks."""
+    started = time.perf_counter()
+    context = runtime.context
+    evidence = _from_the_issue(context)
+    await context.evidence.put(evidence)
+    case = await load_case(state, context)
+    read = await read_pictures(case, context)
+    case = replace(case, pictures=case.pictures or read.words)
+    judged = await judge(context, case, lambda brain: brain.investigate(case))
+    reading = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, context)
+    # If unsure, the rules overrule the brain: the publication of a vulnerable place cannot be undone.
+    if may_be_security(parts_of(context.title, context.body)):
+        reading = reading.model_copy(update={"kind": "security"})
+    finding = AgentFinding(
+        agent_name="investigator",
+        summary=reading.problem,
+        details=_details(reading.hypothesis, reading.missing),
+        confidence=reading.confidence,
+        relevant_files=context.facts.paths[:10],
+        evidence=tuple(item.key for item in (*evidence, *read.evidence)),
+        judged_by=judged.judged_by,
+    )
+    facts = context.facts
+    tiered = tier_of(reading.kind, facts)
+    entry = traced(
+        "investigator",
+        state,
+        judged,
+        started,
+        decision=reading.kind,
+        confidence=reading.confidence,
+        reason=f"{tiered.tier} ({tiered.signal}). {reading.hypothesis}"[:300],
+        counts={"traces": len(facts.traces), "errors": len(facts.errors), "missing": len(reading.missing)},
+    )
+    return {
+        "findings": (finding,),
+        "reading": reading,
+        "tier": tiered.tier,
+        "trace": (*read.trace, entry),
+        "metrics": add(read.metrics, spent(judged)),
+    }
+
+
+async def _confirmed(reading: Investigation, context: Context) -> Investigation:
+    """Return a model's reading without statements about code that does not exist; rules may repeat it in a report."""
+    prose = ProseCheck(context.code, (context.title, context.body))
+    try:
+        missing = [await prose.text(line) for line in reading.missing]
+        reason = await prose.text(reading.severity_reason)
+    # Without the code no name can be confirmed, so nothing that the model wrote is used.
+    except SearchError:
+        missing, reason = [], ""
+    return reading.model_copy(update={"missing": tuple(filter(None, missing)), "severity_reason": reason})
+
+
+def _details(hypothesis: str, missing: tuple[str, ...]) -> str:
+    message = hypothesis or "The text names no part of the code."
+    return (message + (f" Missing: {'; '.join(missing)}." if missing else ""))[:600]
+
+
+def _from_the_issue(context: Context) -> list[Evidence]:
+    """Return traces and error messages verbatim, so that a program can find them in the issue again."""
+    full_text = f"{context.title}\n{context.body}"
+    found = [
+        Evidence(kind="trace", quote=context.body[trace.start : trace.end][:MAX_QUOTE], score=1.0)
+        for trace in context.facts.traces[:4]
+    ]
+    errors = [Evidence(kind="issue", quote=error[:MAX_QUOTE], score=0.8) for error in context.facts.errors[:4]]
+    return [item for item in (*found, *errors) if item.quote.strip() and item.quote in full_text]

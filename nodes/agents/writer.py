@@ -1,0 +1,337 @@
+"""Write the report: the brain proposes a draft, and the program checks, completes and gates it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from nodes.agents.case import load_case, spent, traced
+from nodes.agents.code.candidates import CANDIDATES
+from nodes.agents.writing.changes import add_history
+from nodes.agents.writing.compose import compose, conclude, withheld, without_sight
+from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
+from nodes.agents.writing.statement import (
+    TOO_THIN,
+    is_refuted,
+    is_thin,
+    reporter_query,
+    state_facts,
+    with_pointer,
+    without_claim,
+)
+from nodes.brains import judge
+from nodes.brains.rules.write import kind_labels
+from nodes.context import Case, Context, Judged
+from nodes.evidence import Evidence
+from nodes.guards import is_objection_open, is_rejected, is_unreadable
+from nodes.judgements import Draft
+from nodes.report import CitationAudit, Evaluation, TriageReport
+from nodes.search.git.errors import SearchError
+from nodes.search.ranking.survey import Survey
+from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
+from nodes.trust.citations import Checked, check, penalised
+from nodes.trust.evaluator import evaluate
+from nodes.trust.prose import ProseCheck
+from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate, Signals, gate
+
+_PLACELESS = frozenset({"security", "spam"})
+_NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
+
+
+async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
+    """Draft, check every citation, score, and either finish or send the draft back for a wider search."""
+    began = time.perf_counter()
+    context = runtime.context
+    context.listener("writer", "writing the report")
+    case = await load_case(state, context)
+    judged = await judge(context, case, lambda brain: brain.write(case))
+    checked = await _checked(judged, case, context)
+    confidence = penalised(_raw_confidence(case, judged, checked), checked.audit)
+    evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
+    composed = compose(
+        case, checked, evaluation, confidence=confidence, written_by=judged.judged_by, fallback=judged.fallback
+    )
+    report = await _stated(composed, case, context)
+    verdict = _gate(case, report, context.claim_from)
+    update: Update = {"metrics": _measured(judged, report, verdict, state)}
+    if verdict.outcome == "retry":
+        update |= {"best_draft": _better(report, state)}
+        update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
+        update |= {"findings": _rejected(report, judged)}
+    else:
+        chosen = conclude(_better(report, state), verdict, case, context.claim_from)
+        dated, history = await add_history(chosen, case, context)
+        whole, past = await add_past_issues(dated, case, context, history)
+        final = _drafted(whole, context)
+        update["findings"] = (*history, *past)
+        update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
+        update |= {"clarification_question": final.review_message}
+    update["trace"] = (_entry(report, verdict, judged, state, began),)
+    return update
+
+
+async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:
+    evidence = {item.id: item.evidence for item in case.evidence}
+    others = PastIssueTitles(context.past) if context.past is not None else None
+    issue = f"{case.title}\n{case.body}"
+    checked = await check(judged.value, evidence, context.code, issue, others)
+    if judged.judged_by == "rules":  # the program wrote their prose
+        return checked
+    standing = [evidence[name] for name in checked.standing]
+    known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
+    prose = ProseCheck(context.code, (issue, *known), [e.locator.path for e in standing if e.locator.path])
+    draft = _in_read_order(await prose.draft(checked.draft), evidence, case)
+    draft = draft.model_copy(update={"labels": await _labels(draft, case, context)})
+    dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
+    return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
+
+
+def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> float:
+    """Return the confidence before penalties; a model's number only lowers that of the search."""
+    own, searched = judged.value.confidence, case.state.search_confidence
+    if not _needs_search(case, judged):
+        return own
+    first = next(iter(checked.draft.suspects), None)
+    path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
+    if judged.judged_by != "rules" and path and _read_first(case.state) not in ("", path):
+        # Nobody but the writer prefers this file, so only what remains of the probability is left for it.
+        return min(own, searched, round(1 - searched, 4))
+    return min(own, searched)
+
+
+def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
+    """Return a model's draft with the file first that it preferred when it read the code.
+
+    The confidence is about that file. A writer that answers an objection may move another place up.
+    """
+    first = _read_first(case.state)
+    if not first or is_rejected(case.state):
+        return draft
+    suspects = sorted(draft.suspects, key=lambda one: evidence[one.evidence].locator.path != first)
+    return draft.model_copy(update={"suspects": tuple(suspects)})
+
+
+def _read_first(state: BugTriageState) -> str:
+    """Return the file that a model ranked first; empty if no model ranked any."""
+    read = [one for one in state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"]
+    return next(iter(read[-1].relevant_files), "") if read and state.search_confidence else ""
+
+
+async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
+    """Return the kind's label, and those that a model proposes besides if the repository has them."""
+    own = kind_labels(case, draft.kind)
+    proposed = [label for label in draft.labels if label.casefold() not in own]
+    if context.labels is None or not proposed:  # the labels cost a request
+        return own
+    known = {name.casefold(): name for name in await context.labels()}
+    return tuple(dict.fromkeys((*own, *(known[one.casefold()] for one in proposed if one.casefold() in known))))
+
+
+def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:
+    """Return what the supervisor reads of a model's draft that is written again."""
+    if judged.judged_by == "rules":
+        return ()
+    dropped = "; ".join(report.citation_audit.dropped)
+    summary = "A draft was rejected, because a program could not confirm all of it."
+    details = f"Removed: {dropped}"[:600] if dropped else ""
+    return (AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by),)
+
+
+async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
+    """Return the report with its facts and what they allow it to state."""
+    if is_unreadable(case.state):
+        return report
+    searched = _was_searched(case.state)
+    report = report if searched or report.written_by == "rules" else without_sight(report)
+    if report.kind in _PLACELESS or _is_thin(report, case):
+        thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
+        update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
+        return report.model_copy(update=update)
+    try:
+        survey = await context.code.survey(reporter_query(case, CANDIDATES))
+    except SearchError:
+        return without_claim(report) if searched else without_sight(report)
+    if report.kind != "bug":
+        return await with_pointer(report, survey, context.code)
+    if searched:
+        return await _with_facts(report, survey, case, context)
+    return report if case.state.tier == "simple" else await _as_found(report, survey, context)
+
+
+async def _as_found(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
+    """Return the program's own places with their facts, for a report that was written before any search."""
+    if not survey.leads:
+        return without_sight(report)
+    stated = await state_facts(without_sight(report), survey, context.code, ordered=True)
+    tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
+    sure = round(penalised(survey.confidence, report.citation_audit), 4)
+    return stated.model_copy(update={"confidence": sure, "tried": tried})
+
+
+async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
+    by_rules = _is_by_rules(report, case)
+    if not by_rules:
+        # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
+        return await state_facts(report, survey, context.code, ordered=not report.suspects)
+    stated = await state_facts(report, survey, context.code, ordered=True)
+    if is_refuted(case, stated):
+        return without_claim(stated)
+    return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
+
+
+def _is_by_rules(report: TriageReport, case: Case) -> bool:
+    """Return whether rules also ranked the places: rules that replace a model retain its order."""
+    searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
+    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches)
+
+
+def _is_thin(report: TriageReport, case: Case) -> bool:
+    """Return whether an issue is too short to search by; never if a model inferred more from it than rules can."""
+    return _is_by_rules(report, case) and is_thin(case)
+
+
+def _needs_search(case: Case, judged: Judged[Draft]) -> bool:
+    """Return whether the confidence is about a place in the code, so that a model's number alone is not sufficient."""
+    return _was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
+
+
+def _was_searched(state: BugTriageState) -> bool:
+    return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
+
+
+def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
+    state = case.state
+    thin = _is_thin(report, case)
+    needs_no_code = report.kind in _NEEDS_NO_CODE or thin or (state.tier == "simple" and not _was_searched(state))
+    if needs_no_code and state.critic_feedback is None:
+        return Gate("accept")
+    searches = [entry for entry in state.trace if entry.node == "codebase_search"]
+    counts = searches[-1].counts if searches else {}
+    empty = bool(searches) and not counts.get("candidates")
+    feedback = state.critic_feedback
+    by_model = not _is_by_rules(report, case)
+    # A gap of a model's critic is named in the report. Rules reject nothing.
+    rejected = feedback is not None and feedback.verdict == "REJECTED" and not by_model
+    signals = Signals(
+        confidence=report.confidence,
+        citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
+        hallucination=bool(report.citation_audit.fabricated),
+        unreadable=is_unreadable(state),
+        critic_retry=rejected,
+        conflict=feedback is not None and bool(feedback.contradictions),
+        nothing_found=empty and not counts.get("filtered_out"),
+        all_filtered=empty and bool(counts.get("filtered_out")),
+        threshold=min(claim_from, LOW_CONFIDENCE),
+    )
+    rounds_left = state.iterations < state.max_iterations and (not by_model or _may_improve(signals, report, state))
+    return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
+
+
+def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
+    """Return whether another draft by a model can come to another result.
+
+    Without an answer or a redirect the model would read the same code, so its confidence cannot rise. What can change
+    is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.
+    """
+    audit = report.citation_audit
+    faulty = bool(audit.fabricated or audit.failed) and state.search_confidence >= signals.threshold
+    first = not _was_searched(state)
+    return faulty or first or (signals.conflict and is_objection_open(state)) or signals.all_filtered
+
+
+def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
+    """Return the better of a retry and the draft before it; the narrower search wins a tie.
+
+    A draft from before the first search never wins, because it was written without the code.
+    """
+    kept = state.best_draft
+    if kept is None or (_was_searched(state) and _is_blind(state)):
+        return report
+    return kept if kept.confidence >= report.confidence else report
+
+
+def _is_blind(state: BugTriageState) -> bool:
+    """Return whether every earlier draft was written before the first search."""
+    nodes = [entry.node for entry in state.trace if not (entry.node == "codebase_search" and entry.error)]
+    return "writer" not in nodes[nodes.index("codebase_search") :]
+
+
+def _drafted(report: TriageReport, context: Context) -> TriageReport:
+    drafts = {"github_comment": context.renderer.comment(report), "ticket": context.renderer.ticket(report)}
+    return report.model_copy(update=drafts)
+
+
+def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state: BugTriageState) -> Metrics:
+    audit = report.citation_audit
+    retries: tuple[RetryReason, ...] = ()
+    if verdict.cause is not None:
+        retries = (
+            RetryReason(
+                iteration=state.retry_count + 1,
+                confidence=report.confidence,
+                reason=verdict.cause,
+                citation_issue=bool(audit.fabricated or audit.failed),
+                hallucination=bool(audit.fabricated),
+            ),
+        )
+    return spent(judged).model_copy(
+        update={
+            "confidence_history": (report.confidence,),
+            "retry_reasons": retries,
+            "evaluation": report.evaluation,
+            "last_citation_audit": audit,
+            "claims_dropped": len(audit.dropped),
+        }
+    )
+
+
+def _entry(
+    report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, began: float
+) -> TraceEntry:
+    audit = report.citation_audit
+    return traced(
+        "writer",
+        state,
+        judged,
+        began,
+        decision=verdict.outcome,
+        confidence=report.confidence,
+        reason=verdict.cause or verdict.message,
+        counts={
+            "citations": audit.citations,
+            "invalid_citations": len(audit.fabricated) + len(audit.failed),
+            "uncited_claims": audit.uncited_claims,
+            "dropped": len(audit.dropped),
+            "overall_score": round(100 * report.evaluation.overall_score),
+            "answer_length": len(f"{report.verdict} {report.root_cause or ''}".strip()),
+            "retry_count": state.retry_count + (verdict.outcome == "retry"),
+        },
+    )
+
+
+def bare_report(state: BugTriageState, reason: str) -> TriageReport:
+    """Return a minimal report after the writer failed: the best draft, or the state of the search."""
+    note = f"Writing the report failed: {reason}"[:300]
+    kept = state.best_draft or TriageReport(
+        verdict="I could not finish this triage.",
+        kind=state.reading.kind if state.reading else "bug",
+        repository=state.repository,
+        commit=state.sha,
+        citation_audit=CitationAudit(),
+        evaluation=Evaluation(),
+    )
+    failed = kept.model_copy(
+        update={
+            "root_cause": None,
+            "not_found": "claims_failed_checking",
+            "status": "needs_clarification",
+            "requires_human_review": True,
+            "review_message": note,
+            "notes": (*kept.notes, note),
+            "github_comment": "The report could not be written. A maintainer should look at this issue.",
+        }
+    )
+    return withheld(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed

@@ -1,0 +1,123 @@
+"""Add history to a report: suspect changes that were read again, and the owner of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from nodes.context import Case, Context
+from nodes.evidence import Evidence, Locator
+from nodes.report import Suspect, SuspectChange, TriageReport
+from nodes.search.git.errors import SearchError
+from nodes.search.history.types import History, Owner, Spot, SuspectCommit
+from nodes.search.types import Query
+from nodes.state import AgentFinding
+from nodes.trust.citations import still_matches
+
+SHOWN = 3
+"""The maximum number of changes in a report."""
+# A report on a security issue must not name any place in public.
+_NEEDS_NO_HISTORY = frozenset({"feature", "question", "spam", "security"})
+
+
+async def add_history(
+    report: TriageReport, case: Case, context: Context
+) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
+    """Return the report with the changes that may have broken its places, and the finding that lists them.
+
+    Every change becomes evidence and is read again: it must be an ancestor of the commit, and its subject must match.
+    """
+    if report.kind in _NEEDS_NO_HISTORY or not (report.suspects or case.facts.traces):
+        return report, ()
+    # Answers and redirects may name versions, dates or commits too.
+    answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
+    query = Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers))
+    try:
+        history = await context.code.history(query, [_spot(suspect) for suspect in report.suspects])
+    except SearchError as error:
+        note = f"The history could not be read: {error}"[:300]
+        return report.model_copy(update={"notes": (*report.notes, note)}), ()
+    return await _with(report, history, case, context)
+
+
+async def _with(
+    report: TriageReport, history: History, case: Case, context: Context
+) -> tuple[TriageReport, tuple[AgentFinding, ...]]:
+    found = history.suspicion
+    # Recent changes are evidence as well, although the report calls them no suspects.
+    changes = (*found.changes[:SHOWN], *found.recent[:SHOWN])
+    gathered = [item for item in map(_evidence, changes) if await still_matches(item, context.code, "")]
+    await context.evidence.put(gathered)
+    numbers = _numbers(case, gathered)
+    owner = history.owners[0] if history.owners else None
+    update = {
+        "suspect_changes": _reported(found.changes, numbers),
+        "recent_changes": _reported(found.recent, numbers),
+        "no_suspect_change": found.explanation[:300] if found.doubt else "",
+        "owner": owner.name if owner else None,
+        "owner_reason": _reasons(owner) if owner else "",
+        "fingerprints": tuple(one.value for one in history.fingerprints),
+    }
+    return report.model_copy(update=update), _finding(found.changes, gathered)
+
+
+def _spot(suspect: Suspect) -> Spot:
+    return Spot(
+        suspect.path,
+        suspect.start_line,
+        suspect.end_line,
+        focus=(suspect.quote_start, suspect.quote_end),
+        symbol=suspect.symbol,
+        weight=suspect.score,
+    )
+
+
+def _evidence(change: SuspectCommit) -> Evidence:
+    return Evidence(
+        kind="commit",
+        locator=Locator(sha=change.commit.sha),
+        quote=change.commit.subject,
+        score=round(max(0.0, change.score), 4),
+        reasons=tuple(reason.text[:200] for reason in change.reasons[:4]),
+    )
+
+
+def _numbers(case: Case, gathered: Sequence[Evidence]) -> dict[str, str]:
+    """Map each commit's SHA to the short number that the supervisor will assign to it."""
+    known = dict.fromkeys((*case.state.evidence, *(item.key for item in gathered)))
+    numbers = {key: f"E{number}" for number, key in enumerate(known, 1)}
+    return {str(item.locator.sha): numbers[item.key] for item in gathered}
+
+
+def _reported(changes: Sequence[SuspectCommit], numbers: dict[str, str]) -> tuple[SuspectChange, ...]:
+    return tuple(_change(change, numbers) for change in changes[:SHOWN] if change.commit.sha in numbers)
+
+
+def _change(change: SuspectCommit, numbers: dict[str, str]) -> SuspectChange:
+    commit = change.commit
+    bounds = [reason.text for reason in change.reasons if reason.kind in ("named", "range")]
+    others = [reason.text for reason in change.reasons if reason.kind not in ("named", "range")]
+    return SuspectChange(
+        sha=commit.sha,
+        title=commit.subject,
+        why="; ".join(others[:3])[:300],
+        within="; ".join(bounds)[:300],
+        basis=change.basis,
+        author=commit.author,
+        day=datetime.fromtimestamp(commit.committed, UTC).strftime("%Y-%m-%d"),
+        touches_place=bool(change.touches),
+        evidence=numbers[commit.sha],
+        checked=True,
+    )
+
+
+def _reasons(owner: Owner) -> str:
+    return "; ".join(list(dict.fromkeys(reason.text for reason in owner.reasons))[:2])[:300]
+
+
+def _finding(changes: Sequence[SuspectCommit], gathered: Sequence[Evidence]) -> tuple[AgentFinding, ...]:
+    if not gathered:
+        return ()
+    summary = f"{len(changes[:SHOWN])} suspect changes" if changes else "no suspect change, only recent ones"
+    keys = tuple(item.key for item in gathered)
+    return (AgentFinding(agent_name="history", summary=summary, evidence=keys),)

@@ -1,0 +1,276 @@
+"""Compose a report from a checked draft: the brain's words with the program's locators, links and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nodes.agents.writing.statement import TOO_THIN, without_claim
+from nodes.brains.rules.investigate import acting_kind
+from nodes.brains.rules.places import is_named_by_maintainer
+from nodes.context import Case
+from nodes.evidence import Evidence
+from nodes.guards import NOT_READABLE, is_unreadable
+from nodes.issue.kinds.rare import may_be_security
+from nodes.issue.kinds.terms import parts_of
+from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
+from nodes.sources import OUTSIDE
+from nodes.state import BugTriageState, TraceEntry
+from nodes.trust.citations import Checked
+from nodes.trust.quality_gate import Gate
+from nodes.trust.secrets import mask
+from nodes.trust.statements import names
+
+NOT_SEARCHED = "The code was not searched, so no place is named."
+SHORT_TEXT = 12
+"""Number of words of prose below which an issue without code or errors is too short to search by."""
+_WITHHELD = "This is probably a security report; continue it in private."
+MOST_NAMES = 5
+"""Maximum number of versions that a report repeats, and of platforms."""
+
+
+def compose(
+    case: Case,
+    checked: Checked,
+    evaluation: Evaluation,
+    *,
+    confidence: float,
+    written_by: str,
+    fallback: str | None = None,
+) -> TriageReport:
+    """Build a report from a checked draft; the gate decides later whether it may claim a cause."""
+    draft, state = checked.draft, case.state
+    kind = safe_kind(draft.kind, case)
+    evidence = {item.id: item.evidence for item in case.evidence}
+    suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
+    found = tuple(suspect for suspect in suspects if suspect is not None)
+    return TriageReport(
+        verdict=draft.verdict or _plain_verdict(kind, found),
+        kind=kind,
+        severity=draft.severity,
+        severity_reason=draft.severity_reason,
+        affected_versions=_distinct(case.facts.versions),
+        platforms=_distinct(case.facts.platforms),
+        root_cause=draft.root_cause or None,
+        suspects=found,
+        missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
+        ruled_out=draft.ruled_out,
+        outside=_outside(case),
+        how_to_confirm=draft.how_to_confirm,
+        labels=draft.labels,
+        tried=_tried(state),
+        confidence=round(confidence, 4),
+        written_by=written_by,
+        doubts=_doubts(case, found) if written_by != "rules" else (),
+        notes=(
+            *state.notes,
+            *_doubt(case, kind, written_by),
+            *map(_fallback, filter(None, (*state.metrics.fallbacks, fallback))),
+            *state.metrics.remarks,
+        ),
+        repository=state.repository,
+        commit=state.sha,
+        citation_audit=checked.audit,
+        evaluation=evaluation,
+    )
+
+
+def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
+    """Return the final report: remove what it may not claim, and note the reason."""
+    if report.kind == "security":
+        return withheld(report)
+    review = gate.outcome != "accept"
+    if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
+        silent: NotFoundReason = "not_searched" if report.verdict == NOT_SEARCHED else "text_too_short"
+        return report.model_copy(
+            update={"root_cause": None, "not_found": silent if report.kind == "bug" else "not_a_bug_report"}
+        )
+    if is_unreadable(case.state):
+        return _unread(report, gate)
+    may_claim = not review and report.confidence >= claim_from and report.root_cause and report.suspects
+    if may_claim:
+        return report
+    return without_claim(report).model_copy(
+        update={
+            "not_found": _not_found(report, case),
+            "requires_human_review": review,
+            "review_message": gate.message[:300],
+            "status": "needs_clarification" if review else "success",
+        }
+    )
+
+
+def _unread(report: TriageReport, gate: Gate) -> TriageReport:
+    """Return the report of a run without code: it says so, and nothing in it suggests a search."""
+    return report.model_copy(
+        update={
+            "verdict": "The code could not be read, so the report names no place.",
+            "root_cause": None,
+            "not_found": "code_not_readable",
+            "suspects": (),
+            "ruled_out": (),
+            "how_to_confirm": "",
+            "requires_human_review": True,
+            "review_message": gate.message[:300],
+            "status": "needs_clarification",
+        }
+    )
+
+
+def without_sight(report: TriageReport) -> TriageReport:
+    """Return a report without a model's statements about code that was not searched."""
+    verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
+    gone = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
+    return report.model_copy(update=gone)
+
+
+def safe_kind(kind: Kind, case: Case) -> Kind:
+    """Return the brain's kind, unless the rules or the first reading classify the issue as a security report.
+
+    The text that a model reads may persuade it otherwise.
+    """
+    read_as = case.state.reading.kind if case.state.reading else kind
+    return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
+
+
+def withheld(report: TriageReport) -> TriageReport:
+    """Return a security report without references to code, because most of its fields are public."""
+    kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
+    kept |= {"requires_human_review", "citation_audit"}
+    audit = report.citation_audit.model_copy(update={"dropped": ()})
+    return TriageReport(
+        **{name: getattr(report, name) for name in kept - {"citation_audit"}},
+        verdict=_WITHHELD,
+        citation_audit=audit,
+    )
+
+
+def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
+    """Return a verdict to replace a headline that failed its check."""
+    if kind != "bug" and (kind != "docs" or not suspects):
+        return f"Reads as a {kind} report." if kind in ("security", "spam") else f"Reads as a {kind}."
+    if not suspects:
+        return "I could not locate this in the code."
+    symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""
+    return f"Likely in `{suspects[0].path}`{symbol}."[:300]
+
+
+def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """Return the objections of the program and of a critic to a model's first place."""
+    state, doubts = case.state, list[str]()
+    if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
+        doubts.append(f"The search and the model disagree: the search ranks `{state.search_prefers}` first."[:300])
+    verdict = state.critic_feedback
+    if verdict is not None and verdict.verdict == "REJECTED":
+        gap = next(iter(verdict.gaps), "it names no gap that could be checked")
+        doubts.append(f"A critical second reading objects: {gap}"[:300])
+        if verdict.better_place:
+            doubts.append(f"It would look at {verdict.better_place} first."[:300])
+    return tuple(doubts)
+
+
+def _doubt(case: Case, kind: Kind, written_by: str) -> tuple[str, ...]:
+    """Return the uncertainties of a report by rules, which count words without understanding them."""
+    if is_unreadable(case.state):
+        return ()
+    rather = acting_kind(case.title, case.body, case.facts).rather if kind == "bug" and written_by == "rules" else None
+    return (f"This is probably a {rather}; it was searched as a bug, because it may be one.",) if rather else ()
+
+
+def _fallback(reason: str) -> str:
+    return f"Rules judged instead of the model: {reason}"[:300]
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name[:80] for name in names))[:MOST_NAMES]
+
+
+def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case) -> Suspect | None:
+    found = evidence.get(number)
+    if found is None or found.kind != "code" or found.locator.path is None:
+        return None
+    start, end = found.locator.start_line or 0, found.locator.end_line or 0
+    return Suspect(
+        path=found.locator.path,
+        start_line=start,
+        end_line=end,
+        symbol=found.symbol,
+        score=found.score,
+        why=why,
+        evidence=number,
+        quote=found.quote,
+        quote_start=start,
+        quote_end=end,
+        checked=True,
+        named_by_reporter=names(f"{case.title}\n{case.body}", found.locator.path, found.symbol),
+        pointed=is_named_by_maintainer(found),
+    )
+
+
+def _outside(case: Case) -> tuple[OutsideSource, ...]:
+    """Return the relevant sources outside the repository, best first."""
+    found = [item for item in case.evidence if item.evidence.kind in OUTSIDE]
+    found.sort(key=lambda item: -item.evidence.score)
+    return tuple(
+        OutsideSource(
+            title=mask(item.evidence.quote.partition("\n")[0])[:120],
+            address=(item.evidence.locator.url or "")[:300],
+            found_by=next(iter(item.evidence.reasons), "").removeprefix("from ")[:80],
+            evidence=item.id,
+        )
+        for item in found[:MOST_NAMES]
+    )
+
+
+def _unanswered(state: BugTriageState) -> tuple[str, ...]:
+    return tuple(exchange.question for exchange in state.human_exchanges if exchange.answer is None)
+
+
+def _tried(state: BugTriageState) -> tuple[str, ...]:
+    """Return what the run searched and compared, as text from the trace."""
+    return tuple(filter(None, (_attempt(entry, state) for entry in state.trace)))[:6]
+
+
+def _answer(entry: TraceEntry) -> str:
+    return "no answer" if entry.decision == "failed" else _count(entry, "results", "result")
+
+
+def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
+    if entry.node == "codebase_search" and entry.decision in (NOT_READABLE, "failed"):
+        return f"{entry.reason or 'The search of the code failed'}."
+    if entry.node == "codebase_search":
+        wider = " with a broader query" if entry.counts.get("augmented") else ""
+        found = f"{_count(entry, 'candidates', 'place')} strong enough to consider"
+        return f"Searched the code{wider}: {found}{_looked_up(entry)}."
+    if entry.node == "web_search":
+        return f"Searched outside the repository: {_answer(entry)}."
+    if entry.node in state.tools:
+        return f"Asked {entry.node}: {_answer(entry)}."
+    if entry.node == "investigator" and not entry.error:
+        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_count(entry, 'errors', 'error message')}."
+    return None
+
+
+def _count(entry: TraceEntry, name: str, thing: str) -> str:
+    number = entry.counts.get(name, 0)
+    return f"{number} {thing}{'s' * (number != 1)}" if number else f"no {thing}"
+
+
+def _looked_up(entry: TraceEntry) -> str:
+    looks, refused = entry.counts.get("looks", 0), entry.counts.get("refused", 0)
+    answered = f"; a model asked to see {looks} more" if looks else ""
+    return f"{answered}, of which {refused} refused" if refused else answered
+
+
+def _not_found(report: TriageReport, case: Case) -> NotFoundReason:
+    facts, audit = case.facts, report.citation_audit
+    if report.verdict == NOT_SEARCHED:
+        return "not_searched"
+    if not report.suspects:
+        if audit.fabricated or audit.failed:
+            return "claims_failed_checking"
+        silent = facts.words < SHORT_TEXT and not (facts.traces or facts.errors or facts.code_blocks)
+        return "text_too_short" if silent else "no_candidates"
+    if case.state.search_prefers and report.suspects[0].path != case.state.search_prefers:
+        return "search_and_model_disagree"
+    second = report.suspects[1].score if len(report.suspects) > 1 else 0.0
+    return "several_equal_candidates" if second >= 0.95 * report.suspects[0].score else "only_weak_candidates"

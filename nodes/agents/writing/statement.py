@@ -1,0 +1,327 @@
+"""The statement of a report about the code: facts decide, and the ranking only proposes (SPEC section 5a)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from nodes.brains.rules.places import plain_words
+from nodes.context import Case, CodePort
+from nodes.report import Kind, Statement, Suspect, TriageReport
+from nodes.search.facts import Fact, levels
+from nodes.search.ranking.survey import Survey
+from nodes.search.types import Location, Query
+from nodes.state import CORRECTION
+
+PLACES = 5
+"""Number of files in a report; facts about other files are not shown."""
+AROUND = 2
+"""Number of lines quoted before and after the line of a fact."""
+TOO_THIN = "The report names no part of the program, so no code was searched for it."
+THIN = 30
+"""Maximum words of prose of an issue that names no part of the program and is therefore too short to search by."""
+
+
+def reporter_query(case: Case, limit: int) -> Query:
+    """Return what people wrote: the issue, their answers, and where maintainers said to search.
+
+    Requests of a critic or a model are left out: a fact relates a person's words to a line.
+    """
+    answers = tuple(exchange.answer for exchange in case.state.human_exchanges if exchange.answer)
+    return Query(case.title, case.body, extra=(*case.state.redirect_instructions, *answers), limit=limit)
+
+
+def is_thin(case: Case) -> bool:
+    """Return whether an issue names no part of the program: no code, error, trace, name or file, and few words."""
+    facts = case.facts
+    names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
+    return facts.words <= THIN and not any(names)
+
+
+def _files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths of source files: an attached log or picture is not a part of a program."""
+    attached = (".log", ".txt", ".png", ".jpg", ".jpeg", ".gif", ".zip", ".pdf", ".mp4", ".mov")
+    return tuple(path for path in paths if not path.lower().endswith(attached))
+
+
+def is_refuted(case: Case, report: TriageReport) -> bool:
+    """Return whether a person called a report wrong without naming its first place."""
+    if not report.suspects:
+        return False
+    first = report.suspects[0]
+    named = set(plain_words(f"{first.symbol or ''} {PurePosixPath(first.path).stem}"))
+    corrections = (text for text in case.state.redirect_instructions if text.startswith(CORRECTION))
+    return any(not named & set(plain_words(text.removeprefix(CORRECTION))) for text in corrections)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The facts that a report shows, and what they allow it to state."""
+
+    facts: tuple[Fact, ...]
+    """The facts about the report's files, and those about no file."""
+    paths: tuple[str, ...]
+    """The report's files, in order."""
+    stated: levels.Statement
+    confidence: float
+
+    @classmethod
+    def of(cls, survey: Survey, paths: tuple[str, ...]) -> Ground:
+        """Return what a survey allows a report about these files to state."""
+        shown = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
+        return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
+
+    @property
+    def headline(self) -> int | None:
+        """Return the index of the leading fact."""
+        return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return the files that strong facts are about, in the order of the report."""
+        return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
+
+    @property
+    def statement(self) -> Statement:
+        """Return how much the report may state."""
+        return _STATEMENTS[self.stated.level] if self.paths else "nothing"
+
+
+_STATEMENTS: dict[levels.Level, Statement] = {
+    "claimed": "claim",
+    "several": "facts",
+    "ranked": "first_place",
+    "none": "ranked",
+}
+
+
+async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, ordered: bool) -> TriageReport:
+    """Return the report with its facts, its files and what it states about them.
+
+    Args:
+        report: the checked report; its suspects are the places that a brain named.
+        survey: the search result.
+        code: reads the lines around a fact.
+        ordered: whether the order of the files is the search's (rules) and not a model's.
+    """
+    paths = _paths(report, survey, ordered=ordered)
+    ground = Ground.of(survey, paths)
+    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground, code))])
+    update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
+    if not ordered and report.root_cause:
+        return report.model_copy(update={**update, "statement": "claim"})
+    if not ordered:  # a model's own headline is only shown above a checked cause
+        return report.model_copy(update={**update, "statement": ground.statement, "verdict": verdict(ground)})
+    statement = ground.statement
+    update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
+    update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
+    if statement != "claim" and suspects and suspects[0].pointed:
+        update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
+    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})
+
+
+def verdict(ground: Ground) -> str:
+    """Return the first sentence of the report."""
+    if ground.headline is not None and ground.statement == "claim":
+        return ground.facts[ground.headline].says[:300]
+    if ground.statement == "facts" and ground.headline is not None:
+        return _of_places(ground.facts[ground.headline], len(ground.places))
+    if ground.statement == "first_place":
+        share = round(10 * min(ground.confidence, 0.99))
+        return (
+            f"The search ranks `{ground.paths[0]}` first; with a lead like this the first file was fixed in "
+            f"{share} of 10 reports."[:300]
+        )
+    return _NO_LINE
+
+
+def _of_places(lead: Fact, places: int) -> str:
+    """Return the leading fact, or the number of places with facts."""
+    return lead.says[:300] if places <= 1 else f"The report names {places}{_PLACES}"
+
+
+_PLACES = " places in the code."
+
+
+def without_claim(report: TriageReport) -> TriageReport:
+    """Return a report without the claimed cause; its facts stay, without order."""
+    if report.statement != "claim":
+        return report.model_copy(update={"root_cause": None})
+    statement: Statement = "facts" if report.headline is not None else "ranked"
+    verdict = _NO_LINE if report.headline is None else report.facts[report.headline].says[:300]
+    return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": verdict})
+
+
+_NO_LINE = "No line of the code could be tied to this report."
+
+
+def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
+    """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
+    if not gone:
+        return report
+    if report.headline in gone:
+        report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
+        report = report.model_copy(update={"statement": "ranked", "verdict": _NO_LINE})
+    kept = [number for number in range(len(report.facts)) if number not in gone]
+    new = {old: number for number, old in enumerate(kept)}
+    suspects = tuple(
+        one.model_copy(update={"facts": tuple(new[n] for n in one.facts if n in new), "why": _why(one, report, new)})
+        for one in report.suspects
+    )
+    headline = None if report.headline is None else new[report.headline]
+    facts = tuple(report.facts[number] for number in kept)
+    update: dict[str, object] = {"facts": facts, "suspects": suspects, "headline": headline}
+    if headline is not None and report.verdict.endswith(_PLACES):
+        places = {fact.path for fact in facts if fact.strong and fact.path in [one.path for one in suspects]}
+        update["verdict"] = _of_places(facts[headline], len(places))
+    return report.model_copy(update=update)
+
+
+def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
+    """Return why a place is named, unless the reason is a removed fact."""
+    gone = {report.facts[number].says[:300] for number in place.facts if number not in new}
+    return "" if place.why in gone else place.why
+
+
+def function_of(report: TriageReport) -> str | None:
+    """Return the function that a claim may name: that of the leading fact, or of another strong fact in its file."""
+    if report.headline is None:
+        return None
+    lead = report.facts[report.headline]
+    strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
+    return next((fact.symbol for fact in (lead, *strong) if fact.strong and fact.symbol and fact.line), None)
+
+
+_POINTERS: dict[Kind, tuple[str, ...]] = {
+    "question": ("documented_here", "defined_once", "read_here", "default_here"),
+    "feature": ("sibling", "linked_here"),
+    "docs": ("documented_here", "linked_here", "defined_once"),
+}
+"""Kinds of facts that can answer a report that requests no fix of the code, best first."""
+
+
+async def with_pointer(report: TriageReport, survey: Survey, code: CodePort) -> TriageReport:
+    """Return a question, a request or a documentation report with the one checked place that may answer it.
+
+    The search's files are listed without a claim, as places where work may start.
+    """
+    wanted = _POINTERS.get(report.kind, ())
+    found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
+    best = min(found, key=lambda fact: wanted.index(fact.kind), default=None)
+    listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
+    places = tuple([one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote])
+    by_rules = report.written_by == "rules"
+    update: dict[str, object] = {}
+    if places and (by_rules or not report.suspects):
+        update = {"suspects": places, "statement": "ranked", "confidence": survey.confidence}
+    if report.kind == "docs" and by_rules:
+        update["verdict"] = "This is probably a report on the documentation."
+    if best is not None:
+        update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300]}
+    return report.model_copy(update=update)
+
+
+_WEAK_POINTERS = ("documented_here", "sibling")
+"""Kinds of facts that never support a claim about a fault but may be shown as an answer."""
+
+
+def _how_to_confirm(ground: Ground) -> str:
+    """Return where to set a breakpoint: on the line of the leading fact, if it is executable."""
+    fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
+    if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
+        return ""
+    return (
+        f"Repeat what the report describes with a breakpoint at `{fact.path}:{fact.line}`; "
+        "if it is never reached, the cause is elsewhere."
+    )
+
+
+_RUNS = re.compile(
+    r"\s{0,200}(?!@|#|//|/\*|\*|[{}()\[\];,\s]*$|(?:def|class|func|fn|function|struct|interface|enum|trait|impl|import|from"
+    r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end)\b)\S"
+)
+"""A line that is executable and not only a declaration."""
+
+
+def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
+    """Return the files in order: with rules, those that a maintainer named, then the search's; else the model's."""
+    named = [one.path for one in report.suspects if not ordered or one.pointed]
+    return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
+
+
+async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort) -> Suspect | None:
+    """Return the place of a file: around its leading fact, else where the brain or the search found it."""
+    facts, lead_fact = ground.facts, ground.stated.headline
+    mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
+    shown = mine if any(facts[number] in (lead_fact, *ground.stated.strong) for number in mine) else ()
+    known = next((one for one in report.suspects if one.path == path), None)
+    lead = next((one for one in survey.leads if one.path == path), None)
+    strong = [facts[number] for number in mine if facts[number].strong]
+    strong.sort(key=lambda fact: fact is not lead_fact)
+    chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
+    base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
+    if base is None:
+        return None
+    why = facts[shown[0]].says[:300] if shown else ""
+    if chosen is not None and chosen.line is not None:
+        found = await _around(chosen, base, code)
+        if found is not None:
+            return found.model_copy(update={"facts": shown, "why": why})
+    if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
+        return None
+    return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
+
+
+async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
+    """Return the place of a fact: its definition if the search found it, with the lines around the fact quoted."""
+    line = fact.line or 1
+    for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
+        start, end = max(1, line - before), line + after
+        quote = await code.read(base.path, start, end)
+        while quote is not None and start < line and not quote.partition("\n")[0].strip():
+            start, quote = start + 1, quote.partition("\n")[2]
+        if quote is not None and len(quote) <= 1_000:
+            break
+    else:
+        return None
+    same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
+    span: dict[str, object] = {}
+    if not same:
+        first, last = await _definition(fact, code) or (start, end)
+        span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
+    return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
+
+
+async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
+    """Return the first and last line of the definition that contains a fact's line."""
+    if not fact.symbol or not fact.line:
+        return None
+    found = await code.definitions(fact.symbol.rpartition(".")[2])
+    spans = ((one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == fact.path)
+    return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
+
+
+def _from_lead(lead: Location, best: float) -> Suspect:
+    return Suspect(
+        path=lead.path,
+        score=round(min(max(lead.score / best, 0.0), 1.0), 4) if best > 0 else 0.0,
+        start_line=lead.start_line,
+        end_line=lead.end_line,
+        symbol=lead.symbol,
+        quote=lead.quote[:1_000],
+        quote_start=lead.quote_start,
+        quote_end=lead.quote_end,
+        checked=True,
+    )
+
+
+def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
+    """Return the claim as text: the leading fact, and the file that it makes likely."""
+    if ground.statement != "claim" or ground.headline is None or not suspects:
+        return None
+    fact = ground.facts[ground.headline]
+    cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
+    inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
+    return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]

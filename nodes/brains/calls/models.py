@@ -1,0 +1,315 @@
+"""The chat models of this process: one HTTP client, one rate limit, and what each server was learnt to refuse."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from nodes.brains.calls.budget import Pace, RunBudget, RunLimits
+from nodes.context import COMPRESS_FROM
+
+if TYPE_CHECKING:
+    import httpx
+    from langchain_openai import ChatOpenAI
+
+Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
+METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
+"""Methods to request JSON, best first; the last one only asks for it in words."""
+LimitName = Literal["max_tokens", "max_completion_tokens"]
+LONGER = 3
+"""The factor of the output limit for a model whose answer was cut off, mostly because it reasons first."""
+_LEAST_ANSWER = 300
+_NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
+"""OpenAI's reasoning models answer 400 to any temperature except their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a model at an endpoint accepts. Everything is assumed to work until it is refused."""
+
+    method: Method = "json_schema"
+    """The best method that was not refused."""
+    temperature: bool = True
+    limit_name: LimitName = "max_completion_tokens"
+    system: bool = True
+    effort: bool = True
+    """Whether a reasoning effort may be set."""
+    images: bool = True
+    """Whether a message may contain images."""
+    longer: bool = False
+    """Whether an answer was cut off at the usual limit."""
+    bounds: bool = True
+    """Whether a schema may bound its lists."""
+    most_output: int | None = None
+    """The highest output limit that the server accepts."""
+    window: int | None = None
+    """Tokens of prompt and answer together, once a prompt was too long for it; None if every prompt fitted."""
+    counts: bool = True
+    """Whether the reported tokens of a prompt measure it; some servers report only what was not cached."""
+
+
+def first_abilities(name: str, limit_name: LimitName) -> Abilities:
+    """Return what to assume about a model of this name."""
+    return Abilities(temperature=not _NO_TEMPERATURE.match(name), limit_name=limit_name)
+
+
+@dataclass(slots=True)
+class Model:
+    """A chat model, and what was learnt about its server."""
+
+    name: str
+    llm: ChatOpenAI
+    deadline: float
+    """Seconds for one answer, including all retries."""
+    max_retries: int = 0
+    """How often a request is repeated if the server was busy or did not answer."""
+    max_output_tokens: int = 3_000
+    effort: str | None = None
+    abilities: Abilities = field(default_factory=Abilities)
+    remember: Callable[[Abilities], None] = lambda _abilities: None
+    """Receives what was learnt."""
+    clock: Callable[[], float] = time.monotonic
+    """Measures answers against the deadline, in seconds."""
+
+    def learn(self, **changes: Any) -> None:
+        """Change what is known about the server, for this and later requests."""
+        # Replaced, not changed: a request in progress still holds the abilities that it was sent with.
+        self.abilities = replace(self.abilities, **changes)
+        self.remember(self.abilities)
+
+    def next_method(self, refused: Method) -> bool:
+        """Use the method after a refused one; return False if none is left."""
+        later = METHODS[METHODS.index(refused) + 1 :]
+        if not later:
+            return False
+        # Another run of this process may have learnt more in the meantime.
+        self.learn(method=max(later[0], self.abilities.method, key=METHODS.index))
+        return True
+
+    def most(self, room: int | None, abilities: Abilities | None = None) -> int:
+        """Return the output limit of a request.
+
+        Args:
+            room: Tokens that the caller has left for the answer; None if it has no limit of its own.
+            abilities: What is assumed for this request, if it differs from what is known.
+        """
+        known = abilities or self.abilities
+        own = self.max_output_tokens if room is None else min(self.max_output_tokens, room)
+        limit = own * (LONGER if known.longer else 1)
+        if known.window is not None:
+            # Prompt and answer share the window; a quarter for the answer leaves room for the question.
+            limit = min(limit, max(_LEAST_ANSWER, known.window // 4))
+        return limit if known.most_output is None else min(limit, known.most_output)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a report says about judgements by this model."""
+        known, remarks = self.abilities, []
+        if not known.temperature:
+            remarks.append(f"{self.name} takes no temperature, so its decisions may differ from run to run.")
+        if known.window is not None:
+            remarks.append(f"{self.name} holds about {known.window:,} tokens at once, so longer prompts were cut.")
+        return tuple(remarks)
+
+
+_FORGET = 7 * 86_400.0
+"""Seconds. Servers are updated, so what was refused is tried again after this time."""
+
+
+class Memory(Protocol):
+    """Stores what was learnt about models."""
+
+    def load(self, key: str) -> Abilities | None:
+        """Return what is known under this key; None if nothing is."""
+
+    def save(self, key: str, abilities: Abilities) -> None:
+        """Store what is known."""
+
+
+class LearntRefusals:
+    """The abilities of models by endpoint and name; with no file, nothing is stored."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+
+    def load(self, key: str) -> Abilities | None:
+        """Return what is known under this key; None if nothing is, or if it is old or malformed."""
+        entry = self._entries().get(key)
+        if not isinstance(entry, dict) or not _is_recent(entry.pop("learnt", 0)):
+            return None
+        return read_abilities(entry)
+
+    def save(self, key: str, abilities: Abilities) -> None:
+        """Store what is known. A file that cannot be written costs only a few refused requests later."""
+        if self._file is None:
+            return
+        entries = {**self._entries(), key: {**asdict(abilities), "learnt": int(time.time())}}
+        # Written aside and renamed, so that another process never reads half a file.
+        part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+            part.replace(self._file)
+
+    def _entries(self) -> dict[str, Any]:
+        try:
+            read = json.loads(self._file.read_text(encoding="utf-8")) if self._file is not None else {}
+        except (OSError, ValueError):
+            return {}
+        return read if isinstance(read, dict) else {}
+
+
+def read_abilities(entry: dict[str, Any]) -> Abilities | None:
+    """Read stored abilities; None if a release with other fields stored them, so that they are learnt again."""
+    sound = set(entry) == {f.name for f in fields(Abilities)} and entry["method"] in METHODS
+    return Abilities(**entry) if sound else None
+
+
+def _is_recent(learnt: object) -> bool:
+    return isinstance(learnt, int) and 0 <= time.time() - learnt < _FORGET
+
+
+_OPENAI = "https://api.openai.com/v1"
+_CONNECT = 15.0
+"""Seconds to reach the server, however long its answers take."""
+_LIMITS = RunLimits(calls=40)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which model makes which judgement, and how to reach it."""
+
+    supervisor: str = "gpt-4o"
+    critic: str | None = None
+    default: str = "gpt-4o"
+    """For the critic and for tiers without a model of their own."""
+    pictures: str | None = None
+    """For pictures in issues; None for the default."""
+    simple: str | None = None
+    medium: str | None = None
+    complex: str | None = None
+    base_url: str | None = None
+    api_key: str = ""
+    timeout: float = 600.0
+    """Seconds for one attempt; an answer with its retries may take twice as long.
+
+    A model of seven billion parameters on a processor reads a prompt of 7,000 tokens in two to five minutes.
+    """
+    max_retries: int = 2
+    """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
+    calls_per_minute: float = 10.0
+    """For the whole process. Servers and workers use a limit that they share."""
+    limits: RunLimits = _LIMITS
+    """For one run of this process alone. Servers and workers count in the store."""
+    price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
+    """What input and output tokens of a model cost, in millionths of a dollar."""
+    max_output_tokens: int = 3_000
+    compress_from: int = COMPRESS_FROM
+    """Characters of an issue's text above which a model gets it without its middle."""
+    effort: str | None = None
+    """The reasoning effort to request; None leaves it to the model."""
+    memory: Path | None = None
+    """The file that stores what was learnt about endpoints; None stores nothing."""
+
+
+class Models:
+    """The models that brains share. Close them with `aclose`."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        pace: Pace | None = None,
+        memory: Memory | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Use these settings.
+
+        Args:
+            settings: The models and their endpoint.
+            pace: The rate of calls; None for a new one at the rate of the settings.
+            memory: What was learnt about the models; None for the file of the settings.
+            transport: Carries the requests; None for the network.
+            clock: Measures answers against their deadline, in seconds.
+        """
+        self.settings = settings
+        self.pace = pace or Pace(settings.calls_per_minute)
+        self._models: dict[str, Model] = {}
+        self._client: httpx.AsyncClient | None = None
+        self._remembered = memory or LearntRefusals(settings.memory)
+        self._transport = transport
+        self._clock = clock
+
+    def get(self, name: str) -> Model:
+        """Return the model of that name."""
+        if name not in self._models:
+            self._models[name] = self._build(name)
+        return self._models[name]
+
+    def budget(self, calls: int | None = None) -> RunBudget:
+        """Return a new budget with the limits of one run, or with a lower limit on its calls."""
+        limits = self.settings.limits
+        if calls is not None:
+            limits = replace(limits, calls=calls if limits.calls is None else min(calls, limits.calls))
+        return RunBudget(self.pace, limits, self.settings.price)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    def _build(self, name: str) -> Model:
+        import httpx  # noqa: PLC0415  the command line starts without a model's libraries
+        from langchain_openai import ChatOpenAI  # noqa: PLC0415
+        from pydantic import SecretStr  # noqa: PLC0415
+
+        settings = self.settings
+        timeout = httpx.Timeout(settings.timeout, connect=min(_CONNECT, settings.timeout))
+        self._client = self._client or httpx.AsyncClient(
+            timeout=timeout, follow_redirects=True, transport=self._transport
+        )
+        llm = ChatOpenAI(
+            model=name,
+            temperature=None,  # `sending` sets it in each request, because langchain-openai drops it silently
+            base_url=settings.base_url or _OPENAI,
+            api_key=SecretStr(settings.api_key or "none"),  # local servers need no key, but the client requires one
+            timeout=timeout,
+            max_retries=0,  # the budget must count every request, so retries happen in our code
+            http_async_client=self._client,
+            http_client=_no_client(),
+        )
+        key = f"{settings.base_url or _OPENAI} {name}"
+        return Model(
+            name,
+            llm,
+            2 * settings.timeout,
+            settings.max_retries,
+            settings.max_output_tokens,
+            settings.effort,
+            self._remembered.load(key) or first_abilities(name, self._limit_name),
+            lambda learnt: self._remembered.save(key, learnt),
+            self._clock,
+        )
+
+    @property
+    def _limit_name(self) -> LimitName:
+        """The name of the output limit to try first: servers other than OpenAI's often accept only the older one."""
+        base = self.settings.base_url
+        return "max_completion_tokens" if base is None or base.startswith(_OPENAI) else "max_tokens"
+
+
+@cache
+def _no_client() -> httpx.Client:
+    """Return the client for calls without asyncio, of which there are none; building one for each model is slow."""
+    import httpx  # noqa: PLC0415  as above
+
+    return httpx.Client()

@@ -1,0 +1,196 @@
+"""Interpret a model's reply: an object, an invalid answer, or no answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from nodes.brains.calls.refusals import Fault
+from nodes.context import ModelError
+from nodes.state import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+    from openai import APIError
+
+_BUSY = frozenset({408, 409, 429})
+_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
+"""Seconds. A header that asks for more than the last value is capped at it."""
+
+
+class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
+    """The model answered, but not in the requested form; the message says what is wrong."""
+
+    def __init__(
+        self, message: str, usage: Usage | None = None, *, ignored: bool = False, cut: bool = False, answer: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage(calls=1)
+        self.ignored = ignored
+        """Whether the server ignored the request for JSON, so that another method should be used."""
+        self.cut = cut
+        """Whether the answer was cut off at the output limit."""
+        self.answer = answer
+        """The rejected answer."""
+
+
+class BusyError(ModelError):
+    """No answer arrived this time; a retry may succeed."""
+
+    def __init__(self, message: str, *, after: float | None, limited: bool, answered: bool = True) -> None:
+        super().__init__(message)
+        self.after = after
+        self.answered = answered
+        """Whether the server answered at all."""
+        self.limited = limited and after is not None
+        """Whether the server gave a waiting time because of its rate limit."""
+
+    def pause(self, attempt: int) -> float:
+        """Return the seconds to wait before a retry; ``attempt`` counts from 0."""
+        return min(_FIRST_PAUSE * 2.0**attempt, _LAST_PAUSE) if self.after is None else self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer: its objects in the order in which to try them, and its text."""
+
+    objects: tuple[dict[str, Any], ...]
+    text: str
+    plain: bool
+    """Whether the answer is one JSON object and nothing else, as every method but words guarantees."""
+
+
+def read_answer(message: AIMessage) -> Answer:
+    """Find the JSON objects in a model's message, for every request method.
+
+    Raises:
+        ModelError: The model refused, or a filter stopped the answer.
+        InvalidOutput: The message contains no complete object.
+    """
+    if message.additional_kwargs.get("refusal"):
+        raise ModelError("the model refused to answer")
+    finish = message.response_metadata.get("finish_reason")
+    if finish == "content_filter":
+        raise ModelError("the provider's content filter stopped the answer")
+    # Independent of the requested method: an answer in another form is still an answer.
+    if message.tool_calls:
+        arguments = message.tool_calls[0]["args"]
+        return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
+    called = message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
+    text = message.text if called is None else called
+    if finish == "length":
+        raise InvalidOutput("the answer was cut off for its length; be brief", cut=True, answer=text)
+    return _decode(text)
+
+
+def usage_of(message: AIMessage) -> Usage:
+    """Return the usage of one call, as far as the server reports it."""
+    tokens = message.usage_metadata
+    if tokens is None:
+        return Usage(calls=1)
+    return Usage(calls=1, input_tokens=tokens["input_tokens"], output_tokens=tokens["output_tokens"])
+
+
+def fault_of(error: APIError) -> ModelError:
+    """Classify a failed request: a temporary failure (BusyError), or a permanent one."""
+    fault = Fault.of(error)
+    status = fault.status
+    if (status is None or status in _BUSY or status >= 500) and not (fault.is_credit or fault.is_context):
+        description = describe(fault, type(error).__name__)
+        return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
+    return ModelError(describe(fault))
+
+
+def fault_in(fault: Fault) -> ModelError:
+    """Classify an error that stands in a response with status 200, as routers send it."""
+    status = fault.status
+    if fault.is_credit or fault.is_context or (status is not None and status < 500 and status not in _BUSY):
+        return ModelError(describe(fault))
+    code = "an error" if status is None else f"error {status}"
+    return BusyError(f"the model's server answered HTTP 200 with {code} inside", after=None, limited=False)
+
+
+def _retry_after(error: APIError) -> float | None:
+    """Return the seconds that the server requested; None if it gave no valid value."""
+    response = getattr(error, "response", None)
+    headers = {} if response is None else response.headers
+    # The more exact header first.
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if _NUMBER.fullmatch(value):
+            return min(float(value) * unit, _LONGEST)
+    try:
+        at = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
+    except (ValueError, TypeError):
+        return None
+    return min(max(at - time.time(), 0.0), _LONGEST)
+
+
+def describe(fault: Fault, kind: str = "") -> str:
+    """Describe a failed request in one line, without the text that the server quoted."""
+    status = fault.status
+    if status is None:
+        return f"the model could not be reached ({kind})"
+    if fault.is_credit:
+        return f"the model's account has no credit left (HTTP {status})"
+    if fault.is_filter:
+        return f"the provider's content filter stopped the question (HTTP {status})"
+    if fault.is_context:
+        return f"the prompt is too long for the model (HTTP {status})"
+    if status == 400 and "temperature" in fault.parts:
+        return "the model refuses requests with and without a temperature (HTTP 400)"
+    meaning = {
+        401: "the key is not valid",
+        403: "access is denied",
+        404: "there is no such model",
+        429: "too many calls",
+    }
+    return f"the model's server answered HTTP {status}" + (f": {meaning[status]}" if status in meaning else "")
+
+
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final<\|message\|>")
+_TRIED = 40
+"""Opening braces of an answer at which an object is looked for."""
+
+
+def _decode(text: str) -> Answer:
+    """Find the objects in a text: first after the reasoning that local models print, then anywhere."""
+    answer = _THOUGHT.split(text)[-1].strip() or text.strip()
+    if not answer:
+        raise InvalidOutput("the answer was empty")
+    objects, why = _objects(answer)
+    if not objects and answer != text.strip():
+        objects, _ = _objects(text)
+    if not objects:
+        prose = not answer.startswith(("{", "["))
+        raise InvalidOutput(why or "the answer holds no JSON object", ignored=prose, answer=answer)
+    plain = answer.startswith("{") and answer.endswith("}")
+    return Answer(objects, answer, plain)
+
+
+def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:
+    """Return the objects in a text, outer ones before those inside them, and why the first one is malformed."""
+    # ``strict=False`` accepts line feeds inside strings, which local models write.
+    decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
+    found, why, start = list[dict[str, Any]](), "", text.find("{")
+    for _ in range(_TRIED):
+        if start < 0:
+            break
+        try:
+            decoded, _ = decoder.raw_decode(text, start)
+            found.append(decoded)
+        except (ValueError, RecursionError) as error:
+            why = why or f"the answer is not valid JSON: {error}"
+        # Inner objects too: models wrap the answer in another object, or give an example before it.
+        start = text.find("{", start + 1)
+    return tuple(found), why
+
+
+def _refuse(constant: str) -> None:
+    """Reject NaN and Infinity: Python parses them, but JSON does not have them, and bounds cannot check them."""
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,336 @@
+"""Send one question to a model until its server accepts it: learn from refusals, retry if busy, count all costs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import warnings
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from nodes.brains.calls.budget import Call, ModelBudget
+from nodes.brains.calls.fitting import SMALLEST, counted, fit_window
+from nodes.brains.calls.models import METHODS, Abilities, Method, Model
+from nodes.brains.calls.refusals import Fault, instead
+from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
+from nodes.brains.calls.schema import without_bounds
+from nodes.brains.calls.tokens import estimate
+from nodes.context import ModelError
+from nodes.state import Usage
+from prompts import build_schema_request
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+Message = tuple[Literal["system", "human", "ai"], str]
+_REFUSALS = 10
+"""Forms of one request that are tried. A server that refuses more than these is not asked again."""
+_CUT = 0.6
+"""The share of our estimate below which the reported tokens mean that the server cut the prompt."""
+_WINDOWS = (2_048, 4_096, 8_192, 16_384)
+_FULL = 0.9
+"""The same share for a prompt that fills a window of a usual size."""
+_LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
+"""Tokens below which nothing is concluded: some servers report only what was not cached."""
+
+
+IMAGE_TOKENS = 1_600
+"""Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
+NO_IMAGES = "the model takes no images"
+
+
+class _LostError(ModelError):
+    """The request was sent and no answer came, so its cost is unknown."""
+
+
+class _RefusedError(Exception):
+    """The server refused the form of the request."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.text[:200])
+        self.fault = fault
+
+
+@dataclass(slots=True)
+class Sender:
+    """Sends the requests of one question, and counts what they cost."""
+
+    model: Model
+    schema: dict[str, Any]
+    budget: ModelBudget
+    usage: Usage = field(default_factory=Usage)
+    """All requests so far, refused and failed ones included."""
+    images: tuple[str, ...] = ()
+    """Data URLs of images that follow the last message."""
+
+    async def send(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Method]:
+        """Return the reply, and the method that requested it.
+
+        Raises:
+            InvalidOutput: The reply is not an answer.
+            ModelError: No reply arrived: transport, refusal, filter or budget.
+        """
+        known = self.model.abilities
+        reply, used = await self._accepted(messages, room)
+        if not self._is_cut(reply, messages, used):
+            return reply, used.method
+        # The server read only a part of the prompt, so its answer is about something else. Ask about what fits.
+        self.model.learn(window=usage_of(reply).input_tokens)
+        reply, used = await self._accepted(messages, room)
+        if self._is_cut(reply, messages, used):
+            self.model.learn(window=known.window, counts=False)
+        return reply, used.method
+
+    async def _accepted(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Abilities]:
+        """Send the request in the forms that remain after each refusal."""
+        abilities = self.model.abilities
+        others: Iterator[Abilities] | None = None
+        for _ in range(_REFUSALS):
+            try:
+                reply = await self._with_retries(
+                    _Request(self.model, abilities, self.schema, messages, room, self.images)
+                )
+            except _RefusedError as refused:
+                fault = refused.fault
+                if self.images and fault.is_images:
+                    self.model.learn(images=False)
+                    raise ModelError(NO_IMAGES) from refused
+                if fault.is_context:
+                    abilities = self._narrower(abilities, messages, fault)
+                    continue
+                # A refusal that names a part starts a new list; one that names none continues with the present one.
+                if others is None or fault.parts:
+                    others = instead(fault, abilities)
+                following = next(others, None)
+                if following is None:
+                    raise ModelError(_refused(fault, abilities)) from refused
+                abilities = following
+                continue
+            self._learn(abilities)
+            return reply, abilities
+        raise ModelError("the model's server refuses every form of the request")
+
+    def _learn(self, abilities: Abilities) -> None:
+        """Remember a form that was accepted; a method that another run found to be ignored stays out of use."""
+        known = self.model.abilities
+        if abilities != known:
+            method = max(abilities.method, known.method, key=METHODS.index)
+            self.model.learn(**{**{name: getattr(abilities, name) for name in _FORM}, "method": method})
+
+    def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
+        """Return the abilities with the window that an error message names, or with half of the present prompt."""
+        fitted = _Request(self.model, abilities, self.schema, messages, None).fitted
+        named, half = fault.window, counted(fitted) // 2
+        window = named if named is not None and (abilities.window is None or named < abilities.window) else half
+        if window < SMALLEST or (abilities.window is not None and counted(fitted) < SMALLEST):
+            raise ModelError(describe(fault))
+        return replace(abilities, window=window)
+
+    def _is_cut(self, reply: AIMessage, messages: Sequence[Message], used: Abilities) -> bool:
+        """Return whether the server reports much less of the prompt than was sent."""
+        if not self.model.abilities.counts:
+            return False
+        reported = usage_of(reply).input_tokens
+        sent = counted(_Request(self.model, used, self.schema, messages, None).fitted)
+        if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
+            return False
+        # A prompt that was cut mostly fills a window of a round size.
+        full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
+        return full or reported < _CUT * sent
+
+    async def _with_retries(self, request: _Request) -> AIMessage:
+        """Send the request, and retry while the server is busy; each attempt counts as a call."""
+        model = request.model
+        seconds_left = model.deadline
+        for attempt in range(model.max_retries + 1):
+            started = model.clock()
+            try:
+                async with self._paid(request.call) as bill:
+                    reply = await _send(request, seconds_left)
+                    bill.answered(reply)
+                    return reply
+            except BusyError as busy:
+                pause = busy.pause(attempt)
+                # A wait that the server's rate limit requests does not count against the deadline.
+                seconds_left -= model.clock() - started + (0.0 if busy.limited else pause)
+                if attempt == model.max_retries:
+                    raise
+                if seconds_left <= 0:
+                    raise ModelError(f"the model gave no answer within {model.deadline:g} s") from busy
+                await self.budget.pause(pause, limited=busy.limited)
+        raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _paid(self, call: Call) -> AsyncIterator[_Bill]:
+        """Reserve the estimated cost of a call, and settle it by the actual cost."""
+        reserved, bill = await self.budget.reserve(call), _Bill(call)
+        try:
+            yield bill
+        except _RefusedError:
+            bill.usage = Usage(calls=1)
+            raise
+        except BusyError as busy:
+            # A server that answers with an error charges nothing; what a lost answer cost is unknown.
+            bill.usage = Usage(calls=1) if busy.answered else bill.usage
+            raise
+        except _LostError:
+            raise
+        except ModelError:
+            bill.usage = Usage(calls=1)
+            raise
+        finally:
+            self.usage += bill.usage
+            await reserved.settle(bill.usage)
+
+
+_FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window")
+
+
+def _refused(fault: Fault, sent: Abilities) -> str:
+    if fault.parts[:1] == ("method",) and sent.method == "prompt":
+        return "the model's server offers no way of asking for JSON"
+    return describe(fault)
+
+
+@dataclass(slots=True)
+class _Bill:
+    """The cost of a call; a call whose cost is unknown costs its estimate."""
+
+    call: Call
+    usage: Usage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.usage = Usage(calls=1, input_tokens=self.call.input_tokens, output_tokens=self.call.output_tokens)
+
+    def answered(self, reply: AIMessage) -> None:
+        """Take the usage that the server reports; what it leaves out is estimated."""
+        reported = usage_of(reply)
+        self.usage = Usage(
+            calls=1,
+            input_tokens=reported.input_tokens or self.call.input_tokens,
+            output_tokens=reported.output_tokens or estimate(reply.text),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request in one form."""
+
+    model: Model
+    abilities: Abilities
+    schema: dict[str, Any]
+    messages: Sequence[Message]
+    room: int | None
+    images: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> Call:
+        """The estimated cost of the request."""
+        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self._schema)))
+        return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
+
+    @property
+    def conversation(self) -> list[tuple[str, Any]]:
+        """The messages as the client takes them: with images, the last one is a list of parts."""
+        messages: list[tuple[str, Any]] = list(self.fitted)
+        if self.images:
+            role, text = messages[-1]
+            shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
+            messages[-1] = (role, [{"type": "text", "text": text}, *shown])
+        return messages
+
+    @property
+    def fitted(self) -> list[Message]:
+        """The messages as they are sent."""
+        messages = list(self.messages)
+        if self._in_words:
+            role, text = messages[-1]
+            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")
+        if not self.abilities.system and messages[0][0] == "system":
+            messages[:2] = [("human", f"{messages[0][1]}\n\n{messages[1][1]}")]
+        window = self.abilities.window
+        if window is None:
+            return messages
+        # A tenth is left for what the estimate does not see, such as the server's own template.
+        return fit_window(messages, (window - self._most) * 9 // 10)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Everything of the request except the model's name and the messages."""
+        known = self.abilities
+        body: dict[str, Any] = {known.limit_name: self._most}
+        if known.temperature:
+            body["temperature"] = 0
+        if known.effort and self.model.effort:
+            body["reasoning_effort"] = self.model.effort
+        return body | self._form
+
+    @property
+    def _form(self) -> dict[str, Any]:
+        schema, name = self._schema, self.schema["title"]
+        if self.abilities.method == "json_schema":
+            named_schema = {"name": name, "strict": True, "schema": schema}
+            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
+        if self.abilities.method == "function_calling":
+            function = {"name": name, "description": schema["description"], "parameters": schema}
+            chosen = {"type": "function", "function": {"name": name}}
+            return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
+        return {"response_format": {"type": "json_object"}} if self.abilities.method == "json_mode" else {}
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = self.schema if self.abilities.bounds else without_bounds(self.schema)
+        return schema
+
+    @property
+    def _in_words(self) -> bool:
+        return self.abilities.method in ("json_mode", "prompt")
+
+    @property
+    def _most(self) -> int:
+        return self.model.most(self.room, self.abilities)
+
+
+async def _send(request: _Request, seconds_left: float) -> AIMessage:
+    """Send one request and return the reply.
+
+    Raises:
+        InvalidOutput: The reply is not an answer (langchain-openai raises IndexError, TypeError, … for these).
+        ModelError: No reply arrived.
+    """
+    import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
+
+    model, started = request.model, request.model.clock()
+    # langchain-openai warns about servers without json_schema; the next method handles these.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
+    try:
+        async with asyncio.timeout(seconds_left):
+            # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
+            reply: AIMessage = await model.llm.ainvoke(request.conversation, extra_body=request.body)
+    except TimeoutError as error:
+        raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
+    except openai.APIError as error:
+        if isinstance(error, openai.APITimeoutError) and model.clock() - started >= seconds_left:
+            raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
+        fault = Fault.of(error)
+        if fault.is_refusal or fault.is_context or (request.images and fault.is_images):
+            raise _RefusedError(fault) from error
+        raise fault_of(error) from error
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _fault_of_reply(error) from error
+    if reply.response_metadata.get("finish_reason") == "error":
+        raise BusyError("the model's provider failed while it answered", after=None, limited=False)
+    return reply
+
+
+def _fault_of_reply(error: Exception) -> Exception:
+    """Return what a response with status 200 that langchain-openai could not read means."""
+    content = error.args[0] if error.args else ""
+    if isinstance(content, dict):
+        fault = Fault.in_body(content)
+        return _RefusedError(fault) if fault.is_refusal or fault.is_context else fault_in(fault)
+    if str(content).startswith("Unexpected response type"):
+        return ModelError("the address answers with a page instead of a completion: check OPENAI_BASE_URL")
+    return InvalidOutput("the server's reply holds no answer")

@@ -1,0 +1,154 @@
+"""Ask a model for one value of a known type, with one correction if the answer is invalid."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Method, Model
+from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
+from nodes.brains.calls.schema import fit, strict_schema
+from nodes.brains.calls.sending import Message, Sender
+from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import squeeze
+from nodes.context import ModelError
+from nodes.state import Usage
+from nodes.trust.secrets import mask
+from prompts import build_correction
+
+__all__ = ["Message", "Structured", "ask_structured"]
+
+T = TypeVar("T", bound=BaseModel)
+
+logger = logging.getLogger(__name__)
+_SHORTEST = 200
+"""The minimum number of tokens for an answer; with fewer, no request is sent."""
+_REJECTED = 400
+"""Tokens of a rejected answer that a correction repeats."""
+_NO_ANSWER = "(no answer)"
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[T]):
+    """A value and its cost, including the correction."""
+
+    value: T
+    usage: Usage
+    asked: tuple[Message, ...]
+    """The last messages sent, including a correction, for callers that continue the conversation."""
+
+
+async def ask_structured(
+    model: Model,
+    schema: type[T],
+    messages: Sequence[Message],
+    *,
+    budget: ModelBudget,
+    correction: Callable[[str], str] = build_correction,
+    accept: type[T] | None = None,
+    room: int | None = None,
+    images: tuple[str, ...] = (),
+) -> Structured[T]:
+    """Ask, and ask once more with the rejected answer and the error message if the answer is invalid.
+
+    A server that ignores the request for JSON is asked by the next method; this does not count as the correction.
+
+    Args:
+        model: The model to ask; what its server refuses is stored in it.
+        schema: The expected type of the answer.
+        messages: The conversation; secrets are masked here.
+        budget: Pays for every request.
+        correction: Turns an error into the message that follows it.
+        accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
+        images: Data URLs of images that follow the last message.
+        room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
+
+    Raises:
+        InvalidOutput: The second answer was invalid too.
+        ModelError: No answer arrived: transport, refusal, filter or budget.
+    """
+    first = [_masked(message) for message in messages]
+    sender = Sender(model, strict_schema(schema), budget, images=images)
+    asked, corrected, remaining = first, False, room
+    while True:
+        method = model.abilities.method
+        try:
+            reply, method = await sender.send(asked, remaining)
+            answer = read_answer(reply)
+            value = _value(answer, (accept or schema) if corrected else schema, last=corrected)
+        except ModelError as error:
+            raise ModelError(str(error), sender.usage) from error
+        except InvalidOutput as invalid:
+            _log(schema, invalid, last=corrected)
+            uses_other_method = _learnt(model, method, invalid)
+            correction_messages = _correction(invalid, correction)
+            remaining = _remaining_tokens(room, sender.usage, correction_messages, model)
+            if (corrected and not uses_other_method) or (remaining is not None and remaining < _SHORTEST):
+                raise InvalidOutput(str(invalid), sender.usage) from invalid
+            asked, corrected = [*first, *correction_messages], corrected or not uses_other_method
+        else:
+            if not answer.plain and method in ("json_schema", "function_calling"):
+                model.next_method(method)
+            return Structured(value, sender.usage, tuple(asked))
+
+
+def _log(schema: type[BaseModel], invalid: InvalidOutput, *, last: bool) -> None:
+    """Log an invalid answer, the first as a warning and the one after the correction as an error (PRD section 2)."""
+    level, attempt = (logging.ERROR, 2) if last else (logging.WARNING, 1)
+    fields = {"action": "model.invalid", "attempt": attempt, "schema": schema.__name__}
+    # The message names fields and faults, and nothing that the model wrote.
+    logger.log(level, "%s invalid (attempt %d): %s", schema.__name__, attempt, mask(str(invalid)), extra=fields)
+
+
+def _masked(message: Message) -> Message:
+    role, text = message
+    # File names may contain bytes that decode to no character. Such text cannot be encoded as JSON.
+    return role, mask(text).encode("utf-8", "replace").decode()
+
+
+def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
+    """Return the first object of the answer that is valid."""
+    first: ValidationError | None = None
+    for found in answer.objects:
+        try:
+            return fit(schema, found, clamp=last)
+        except ValidationError as error:
+            first = first or error
+    if first is None:
+        raise InvalidOutput("the answer holds no JSON object", answer=answer.text)
+    # A server that enforces the schema leaves out no field of it.
+    has_missing_field = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
+    raise InvalidOutput(_explained(first), ignored=has_missing_field or not answer.plain, answer=answer.text) from first
+
+
+def _explained(error: ValidationError) -> str:
+    """Name the invalid fields without repeating what the model wrote there."""
+    faults = (f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()[:4])
+    return "; ".join(faults)
+
+
+def _learnt(model: Model, method: Method, invalid: InvalidOutput) -> bool:
+    """Learn from an invalid answer; return whether the next request uses another method."""
+    if invalid.cut and not model.abilities.longer:
+        model.learn(longer=True)
+    return invalid.ignored and model.next_method(method)
+
+
+def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tuple[Message, Message]:
+    """Return the rejected answer as the assistant's turn, and what is wrong with it."""
+    rejected = squeeze(invalid.answer.strip(), _REJECTED) or _NO_ANSWER
+    return _masked(("ai", rejected)), _masked(("human", correction(str(invalid))))
+
+
+def _remaining_tokens(
+    room: int | None, usage: Usage, correction_messages: Sequence[Message], model: Model
+) -> int | None:
+    """Return the tokens that remain for the next answer; what a model thinks before it answers is not counted."""
+    if room is None or model.abilities.longer:
+        return room
+    return room - usage.output_tokens - sum(estimate(text) for _, text in correction_messages)

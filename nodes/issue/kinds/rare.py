@@ -1,0 +1,114 @@
+"""Rules for rare kinds, which have no training data: spam and docs only if certain, security even if uncertain."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from nodes.issue.kinds.terms import OPENING, Parts
+
+READ = 4_000
+"""Characters of prose that are searched."""
+
+
+def _load() -> dict[str, list[str]]:
+    """Load the lines of the text file beside this module by section."""
+    named: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
+    for line in Path(__file__).with_name("security.txt").read_text(encoding="utf-8").splitlines():
+        name, is_named, value = line.partition(" = ")
+        if line.startswith("[") and line.endswith("]") and line[1:-1].replace("_", "").isalpha():
+            sections[line[1:-1]] = []
+        elif is_named and name.isupper():
+            named[f"{{{name}}}"] = value
+        elif line and not line.startswith("#"):
+            for placeholder, pattern in named.items():
+                line = line.replace(placeholder, pattern)  # noqa: PLW2901  the line with its names filled in
+            sections[list(sections)[-1]].append(line)
+    return sections
+
+
+_LINES = _load()
+_SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _LINES.items() if name != "together"}
+_TOGETHER = tuple(tuple(map(re.compile, line.split(" && "))) for line in _LINES["together"])
+_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
+_WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
+_ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+_ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
+
+
+def may_be_security(parts: Parts) -> bool:
+    """Return whether the title names a vulnerability, or the body describes one together with an attack."""
+    title = _HARMLESS.sub(" ", parts.title)
+    prose = _HARMLESS.sub(" ", parts.prose[:READ])
+    if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
+        return True
+    if _WEAKNESS.search(title):
+        return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
+    return _is_described(prose) or _says_how(f"{title}\n\n{prose}")
+
+
+def _says_how(text: str) -> bool:
+    """Return whether a sentence states who can do what to another's data, or which check is missing.
+
+    The title and the first sentence of the body count as one.
+    """
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    judged = (" ".join(sentences[:2]), *sentences[2:])
+    return any(all(part.search(sentence) for part in parts) for sentence in judged for parts in _TOGETHER)
+
+
+def _is_described(prose: str) -> bool:
+    """Return whether the opening names a vulnerability and the text an attack, or the text names two of them."""
+    weak = {found[0] for found in _WEAKNESS.finditer(prose)}
+    if len(weak) > 1:
+        return True
+    begins = _WEAKNESS.search(prose[:OPENING])
+    # The name of the weakness is removed first, because it may contain a word for an attack.
+    return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))
+
+
+RareKind = Literal["docs", "spam", "security"]
+SURE = 0.8
+"""The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
+
+_DOCS = re.compile(
+    r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
+    r"|^\W{0,3}docs?\s?[:\]]"
+)
+_TYPO = re.compile(r"\btypos?\b|\bmisspell|\bbroken link\b|\bdead link\b")
+_PAGE = re.compile(r"\b(documentation|docs|docstrings?|readme|tutorial|comments?|changelog|page|link|wording)\b")
+_BREAKS = re.compile(
+    r"\b(crash|error|exception|fail|hang|freez|segfault|broken build|build|not (work|load|show|render)|slow|empty)"
+)
+_ADVERTS = (
+    re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
+    re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
+    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial)\b"),
+)
+
+
+def rare_kind(parts: Parts) -> RareKind | None:
+    """Return the kind that a rule decides, or None."""
+    if may_be_security(parts):
+        return "security"
+    if _is_advert(parts):
+        return "spam"
+    return "docs" if _is_docs(parts) else None
+
+
+def _is_advert(parts: Parts) -> bool:
+    """Return whether a text has two kinds of advertising words and no code; a real report would contain code."""
+    if parts.code or "`" in parts.whole:
+        return False
+    text = f"{parts.title}\n{parts.prose}"
+    return sum(bool(pattern.search(text)) for pattern in _ADVERTS) >= 2
+
+
+def _is_docs(parts: Parts) -> bool:
+    """Return whether the title is about documentation, unless it says that something crashes, fails or is built."""
+    title = parts.title
+    if _BREAKS.search(title):
+        return False
+    return bool(_DOCS.search(title) or (_TYPO.search(title) and _PAGE.search(f"{title} {parts.prose}")))

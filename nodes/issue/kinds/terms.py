@@ -1,0 +1,133 @@
+"""Split an issue into parts and extract its terms and cues, which mean the same in every repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+from nodes.search.issue.mentions.markdown import split_blocks, without_comments
+
+MAX_TITLE, MAX_BODY, MAX_CODE = 300, 12_000, 3_000
+"""The maximum numbers of characters read; the beginning of an issue shows its kind."""
+_HEADING = re.compile(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}:\s*$)")
+_TICK_BOX = re.compile(r"\s{0,9}[-*+]\s?\[[ xX]\]")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
+_LINK = re.compile(r"https?://[^\s)>]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An issue's text in lower case, split by author and purpose."""
+
+    title: str
+    prose: str
+    """Outside code, without headings, tick boxes, template comments, images and links."""
+    code: str
+    """The content of fenced blocks."""
+    whole: str
+    """The body without changes except lower case, template text included."""
+
+
+def parts_of(title: str, body: str) -> Parts:
+    """Split the beginning of an issue into its parts, in time linear in the text read."""
+    # The model was trained on exactly this preparation, so a change here requires a new training.
+    whole = body[:MAX_BODY].lower()
+    prose, blocks = split_blocks(without_comments(whole))
+    text = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
+    return Parts(
+        title=title[:MAX_TITLE].lower(),
+        prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
+        code="\n".join(blocks)[:MAX_CODE],
+        whole=whole,
+    )
+
+
+def _by_a_template(line: str) -> bool:
+    """Return whether a line is a heading, the label of a field or a checkbox."""
+    return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
+
+
+OPENING = 300
+"""Characters of prose that count as the opening, where people say what they want."""
+
+_PHRASES = {
+    "how to": r"\bhow (do|to|can|should|would|does|could)\b",
+    "is there": r"\b(is|are) there\b|\bis it possible\b",
+    "can I": r"\b(can|could|should|may) (i|we|you|someone|anyone|somebody)\b",
+    "why": r"\bwhy\b",
+    "what is": r"\bwhat('s| is| are| does| do)\b",
+    "wonders": r"\bwonder(ing)?\b|\bcurious\b|\bnot sure\b|\bunderstand\b|\bconfus",
+    "asks for help": r"\bhelp\b|\badvice\b|\bsuggestions?\b|\banyone\b|\bany (idea|one|body)\b",
+    "polite": r"\bthank|\bplease\b",
+    "add": r"\badd(ing)?\b|\bsupport(ing)?\b|\ballow\b|\bimplement|\bprovide|\bintroduce|\bconsider|\benable\b",
+    "option": r"\boption\b|\bability\b|\bexpose\b|\bimprove",
+    "would be nice": r"\bwould(n't)? (be|it be|love|like)\b|\b(it'?d|i'?d) (be|love|like)\b|\bnice (to|if)\b",
+    "useful": r"\buseful\b|\bhelpful\b|\bhandy\b|\bconvenient\b",
+    "feature request": r"\bfeatures?\b|\benhancement\b|\bproposal\b|\brfc\b|\bsuggestion\b|\bidea\b",
+    "instead": r"\binstead\b|\bcurrently\b|\balternative|\bmotivation|\buse[ -]?case|\bworkaround",
+    "error": r"errors?\b|exceptions?\b|\bwarning\b|\btraceback\b|\bfail(s|ed|ing|ure)?\b",
+    "crash": r"\bcrash|\bseg(fault|mentation)|\bpanic|\bhang|\bfreez|\bdeadlock|\bleak|\babort|\bassert",
+    "wrong": r"\bwrong|\bincorrect|\bunexpected|\binvalid|\binconsisten|\bbroken\b|\bbreaks?\b",
+    "problem": r"\bbug(gy)?\b|\bissue\b|\bproblem",
+    "does not": r"\b(doesn'?t|does not|don'?t|isn'?t|is not|no longer|never|cannot|can'?t|unable|won'?t|didn'?t) ",
+    "reproduce": r"\breproduc|\bsteps\b",
+    "expected": r"\bexpect(ed|s)?\b|\bactual\b|\bshould\b",
+    "regression": r"\bregression\b|\bused to\b|\b(since|after) (v?\d|version|upgrad|updat|install)|\bearlier version\b",
+    "trying": r"\b(i'?m|i am|i was|i have been|i've been|we are|i) (trying|tried|try|want|wanted|need)\b|\btrying to\b",
+    "build": r"\binstall|\bbuild(ing)?\b|\bcompil|\bcmake\b|\bpip\b|\bnpm\b",
+    "solve": r"\bsame (problem|issue|error)\b|\bsolve|\bsolution\b|\bfix(ed)?\b",
+    "my own": r"\bmy (code|project|app|application|model|computer|pc|laptop|machine|system)\b|\bi g[eo]t\b|\bgetting\b",
+}
+PHRASES = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
+_TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
+
+
+def cues_of(parts: Parts) -> frozenset[str]:
+    """Return the cues that an issue shows, each with the part that shows it."""
+    return frozenset((*_phrases(parts), *_shapes(parts)))
+
+
+def _phrases(parts: Parts) -> Iterator[str]:
+    opening = parts.prose[:OPENING]
+    for name, pattern in PHRASES.items():
+        if pattern.search(parts.title):
+            yield f"title: {name}"
+        if pattern.search(opening):
+            yield f"opening: {name}"
+            yield f"prose: {name}"
+        elif pattern.search(parts.prose):
+            yield f"prose: {name}"
+
+
+def _shapes(parts: Parts) -> Iterator[str]:
+    shapes = {
+        "title: question mark": "?" in parts.title,
+        "prose: question mark": "?" in parts.prose,
+        "prose: question marks": parts.prose.count("?") > 1,
+        "trace": bool(_TRACE.search(parts.whole)),
+    }
+    yield from (name for name, holds in shapes.items() if holds)
+
+
+Field = Literal["title", "prose", "code", "cues", "whole"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
+
+
+def terms_in(parts: Parts) -> dict[Field, frozenset[str]]:
+    """Return the words and word pairs of each field, each once regardless of its frequency."""
+    return {
+        "title": frozenset(_with_pairs(_WORD.findall(parts.title))),
+        "prose": frozenset(_with_pairs(_WORD.findall(parts.prose))),
+        "code": frozenset(_WORD.findall(parts.code)),
+        "cues": cues_of(parts),
+        "whole": frozenset(_with_pairs(_WORD.findall(parts.whole))),
+    }
+
+
+def _with_pairs(words: list[str]) -> Iterator[str]:
+    yield from words
+    yield from map(" ".join, pairwise(words))

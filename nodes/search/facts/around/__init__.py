@@ -1,0 +1,1 @@
+"""Facts about the surroundings of another fact: its condition and its callers."""

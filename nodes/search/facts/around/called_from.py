@@ -1,0 +1,106 @@
+"""``called_from``: the calls of another fact's function, if they are few."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names.read_here import Docstrings
+from nodes.search.facts.types import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
+MOST = 3
+"""Maximum number of functions whose callers are searched."""
+FEW = 2
+"""Maximum number of calls; more do not identify a place."""
+MOST_FILES = 16
+ENOUGH_FILES = 200
+"""Maximum number of files that are read when a person asks for the calls."""
+_SPECIAL = re.compile(
+    r"__\w+__|constructor|init|new|main|run|call|get|set|build|update|create|render|handle|execute|apply|parse"
+)
+_COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--)")
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'|`[^`\n]{0,400}`")
+_REMARK = re.compile(r"(?<![:\"'])//.*|(?:^|\s)#\s.*|/\*.{0,200}?\*/")
+_TYPED = re.compile(
+    r"(?:^|[;{}])\s*(?:\[\[?[^\]\n]{0,80}\]?\]\s*)?(?!(?:return|await|throw|new|else|yield|not|in|and|or|do|case|go|defer|raise|assert|delete"
+    r"|print|echo|unless|if|elif|while|until|puts|co_return|co_await|co_yield|typeof)\b)"
+    r"(?:[\w:.<>,\[\]]{0,80}[\w>\]]\??[\s*&]{1,9}){1,9}$"
+)
+"""Text that precedes a name in a declaration: types and modifiers, but nothing that is executed."""
+_BODY = re.compile(
+    r"\s*\([^()\n]{0,300}\)(?:\s*\{|\s*:\s*[\w{\[<][^?\n]*[;{,]\s*$"
+    r"|\s+(?!(?:and|or|if|in|is|not|for|else|then|do|unless|while|as)\b)[\w*(\[][^;=+&|?]*$)"
+)
+"""Text that follows a name in a declaration without a preceding type: a body or a type."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the calls of the functions that contain strong facts, if there are at most two."""
+    code, seen = inquiry.code, set()
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MOST]:
+        name = (fact.symbol or "").rpartition(".")[2]
+        if name in seen or len(name) < 4 or _SPECIAL.fullmatch(name) or len(code.definitions(name)) != 1:
+            continue
+        seen.add(name)
+        files = code.files_with(name)
+        calls = list(_calls(code, name, files)) if len(files) <= MOST_FILES else []
+        for place in calls if len(calls) <= FEW else ():
+            if one := _fact(code, name, place, len(calls)):
+                yield replace(one, follows=(fact.path or "", fact.line or 0))
+
+
+def is_call(text: str, name: str) -> bool:
+    """Return whether a line calls a name outside comments, strings and the name's declaration."""
+    plain = _REMARK.sub(" ", _STRING.sub('""', text))
+    for found in re.finditer(whole_word(name).pattern + r"\s*(?=(?:<[\w, ]{0,40}>|!)?\()", plain):
+        before, after = plain[: found.start()], plain[found.end() :]
+        declared = _TYPED.search(before) or (not before.strip() and _BODY.match(after))
+        if not declared and not _COMMENT.match(text):
+            return True
+    return False
+
+
+def calls_of(code: Code, name: str) -> tuple[list[Fact], bool]:
+    """Return the calls of a name in the project's own code, by path and line, and whether the list is complete."""
+    files = code.files_with(name)
+    places = sorted(_calls(code, name, files[:ENOUGH_FILES]), key=lambda place: (code.path(place[0]), place[1]))
+    found = (_fact(code, name, place, len(places)) for place in places)
+    return [fact for fact in found if fact], len(files) <= ENOUGH_FILES
+
+
+def _fact(code: Code, name: str, place: tuple[int, int], count: int) -> Fact | None:
+    number, line = place
+    text, caller = code.text(number, line), code.symbol(number, line)
+    says = f"`{name}` is called here, in {f'`{caller}`' if caller else f'`{code.path(number)}`'}."
+    return Fact("called_from", says, None, code.path(number), line, text, name, count=count) if text else None
+
+
+def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, int]]:
+    code.read(files)
+    for number in files:
+        lines = code.lines(number)
+        if not any(name in text for text in lines):
+            continue
+        quoted = Docstrings(lines)
+        for line, text in enumerate(lines, 1):
+            if name not in text or quoted.holds(line) or not is_call(text, name):
+                continue
+            symbol = code.symbol(number, line) or ""
+            if symbol.rpartition(".")[2] != name and not code.is_tested(number, line):
+                yield number, line
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line calls the name."""
+    del witness
+    return None if fact.symbol and is_call(fact.text or "", fact.symbol) else "the line does not call the name"

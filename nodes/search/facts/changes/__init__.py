@@ -1,0 +1,1 @@
+"""Facts about commits: between two versions, or named by the report."""

@@ -1,0 +1,108 @@
+"""``changed_in`` and ``introduced_in``: what changed between the version that worked and the one that does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.types import Fact
+from nodes.search.history.claims import read_claims
+from nodes.search.history.project import own_names
+from nodes.search.history.ranges import find_range
+from nodes.search.history.types import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+    from nodes.search.history.claims import Claims
+    from nodes.search.history.types import Commit
+
+FEW = 5
+"""Maximum number of changes of a file between two versions."""
+MOST_PATHS, MOST_LINES = 2, 4
+_ENOUGH = 12
+"""Minimum number of letters that make a line distinctive."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the changes of the facts' lines and files in the range of versions that the report gives."""
+    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
+        return
+    span, words = claimed_range(inquiry, claims), range_words(inquiry, claims)
+    if span is None or words is None:
+        return
+    shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
+    seen: set[str] = set()
+    for fact in shown[:MOST_LINES]:
+        for one in _introduced(inquiry, fact, span, words):
+            seen.add(one.change or "")
+            yield one
+    paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or inquiry.first[:1]))[:MOST_PATHS]
+    for path in paths:
+        yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
+
+
+def claimed_range(inquiry: FinderInput, claims: Claims) -> Range | None:
+    """Return the commits between the good and the bad version of the report, or None."""
+    code, log = inquiry.code, inquiry.log
+    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
+    span = find_range(claims, log, own, log.committed_at)
+    return span if isinstance(span, Range) and span.start is not None else None
+
+
+def range_words(inquiry: FinderInput, claims: Claims) -> str | None:
+    """Return the version or day that ends the range, as the report writes it."""
+    claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
+    return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)
+
+
+def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> Iterator[Fact]:
+    """Yield the commit that added a line, if the line exists at the end of the range and not at its start."""
+    text = (fact.text or "").strip()
+    path = fact.path or ""
+    if sum(map(str.isalnum, text)) < _ENOUGH or span.start is None:
+        return
+    if _holds(inquiry, span.start, path, text) or not _holds(inquiry, span.end, path, text):
+        return
+    for commit in _touching(inquiry, path, span):
+        before = inquiry.code.repository.resolve(f"{commit.sha}~1")
+        if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
+            says = f"This line came in with `{commit.sha[:10]}` “{short(commit.subject)}”, within {span.words}."
+            yield Fact(
+                "introduced_in", says, words, path, fact.line, fact.text, fact.symbol,
+                change=commit.sha, count=1, follows=(path, fact.line or 0),
+            )  # fmt: skip
+            return
+
+
+def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterator[Fact]:
+    commits = _touching(inquiry, path, span)
+    for commit in commits if len(commits) <= FEW else ():
+        says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
+        yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
+
+
+def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
+    return inquiry.log.touching([path], span.start, span.end, 4 * FEW) or []
+
+
+def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
+    content = inquiry.code.repository.read_file(sha, path)
+    return content is not None and any(line.strip() == text for line in content.decode("utf-8", "replace").split("\n"))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the commit's history has the change, and that it touches the file and added any given line."""
+    change, path = fact.change or "", fact.path or ""
+    if witness.message(change) is None:
+        return "the commit is not in the history of the commit that is read"
+    if path not in witness.changed(change):
+        return "the commit does not change this file"
+    if fact.kind == "introduced_in" and fact.text is not None:
+        before = witness.repository.read_file(witness.repository.resolve(f"{change}~1"), path) or b""
+        if fact.text.strip() in {line.strip() for line in before.decode("utf-8", "replace").split("\n")}:
+            return "the line is older than the change"
+    return None

@@ -1,0 +1,100 @@
+"""``named_change`` and ``introduced_in``: commits that the report names by SHA or number, and their files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.types import Fact
+from nodes.search.git.errors import SearchError
+from nodes.search.history.claims import read_claims
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+    from nodes.search.history.claims import Named
+    from nodes.search.history.types import Commit
+
+MOST = 5
+"""Maximum number of numbers and SHAs that are looked up."""
+MOST_CHANGES = 4
+FEW = 3
+"""Maximum number of source files of a change; larger changes do not identify a place."""
+_SHORTEST = 2
+"""Minimum number of digits; #1 is more often an item of a list than an issue."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield a fact for each source file of the small changes that the report names."""
+    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    found: dict[str, tuple[Commit, Named]] = {}
+    for commit, named in (*_by_sha(inquiry, claims.commits), *_by_number(inquiry, claims.numbers)):
+        found.setdefault(commit.sha, (commit, named))
+    for commit, named in list(found.values())[:MOST_CHANGES]:
+        yield from _facts(inquiry, commit, named)
+
+
+def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+    for named in commits[:MOST]:
+        try:
+            sha = inquiry.code.repository.resolve(named.text)
+        except SearchError:
+            continue
+        if sha.startswith(named.text) and inquiry.log.is_ancestor(sha):
+            yield from ((commit, named) for commit in inquiry.log.details([sha]))
+
+
+def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
+    wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MOST]
+    for commit in inquiry.log.mentioning([named.text for named in wanted]) if wanted else ():
+        message = f"{commit.subject}\n{commit.body}"
+        for named in wanted:
+            if re.search(rf"(?<![\w&])#{named.text}(?!\w)", message):
+                yield commit, named
+                break
+
+
+def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]:
+    code = inquiry.code
+    mine = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
+    if not mine or len(mine) > FEW or commit.subject.startswith("Revert "):
+        return
+    blamed = named.blamed
+    words = _words(inquiry, named.text)
+    if words is None:
+        return
+    verb = "says that this change broke it" if blamed else "names this change"
+    for number in mine:
+        path = code.path(number)
+        says = f"The report {verb}: `{commit.sha[:10]}` “{short(commit.subject)}”; it changed `{path}`."
+        yield Fact(
+            "introduced_in" if blamed else "named_change", says, words, path,
+            change=commit.sha, count=len(mine), strong=len(mine) == 1,
+        )  # fmt: skip
+
+
+def _words(inquiry: FinderInput, text: str) -> str | None:
+    """Return the SHA or the number as the report writes it."""
+    ways = (f"#{text}", f"GH-{text}", f"pull/{text}", f"issues/{text}", text)
+    return next((way for way in ways if inquiry.issue.holds(way)), None)
+
+
+def short(subject: str) -> str:
+    """Truncate the first line of a commit message to a length that fits in a sentence."""
+    return subject if len(subject) <= 80 else subject[:79].rstrip() + "…"
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the commit's history has the change, that it touches the file and that the words name it."""
+    change, words = fact.change or "", fact.words or ""
+    message = witness.message(change)
+    if message is None:
+        return "the commit is not in the history of the commit that is read"
+    if fact.path not in witness.changed(change):
+        return "the commit does not change this file"
+    number = re.search(r"(?:#|GH-|pull/|issues/)(\d{1,9})$", words)
+    if number and not re.search(rf"(?<![\w&])#{number[1]}(?!\w)", message):
+        return "the message does not name the number"
+    return None if number or change.startswith(words) else "the words name another commit"

@@ -1,0 +1,125 @@
+"""Names of code in a report, with the position and form of each."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.issue.mentions.places import URL, is_path
+from nodes.search.issue.query import COMPOUND
+from nodes.search.tokens import STOPWORDS, WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.issue import Issue
+
+MOST = 160
+"""Maximum number of names of one issue that are looked up."""
+MOST_WIDTH = 400
+"""Maximum number of characters of a line of code that are read."""
+_SPAN = re.compile(r"(?<!`)`{1,2}(?!`)([^`\n]{1,300})`{1,2}(?!`)")
+_NAME = re.compile(
+    r"(?<![\w$.@/\\-])[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,80}){0,6}[!?]?(?=(\(?))"
+)
+_ALONE = re.compile(
+    r"[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$~][\w$]{0,80}){0,6}[!?]?(?:<[\w, ]{1,40}>)?(?:\(.{0,120}\)?)?"
+)
+_CALLED = re.compile(r"(?<![\w$])([A-Za-z_]\w{2,80})\(")
+SHORTEST = 4
+"""Minimum length of a word in the title that counts as a name only because code in the body contains it."""
+_SPLIT = re.compile(r"\.|::|#|->")
+_OWNERS = frozenset({"self", "this", "cls", "super", "Self", "crate", "std"})
+_GENERAL = frozenset(
+    """main test tests html http https json data list dict string object array number value values name names type types
+    error errors index init setup run get set add new open close read write load save print log map filter reduce
+    next property format len min max sum sort find key keys item items file files path paths line lines text true
+    false none null undefined class function method module package import export default static public private
+    async await return self this super console window document process require exports Array Object String Number
+    Boolean Promise Map Set Date Math JSON Error TypeError RangeError Symbol Function RegExp Buffer Option Some None
+    Vec Box Result Ok Err String str u8 i32 u32 i64 u64 usize bool int char void long double float short Integer Long
+    Double Float Exception RuntimeException List ArrayList HashMap Iterator Iterable Collection Collections Optional
+    Stream Thread Runnable System Override Deprecated context fmt ctx err nil struct interface chan size_t uint8_t
+    uint32_t uint64_t int64_t std vector size begin end cout endl pytest django sympy numpy pandas scipy matplotlib
+    Python Java JavaScript TypeScript Rust Windows Linux macOS Android GitHub API URL HTTP JSON XML CSV HTML CSS SQL UTF
+    ASCII""".split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
+BUILT_IN = _GENERAL | frozenset(dir(builtins))
+"""Common names, such as a language's built-ins; unqualified, they do not refer to the project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as the report writes it."""
+
+    words: str
+    """The name verbatim."""
+    parts: tuple[str, ...]
+    """The parts of the name, without ``self`` and similar."""
+    in_title: bool
+    marked: bool
+    """Whether it is the only content of a code span."""
+
+    @property
+    def last(self) -> str:
+        """Return the name that a definition would have."""
+        return self.parts[-1]
+
+
+def names(issue: Issue) -> list[Name]:
+    """Return the distinct names of the title and the prose; those of the title and of code spans come first."""
+    found: dict[tuple[str, ...], Name] = {}
+    code = "\n".join((*issue.blocks, *issue.spans))
+    shown = set(WORD.findall(code)) | {f"{name}(" for name in _CALLED.findall(code)} | {f"{s}(" for s in issue.spans}
+    every = [*_of_line(issue.title, in_title=True, shown=shown)]
+    every += [name for line in issue.prose for name in _of_line(line, in_title=False, shown=set())]
+    every.sort(key=lambda name: (not name.in_title, not name.marked))
+    for name in every:
+        known = found.setdefault(name.parts, name)
+        if name.marked and not known.marked:
+            found[name.parts] = Name(known.words, known.parts, known.in_title, marked=True)
+    return list(found.values())[:MOST]
+
+
+def names_of_code(issue: Issue) -> list[Name]:
+    """Return the distinct names in an issue's code blocks, in order."""
+    lines = [line[:MOST_WIDTH] for block in issue.blocks for line in block.split("\n")][:MOST]
+    every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))
+    return list({name.parts: name for name in every}.values())[:MOST]
+
+
+def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
+    """Yield the names of a line; a word that is capitalised or unmarked must also occur in code (``shown``)."""
+    for span in _SPAN.findall(line):
+        if name := _alone(span.strip(), in_title):
+            yield name
+    for match in _NAME.finditer(URL.sub(" ", line)):
+        parts = _parts(match[0].rstrip("!?"))
+        capital = in_title and match[0] in shown and match[0][0].isupper() and match[0][1:].islower()
+        called = in_title and len(match[0]) >= SHORTEST and f"{match[0]}(" in shown
+        plain = (capital or called) and parts and parts[-1] not in BUILT_IN
+        if parts and (_looks_like_code(match[0], called=bool(match[1])) or plain):
+            yield Name(match[0], parts, in_title, marked=False)
+
+
+def _alone(span: str, in_title: bool) -> Name | None:  # noqa: FBT001
+    if not _ALONE.fullmatch(span):
+        return None
+    words = span.partition("(")[0].partition("<")[0]
+    parts = _parts(words)
+    return Name(words, parts, in_title, marked=True) if parts else None
+
+
+def _parts(written: str) -> tuple[str, ...]:
+    parts = tuple(part for part in _SPLIT.split(written.lstrip("@").rstrip("!?")) if part)
+    while len(parts) > 1 and parts[0] in _OWNERS:
+        parts = parts[1:]
+    if not parts or len(parts[-1]) < 3 or parts[-1].lower() in STOPWORDS or is_path(written):
+        return ()
+    return parts
+
+
+def _looks_like_code(word: str, *, called: bool) -> bool:
+    return called or "::" in word or "->" in word or "." in word or bool(COMPOUND.search(word))

@@ -1,0 +1,116 @@
+"""``absent``: a name that occurs nowhere at this commit but is requested in the title or existed in a release."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.code import hash_of
+from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import Witness
+from nodes.search.history.claims import read_claims
+from nodes.search.history.printed import is_sha
+from nodes.search.history.versions import main_releases, parse_version, read_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.git import Repository
+    from nodes.search.history.versions import Release
+
+MOST, MOST_RELEASES = 3, 2
+MOST_WALKED = 1_500
+"""Maximum number of commits whose changes are searched for a name."""
+_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
+_ASKS = re.compile(
+    r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
+    r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
+    r"|has no attribute|lacks?|need)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield names that occur nowhere: from the title of a request, or from a report if an earlier release had them."""
+    asks = _ASKS.search(inquiry.issue.title)
+    marked = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
+    candidates = {name.last: name.in_title for name in marked if name.last not in BUILT_IN}
+    releases = _releases(inquiry) if candidates else []
+    witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
+    for name, in_title in list(candidates.items())[: 2 * MOST] if asks or releases else ():
+        if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
+            continue
+        if once := _existed(inquiry, name, releases):
+            yield once
+        elif asks and in_title:
+            yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
+
+
+def _releases(inquiry: FinderInput) -> list[Release]:
+    """Return the project's releases that the report names, newest first."""
+    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
+    if not versions:
+        return []
+    made = main_releases(read_releases(inquiry.code.repository, inquiry.log.committed_at))
+    found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
+    return found[:MOST_RELEASES]
+
+
+def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fact | None:
+    """Return the fact that a release had a name, with the commit that removed it if the pickaxe search finds one."""
+    code = inquiry.code
+    release = next((one for one in releases if _held(code.repository, one.commit, name)), None)
+    if release is None:
+        return None
+    says = f"`{name}` occurs nowhere at this commit; it did in {release.version}"
+    between = inquiry.log.between(release.commit, code.sha)
+    gone = _removed(code.repository, name, release.commit, code.sha) if len(between) <= MOST_WALKED else None
+    change = next(iter(inquiry.log.details([gone])), None) if gone else None
+    if change is None:
+        return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
+    says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”."
+    return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha)
+
+
+def _held(repository: Repository, sha: str, name: str) -> bool:
+    command = ("grep", "-I", "-l", "-w", "-F", "-z", "--max-count=1", "-e", name, sha, "--")
+    return is_sha(sha) and bool(repository.settled("--no-pager", *command))
+
+
+def _removed(repository: Repository, name: str, start: str, end: str) -> str | None:
+    """Return the commit between two others that removed a name, if it is the last that changed the name's count."""
+    command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
+    found = (repository.settled(*command) or b"").decode().split()
+    return found[0] if found and _removes(repository, found[0], name) else None
+
+
+def _removes(repository: Repository, change: str, name: str) -> bool:
+    """Return whether a name occurs before a commit and not in it; the pickaxe also counts parts of longer names."""
+    return _held(repository, repository.resolve(f"{change}~1"), name) and not _held(repository, change, name)
+
+
+def _is_indexed(inquiry: FinderInput, name: str) -> bool:
+    """Return whether any text of the commit contains the name or its singular."""
+    return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
+
+
+def _occurs(witness: Witness, name: str) -> bool:
+    return any(witness.grep(one) for one in sorted({name, name.removesuffix("s")}))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that no text of the commit contains the name."""
+    if not fact.words:
+        return "it names nothing"
+    if witness.grep(fact.words):
+        return "it does occur"
+    if fact.sha is not None and not _held(witness.repository, fact.sha, fact.words):
+        return "the release does not contain the name either"
+    if fact.change is not None and not _removes(witness.repository, fact.change, fact.words):
+        return "the change did not remove it"
+    return None

@@ -1,0 +1,181 @@
+"""``defined_once``: a name of the report with exactly one definition in the project's own code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, names, names_of_code
+from nodes.search.facts.types import Fact
+from nodes.search.paths.suffixes import module_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.names import Name
+    from nodes.search.facts.witness import Witness
+
+FEW_USERS = 5
+"""Maximum number of own files that use a name for its definition to be a useful hint."""
+EVERYWHERE, MANY_USERS = 0.25, 30
+"""Share and number of own files that use a name from which on it is too common in the project."""
+FEW_NAMES = 3
+"""Maximum number of such names in one report; more names do not identify a place."""
+_HEAD = (
+    r"^\s*(?:(?:export|default|async|pub(?:\([a-z]+\))?|public|private|protected|static|final|abstract|sealed|data)\s+)*"
+    r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
+)
+"""A line that defines a name, in most languages."""
+_TYPE = re.compile(
+    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
+    r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
+    r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
+)
+"""A line that declares a type, or a JavaScript function that is named like a type."""
+_SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
+"""Names of error classes; the fault is rarely where an error class is defined."""
+MOST_OF_CODE = 3
+"""Maximum number of names from code blocks that are looked up."""
+MOST = 40
+"""Maximum number of facts of one issue."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    name: Name
+    row: int
+    qualified: bool
+    users: int
+    owned: bool
+    """Whether it is a member of a class; other names may be called in the same way."""
+    used: bool
+    """Whether the report calls it or names it as a member."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield a fact for each name that is defined once."""
+    hits = list(_hits(inquiry))[:MOST]
+    listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
+    most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
+    for hit in hits:
+        fact = _fact(inquiry.code, hit)
+        if fact and inquiry.issue.holds(hit.name.words):
+            strong = _is_strong(hit, listed, most) and not _TYPE.match(fact.text or "")
+            yield replace(fact, strong=strong, in_title=hit.name.in_title)
+    yield from _of_code(inquiry, {hit.row for hit in hits})
+
+
+def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
+    seen: set[int] = set()
+    every = names(inquiry.issue)
+    inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
+    for written in every:
+        name, row = _resolved(inquiry.code, written)
+        if row is None or row in seen:
+            continue
+        seen.add(row)
+        qualified = len(name.parts) > 1
+        if not qualified and name.last in BUILT_IN:
+            continue
+        users = inquiry.code.users(name.last, FEW_USERS)
+        if name.in_title or name.marked or qualified or users <= FEW_USERS:
+            owned = "." in inquiry.code.index.name_of(row)
+            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
+
+
+def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
+    """Yield names that occur only in the report's code and are defined in the top-ranked file; none is strong."""
+    code = inquiry.code
+    found: dict[int, Name] = {}
+    first = code.number(inquiry.first[0]) if inquiry.first else None
+    for name in names_of_code(inquiry.issue) if first is not None else ():
+        row = definition_of(code, name) if name.last not in BUILT_IN else None
+        if row is not None and row not in known and int(code.index.def_file[row]) == first:
+            found.setdefault(row, name)
+    for row, name in list(found.items())[:MOST_OF_CODE]:
+        users = code.users(name.last, FEW_USERS)
+        hit = _Hit(name, row, len(name.parts) > 1, users, owned=False, used=True)
+        fact = _fact(code, hit) if users <= FEW_USERS else None
+        if fact and inquiry.issue.holds(name.words):
+            yield fact
+
+
+def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
+    """Return a name and its only definition; an undefined member in the title is replaced by its class."""
+    row = definition_of(code, name)
+    if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
+        return name, row
+    return _owner(name), definition_of(code, _owner(name))
+
+
+def _owner(name: Name) -> Name:
+    """Return the class of a member that the project does not define, such as an operator."""
+    owner = name.parts[-2]
+    words = name.words[: name.words.rindex(owner) + len(owner)]
+    return replace(name, words=words, parts=name.parts[:-1])
+
+
+def _is_used(inquiry: FinderInput, name: str) -> bool:
+    used = rf"(?:\.|::|#|->){re.escape(name.casefold())}\b|\b{re.escape(name.casefold())}`? ?\("
+    return bool(re.search(used, inquiry.issue.folded))
+
+
+def definition_of(code: Code, name: Name) -> int | None:
+    """Return the only definition that a name can refer to, or None."""
+    rows = code.definitions(name.last)
+    if rows and len(name.parts) > 1:
+        if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
+            return None  # the name is a module's, regardless of what defines it
+        rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
+    places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
+    return rows[0] if len(places) == 1 and len(rows) <= 8 else None
+
+
+def _is_owner(code: Code, row: int, owner: str) -> bool:
+    """Return whether a qualifier is the definition's class, module, folder or file."""
+    around = code.index.name_of(row).split(".")[:-1]
+    modules = module_parts(code.path(int(code.index.def_file[row])))
+    return owner in around or owner in modules[-2:]
+
+
+def _is_marked(hit: _Hit) -> bool:
+    return hit.qualified or hit.name.marked
+
+
+def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
+    if _SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
+        return False
+    if hit.name.in_title:
+        return hit.users <= most
+    return _is_marked(hit) and hit.users <= FEW_USERS and listed <= FEW_NAMES
+
+
+def _fact(code: Code, hit: _Hit) -> Fact | None:
+    head = code.head(hit.row)
+    if head is None:
+        return None
+    number = int(code.index.def_file[hit.row])
+    line, text = head
+    symbol = code.index.name_of(hit.row)
+    says = f"The only definition of `{hit.name.words}` is in `{code.path(number)}`."
+    return Fact("defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=1, users=hit.users)
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line contains the name and that no other source line of the language defines it."""
+    parts = [part for part in re.split(r"[.:#>-]+", (fact.words or "").strip("@!?")) if part]
+    name = parts[-1] if parts else ""
+    if not name or not whole_word(name).search(fact.text or ""):
+        return "the line does not contain the name"
+    if len(parts) > 1:
+        return None
+    head = re.compile(_HEAD.format(re.escape(name)))
+    owner = (fact.symbol or "").rpartition(".")[0]
+    for hit in witness.grep(name, path=fact.path) or ():
+        if head.search(hit.text) and hit.path != fact.path and not owner:
+            return f"`{hit.path}` defines it as well"
+    return None

@@ -1,0 +1,95 @@
+"""``documented_here``: for a question, the documentation page and heading about a name in the question."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.types import Fact
+from nodes.search.paths.roles import role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+MOST = 2
+FEW_PAGES = 6
+"""Maximum number of pages that mention a name; more pages do not identify a place."""
+_QUESTION = re.compile(
+    r"^\W*(?:\[?question\]?\b|how\b|what\b|why\b|where\b|when\b|which\b|is (?:there|it)\b|are there\b"
+    r"|can (?:i|we|you)\b|do(?:es)? )|\?\s*$"
+    r"|\b(?:docs?|documentation|documented)\b",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
+_STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
+_MARKDOWN = re.compile(r"#{1,5} +\S")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the headings of the sections that mention a name of the question."""
+    if not _QUESTION.search(inquiry.issue.title):
+        return
+    found = 0
+    for name in names(inquiry.issue)[:20]:
+        pages = _pages(inquiry, name.last) if name.last not in BUILT_IN else []
+        for number in pages:
+            fact = _fact(inquiry, number, name.last)
+            if fact and found < MOST:
+                found += 1
+                yield fact
+                break
+
+
+def _pages(inquiry: FinderInput, name: str) -> list[int]:
+    index, files = inquiry.code.index, inquiry.code.holding(name)
+    pages = [
+        n
+        for n in files
+        if index.roles[n] == "docs" and _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n])
+    ]
+    return pages if len(pages) <= FEW_PAGES else []
+
+
+def _fact(inquiry: FinderInput, number: int, name: str) -> Fact | None:
+    code, pattern = inquiry.code, whole_word(name)
+    lines = code.lines(number)
+    for line, text in enumerate(lines, 1):
+        if name in text and pattern.search(text):
+            at = heading(lines, line)
+            shown = code.text(number, at) if at else None
+            if shown is None or not inquiry.issue.holds(name):
+                return None
+            says = f"`{name}` is documented in `{code.path(number)}`, under “{shown.strip('# ').strip()}”."
+            return Fact("documented_here", says, name, code.path(number), at, shown, count=1)
+    return None
+
+
+def heading(lines: Sequence[str], line: int) -> int | None:
+    """Return the line of the nearest heading at or above a line."""
+    for at in range(min(line, len(lines)), 0, -1):
+        text = lines[at - 1]
+        if _MARKDOWN.match(text):
+            return at
+        below = lines[at] if at < len(lines) else ""
+        if text.strip() and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(text):
+            return at
+    return None
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the page is documentation and has the name under that heading."""
+    path = fact.path or ""
+    if role_of(path) != "docs":
+        return "the file is not documentation"
+    lines = witness.lines(path, 1, 1_000_000)
+    pattern = whole_word(fact.words or "")
+    held = [at for at, text in enumerate(lines, 1) if pattern.search(text)]
+    return (
+        None if any(heading(lines, at) == fact.line for at in held) else "the name is not in the section of the heading"
+    )

@@ -1,0 +1,88 @@
+"""``tested_here``: tests that use rare names of the report; tests that are known to fail come first."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.types import Fact
+from nodes.search.paths.roles import role_of
+from nodes.search.tokens import term_hash, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.names import Name
+    from nodes.search.facts.witness import Witness
+
+MOST = 3
+RARE = 25
+"""Maximum number of test chunks that contain a name for it to count as rare."""
+MOST_NAMES = 40
+_FAILING = re.compile(
+    r"\bxfail\b|expectedFailure|\bskip(?:If|Test|if|Unless)?\b|@Ignore|@Disabled|#\[ignore|\bit\.skip|\bxit\(|\btest\.todo|t\.Skip"
+    r"|\bBUG\b|\bFIXME\b|\bXXX\b|known (?:bug|issue|failure)",
+)
+_FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures)|xfail)(?:/|\.)")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the tests that use the most and the rarest names."""
+    code = inquiry.code
+    chunks = _chunks(code, names(inquiry.issue)[:MOST_NAMES])
+    best = sorted(chunks, key=lambda chunk: (-sum(1 / often for _, often in chunks[chunk]), chunk))[: 3 * MOST]
+    code.read(int(code.index.chunk_file[chunk]) for chunk in best)
+    found = [fact for chunk in best if (fact := _fact(code, chunk, chunks[chunk]))]
+    found.sort(key=lambda one: not one[0])
+    yield from [fact for _, fact in found if inquiry.issue.holds(fact.words or "")][:MOST]
+
+
+def _chunks(code: Code, wanted: list[Name]) -> dict[int, list[tuple[str, int]]]:
+    """Return the chunks of test files that contain rare names; each name comes with its number of chunks."""
+    plain = [name.last for name in wanted if name.last not in BUILT_IN and terms_of(name.last)]
+    by_hash = {term_hash(terms_of(name)[-1]): name for name in plain}
+    hashes = sorted(by_hash)
+    index, found = code.index, defaultdict(list)
+    if not hashes:
+        return {}
+    matches = index.match(hashes)
+    tests = np.array([role == "test" for role in index.roles], bool)
+    mine = tests[index.chunk_file[matches.chunk]]
+    often = np.bincount(matches.term[mine], minlength=len(hashes))
+    for term, chunk in zip(matches.term[mine].tolist(), matches.chunk[mine].tolist(), strict=True):
+        if often[term] <= RARE:
+            found[chunk].append((by_hash[hashes[term]], int(often[term])))
+    return dict(found)
+
+
+def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fact] | None:
+    number = int(code.index.chunk_file[chunk])
+    start, end = int(code.index.chunk_start[chunk]), int(code.index.chunk_end[chunk])
+    lines = code.lines(number)[max(0, start - 3) : end]
+    failing = any(_FAILING.search(line) for line in lines) or bool(_FAILING_PATH.search(code.path(number)))
+    for name, often in sorted(held, key=lambda one: (one[1], one[0])):
+        pattern = whole_word(name)
+        for line in range(start, end + 1):
+            text = code.text(number, line)
+            if text and name in text and pattern.search(text):
+                symbol = code.symbol(number, line)
+                where = f"The test `{symbol}`" if symbol else f"The test file `{code.path(number)}`"
+                known = " and is marked as skipped, failing or a known bug" if failing else ""
+                says = f"{where} uses `{name}`{known}."
+                return failing, Fact("tested_here", says, name, code.path(number), line, text, symbol, count=often)
+    return None
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the file is a test and that the line contains the name."""
+    del witness
+    if role_of(fact.path or "") != "test":
+        return "the file is not a test"
+    return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not contain the name"

@@ -1,0 +1,1 @@
+"""Facts about what a program printed: its messages and its stack traces."""

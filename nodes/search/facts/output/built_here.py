@@ -1,0 +1,202 @@
+"""``built_here``: the string literal from which the code builds a message that the issue quotes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.output.frames import own_files
+from nodes.search.facts.output.literals import AFTER, BEFORE, literals_at
+from nodes.search.facts.output.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
+from nodes.search.facts.output.raised_here import is_refusal
+from nodes.search.facts.types import Fact
+from nodes.search.index import lookup
+from nodes.search.tokens import WORD, shingles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.output.literals import Literal
+    from nodes.search.facts.output.messages import Text
+    from nodes.search.facts.witness import Witness
+
+MOST_PLACES = 60
+"""Maximum number of literals that are compared in full."""
+COMMON = 12
+"""Maximum number of literals that share three words; if there are more, the words are a common phrase."""
+FEW = 3
+"""Maximum number of places that build the same message; more places do not help a reader."""
+_CLIMB = 3
+_REPORTING_CALLS = re.compile(
+    r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
+    r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
+    re.IGNORECASE,
+)
+"""Names of calls that report a problem."""
+_PROGRESS_CALLS = re.compile(
+    r"(?:^|[._:])(?:info|debug|trace|verbose|notice|success|print|println|printf|echo)!?$|console\.log$"
+)
+"""Names of calls that report progress; the fault is rarely where progress is printed."""
+_STATEMENT = re.compile(
+    r"(?:[^;{}\n]{0,200}[;{}]\s*)?\s*(?:"
+    r"(?:raise|throw|panic|assert|die|abort|fail|warn|std::c(?:err|log)|c(?:err|log)|return\s+(?:\w+\.)*err\w*)\b"
+    r"|\w*LOG\w*\s*\("
+    r"|(?:(?:const|let|var|val|auto|String|std::string|final|char)\s[\s*]*)?"
+    r"[\w.]*(?:msg|message|err|error|warning|reason|hint|detail)s?\w*\s*(?::[^=\n]{1,40})?\+?=)",
+    re.IGNORECASE,
+)
+"""A statement that raises, logs, or assigns to a variable named like a message."""
+_TABLE = re.compile(
+    r"[\"']?\w*(?:invalid|error|required|unique|incomplete|message|mismatch|max_|min_|fail|forbidden|denied)\w*[\"']?"
+    r"\s*(?:=>|[:=,])\s*(?:[\w.]{0,40}\(\s*){0,3}[rbfu]?$",
+    re.IGNORECASE,
+)
+"""A key of a table of messages."""
+_OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
+"""A method in which an error class composes its own text; the code that raises the error is more relevant."""
+_CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
+_CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    number: int
+    literal: Literal
+    words: str
+    text: Text
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the places that build what the report quotes, if there are at most three."""
+    code, issue = inquiry.code, inquiry.issue
+    matches = list(_matches(code, texts(issue)))
+    counts = Counter(match.words for match in matches)
+    on_trace = own_files(code, issue)
+    for match in matches:
+        checked = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
+        if not checked or counts[match.words] > FEW or STANDARD.search(match.words):
+            continue
+        if on_trace and match.number not in on_trace:
+            continue
+        if fact := _fact(inquiry, match, counts[match.words]):
+            yield fact
+
+
+def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
+    places = _candidates(code, wanted)
+    code.read(number for number, _ in places)
+    seen = set()
+    for number, line in places:
+        for literal in literals_at(code.path(number), code.lines(number), line):
+            if (number, literal.start, literal.parts) in seen or not is_message(literal.parts):
+                continue
+            seen.add((number, literal.start, literal.parts))
+            for text in wanted:
+                words = match_parts(literal.parts, text.text)
+                if words and words.count(" ") >= 2 and (not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS):
+                    yield _Match(number, literal, words, text)
+                    break
+
+
+def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
+    """Return (file, line) of literals that share three consecutive words with the issue, most shared words first."""
+    index = code.index
+    hashes = np.asarray(sorted({value for text in wanted for value in shingles(text.text)}), np.uint32)
+    place, exact = lookup(hashes, index.string_hash)
+    rows = np.flatnonzero(exact)
+    rows = rows[code.own[index.string_file[rows]]] if len(rows) else rows
+    often = np.bincount(place[rows], minlength=len(hashes)) if len(rows) else np.zeros(0)
+    rare = [row for row in rows.tolist() if often[place[row]] <= COMMON]
+    counts = Counter((int(index.string_file[row]), int(index.string_line[row])) for row in rare)
+    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MOST_PLACES]
+
+
+def is_printed(literal: Literal, symbol: str) -> bool:
+    """Return whether the code around a literal raises, warns, logs or fails, or stores it in a table of errors."""
+    before = literal.before
+    names, start = enclosing(before)
+    if _TABLE.search(before[-200:]) or any(_REPORTING_CALLS.search(name) for name in names):
+        return True
+    if _STATEMENT.match(before, _statement(before, start)):
+        return True
+    return bool(_CASE.search(before[-160:]) and re.search(r"err|warn|message|msg|reason|str", symbol, re.IGNORECASE))
+
+
+def enclosing(before: str) -> tuple[list[str], int]:
+    """Return the calls open at the end of a text, innermost first, and the offset where the outermost begins."""
+    names: list[str] = []
+    depth, start = 0, len(before)
+    for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
+        character = before[at]
+        if character in ")]}":
+            depth += 1
+        elif character == ";" and depth == 0:
+            break
+        elif character in "([{":
+            if depth:
+                depth -= 1
+                continue
+            if character == "{" or len(names) >= _CLIMB:
+                break
+            start = at
+            if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
+                names.append(call[1])
+    return names, start
+
+
+def _statement(before: str, start: int) -> int:
+    """Return the offset of the start of the line on which a statement begins."""
+    first = before.rfind("\n", 0, start) + 1
+    while first and before[max(0, first - 40) : first].rstrip().endswith(("\\", "=", "<<", "+", "return")):
+        first = before.rfind("\n", 0, first - 1) + 1
+    return first
+
+
+def _fact(inquiry: FinderInput, match: _Match, count: int) -> Fact | None:
+    code = inquiry.code
+    line = match.literal.line
+    text = code.text(match.number, line)
+    if text is None or not inquiry.issue.holds(match.words) or code.is_tested(match.number, line):
+        return None
+    symbol = code.symbol(match.number, line)
+    where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
+    names, _ = enclosing(match.literal.before)
+    progress = bool(names and _PROGRESS_CALLS.search(names[0]))
+    only = "the only place that does" if count == 1 else f"one of {count} places that do"
+    says = f"{where} builds the message “{shortened(match.words)}”, {only}."
+    return Fact(
+        "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
+        strong=count == 1 and not progress and not _OF_ERROR.search(symbol or ""),
+        refuses=is_refusal(code.lines(match.number), line),
+    )  # fmt: skip
+
+
+def shortened(words: str, most: int = 90) -> str:
+    """Truncate words at a space."""
+    return words if len(words) <= most else words[:most].rpartition(" ")[0] + " …"
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the literal's lines, and few other places, contain three consecutive words of the message."""
+    line = fact.line or 0
+    around = _plain(" ".join(witness.lines(fact.path or "", line - BEFORE, line + AFTER)))
+    runs = [run for run in _runs(fact.words or "") if run in around]
+    if not runs:
+        return "the line does not contain three words of the message"
+    return None
+
+
+def _runs(words: str) -> list[str]:
+    plain = _plain(words).split()
+    return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)]
+
+
+def _plain(text: str) -> str:
+    """Return the text without quotes, plus signs and escapes, which split a message."""
+    return " ".join(WORD.findall(re.sub(r"\\[nrt]", " ", text)))

@@ -1,0 +1,189 @@
+"""Frames of a stack trace, mapped to the project's own code by file and function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.issue import normalise_space
+from nodes.search.ranking.features.frames import files_of_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.issue import Issue
+    from nodes.search.types import Frame, StackTrace
+
+MOST_FRAMES = 60
+_FILE = re.compile(r"File [\"“”]")
+_PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
+_NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
+_FORWARDS = re.compile(
+    r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
+)
+_CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
+_RAISES = re.compile(
+    r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFrame:
+    """A frame and the corresponding place at this commit."""
+
+    frame: Frame
+    trace: StackTrace
+    number: int
+    """The number of the file."""
+    line: int
+    start: int
+    """First line of the function."""
+    end: int
+    symbol: str | None
+    exact: bool
+    """Whether the frame's own text, or the call to the next frame, is on that line."""
+    has_lost: bool = False
+    """Whether a frame inside it is in a file of own code, in a function that this commit does not have there."""
+
+
+class _Span(NamedTuple):
+    """The lines of a function and its name."""
+
+    start: int
+    end: int
+    symbol: str | None
+
+
+def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
+    """Yield the root trace of each chain, and whether the chain has more than one trace."""
+    chain: list[StackTrace] = []
+    for trace in (trace for trace in issue.traces if trace.frames):
+        if chain and not _is_chained(issue, chain[-1], trace):
+            yield _root(chain), len(chain) > 1
+            chain = []
+        chain.append(trace)
+    if chain:
+        yield _root(chain), len(chain) > 1
+
+
+def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
+    between = issue.body[one.end : other.start]
+    heading = issue.body[other.start : other.start + 80]
+    return len(between) < 300 and bool(_CHAIN.search(between) or _CHAIN.match(heading.strip()))
+
+
+def _root(chain: Sequence[StackTrace]) -> StackTrace:
+    """Return the root of a chain of traces; Python prints the root first, other languages last."""
+    return chain[0] if chain[0].language == "python" else chain[-1]
+
+
+def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
+    """Yield the frames of own code, innermost first, without functions that only forward a call."""
+    has_lost = False
+    for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
+        if _FORWARDS.fullmatch(last_part(frame.function) or ""):
+            continue
+        numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
+        if len(numbers) == 1:
+            found = _mapped(code, issue, trace, depth, numbers[0])
+            if found is not None:
+                yield replace(found, has_lost=has_lost)
+            has_lost |= found is None
+
+
+def own_files(code: Code, issue: Issue) -> frozenset[int]:
+    """Return the files of own code that occur in any trace."""
+    return frozenset(
+        number
+        for trace in issue.traces
+        for frame in trace.frames[:MOST_FRAMES]
+        for number in files_of_frame(code.index.names, frame)
+        if code.own[number]
+    )
+
+
+def last_part(function: str | None) -> str | None:
+    """Return the unqualified name of a function in the notation of any language, or None if it has no name."""
+    parts = [part for part in _PARTS.split(function or "") if part and not _NO_NAME.fullmatch(part.strip("_"))]
+    return parts[-1] if parts else None
+
+
+def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
+    """Return the source line that the trace prints for a frame."""
+    if frame.line is None:
+        return None
+    lines = issue.trace_text(trace).split("\n")
+    name = frame.path.rpartition("/")[2]
+    arrow = re.compile(rf"\s*-{{1,6}}>\s{{0,4}}{frame.line}\s(.*)")
+    for at, line in enumerate(lines):
+        if pointed := arrow.match(line):
+            return _code(pointed[1])
+        if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
+            below = lines[at + 1] if at + 1 < len(lines) else ""
+            above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
+            if trace.language == "python" and _FILE.search(line):
+                return _code(below)
+            if above:
+                return _code(above.lstrip().removeprefix(">"))
+    return None
+
+
+def _code(line: str) -> str | None:
+    text = normalise_space(line.strip().strip("|").strip())
+    return text if sum(map(str.isalnum, text)) >= 4 and not _FILE.search(text) else None
+
+
+def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int) -> MappedFrame | None:
+    """Find the frame's text in its function; otherwise use its line number if it is still inside the function."""
+    frame, inner = trace.frames[depth], trace.frames[depth - 1] if depth else None
+    text = frame_text(issue, trace, frame)
+    for span in _functions(code, number, frame):
+        line = _line_of(code, number, text, span, frame.line or span.start) if text else None
+        inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
+        held = code.text(number, inside) if inside and text is None else None
+        exact = line is not None or (held is not None and _is_call(held, inner))
+        at = line or inside or span.start
+        if code.text(number, at):
+            return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
+    return None
+
+
+def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
+    """Return a file's definitions that match the frame, nearest first; the whole file for code outside functions."""
+    index, name, line = code.index, last_part(frame.function), frame.line or 0
+    rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
+    if name is None and line and (row := code.around(number, line)) is not None:
+        rows = [row]
+    found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
+    found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
+    return found if found or name else [_Span(1, len(code.lines(number)), None)]
+
+
+def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int | None:
+    """Find a line that starts with a frame's text or is a prefix of it; traces truncate long statements."""
+    same = []
+    for line, here in enumerate(code.lines(number)[span.start - 1 : span.end], span.start):
+        plain = normalise_space(here)
+        if plain and (
+            plain == text
+            or (len(text) >= 12 and plain.startswith(text))
+            or (len(plain) >= 12 and text.startswith(plain))
+        ):
+            same.append(line)
+    return min(same, key=lambda line: abs(line - near)) if same else None
+
+
+def _is_call(text: str, inner: Frame | None) -> bool:
+    """Return whether a line calls the next inner frame, or raises if the frame is the innermost."""
+    if inner is None:
+        return is_raising(text)
+    name = last_part(inner.function)
+    return name is not None and bool(whole_word(name).search(text))
+
+
+def is_raising(text: str) -> bool:
+    """Return whether a line raises or may raise: it asserts, unwraps or aborts."""
+    return bool(_RAISES.search(text))

@@ -1,0 +1,132 @@
+"""The parts of an issue that may quote a message, and the match of a literal's fixed parts in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.issue import normalise_space
+from nodes.search.issue.mentions.places import URL
+from nodes.search.tokens import STOPWORDS, WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.issue import Issue
+
+MOST_GAP = 240
+"""Maximum number of characters of one value in a message."""
+MOST_TRIES = 8
+"""Maximum number of occurrences of one part that are tried."""
+FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
+_DROPPED = re.compile(
+    r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
+)
+STANDARD = re.compile(
+    r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
+    r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
+    r"|connection (?:refused|reset)|division by zero|null ?pointer|nil pointer"
+    r"|is not (?:callable|iterable|subscriptable)"
+    r"|unsupported operand|maximum recursion depth|no module named|cannot import name|invalid literal for int"
+    r"|unhashable type|segmentation fault|stack overflow|out of memory|`?option::unwrap|`?result::unwrap"
+    r"|unexpected token|unexpected end of|broken pipe|cannot find module|class cast|cannot be cast to"
+    r"|broadcast together|ambiguous\. use a\.any|most recent call last|object is not|must be str, not"
+    r"|maximum call stack|values to unpack|cannot find symbol|undefined reference|expected an indented block"
+    r"|invalid syntax|\?xml version|<!doctype",
+    re.IGNORECASE,
+)
+"""Messages of interpreters and standard libraries; a literal that equals one does not identify the printing code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A part of the issue with normalised white space."""
+
+    text: str
+    is_prose: bool
+    """Whether it is plain prose, in which three consecutive words may match by chance."""
+
+
+def texts(issue: Issue) -> list[Text]:
+    """Return the parts of an issue that may contain a message, each at most a paragraph or a block."""
+    found = [Text(normalise_space(trace.message), is_prose=False) for trace in issue.traces if trace.message]
+    found += [Text(normalise_space(issue.title), is_prose=True)]
+    found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
+    found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
+    found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
+    return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
+
+
+def _runs(lines: Sequence[str]) -> Iterator[str]:
+    """Join the lines of a wrapped message; a line that cannot be part of a message ends it."""
+    held: list[str] = []
+    for line in (*lines, ""):
+        plain = line.strip()
+        if not plain or _DROPPED.match(plain):
+            if held:
+                yield normalise_space(" ".join(held))
+            held = []
+            continue
+        pieces = URL.split(plain)
+        held.append(pieces[0])
+        for piece in pieces[1:]:
+            yield normalise_space(" ".join(held))
+            held = [piece]
+
+
+def is_message(parts: Sequence[str]) -> bool:
+    """Return whether a literal has three consecutive fixed words and two significant ones."""
+    weights = [_weight(part) for part in parts]
+    return any(words >= FIXED_WORDS for words, _ in weights) and sum(means for _, means in weights) >= CONTENT_WORDS
+
+
+def fixed_words(parts: Sequence[str]) -> int:
+    """Return the number of words of the longest fixed part."""
+    return max((_weight(part)[0] for part in parts), default=0)
+
+
+def _weight(part: str) -> tuple[int, int]:
+    words = WORD.findall(part)
+    return len(words), sum(len(word) >= 3 and word.lower() not in STOPWORDS for word in words)
+
+
+def match_parts(parts: Sequence[str], text: str) -> str | None:
+    """Return the words of a text that contain all parts in order, or None."""
+    fixed = [part.strip(" .:;,!'\"`()[]<>") for part in parts]
+    fixed = [part for part in fixed if part and WORD.search(part)]
+    if not fixed:
+        return None
+    anchor = max(range(len(fixed)), key=lambda at: len(fixed[at]))
+    at = -1
+    for _ in range(MOST_TRIES):
+        at = text.find(fixed[anchor], at + 1)
+        if at < 0:
+            return None
+        start, end = _backward(fixed[:anchor], text, at), _forward(fixed[anchor + 1 :], text, at + len(fixed[anchor]))
+        if start is not None and end is not None and _is_whole(text, start, end):
+            return text[start:end]
+    return None
+
+
+def _backward(parts: Sequence[str], text: str, at: int) -> int | None:
+    for part in reversed(parts):
+        at = text.rfind(part, max(0, at - MOST_GAP - len(part)), at)
+        if at < 0:
+            return None
+    return at
+
+
+def _forward(parts: Sequence[str], text: str, at: int) -> int | None:
+    for part in parts:
+        found = text.find(part, at, at + MOST_GAP + len(part))
+        if found < 0:
+            return None
+        at = found + len(part)
+    return at
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a range begins and ends at word boundaries."""
+    left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    return left and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))

@@ -1,0 +1,120 @@
+"""``raised_here`` and ``raised_on_purpose``: the innermost own frame of a stack trace, at this commit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.output.frames import is_raising, own_frames, roots
+from nodes.search.facts.types import Fact
+from nodes.search.tokens import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.output.frames import MappedFrame
+    from nodes.search.facts.witness import Witness
+
+MOST_TRACES = 6
+SHORT_BODY = 8
+"""Maximum number of lines of a function that may only raise."""
+LONGEST_STATEMENT = 8
+"""Maximum number of lines between the beginning of a statement and the given line."""
+_REFUSAL = re.compile(
+    r"(?:raise\b|throw\b|(?:return\s{1,20})?Err\(|bail!"
+    r"|assert\b[^\n]{0,300}?,\s{0,50}(?:\\|\(?\s{0,50}[frb]{0,2}[\"']))"
+)
+"""A statement by which code rejects its input with an error message."""
+_RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
+_STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the innermost own frame of each root trace."""
+    seen = set()
+    for trace, chained in islice(roots(inquiry.issue), MOST_TRACES):
+        frame = next(own_frames(inquiry.code, inquiry.issue, trace), None)
+        if frame is None or (frame.number, frame.line) in seen:
+            continue
+        seen.add((frame.number, frame.line))
+        lines = inquiry.code.lines(frame.number)
+        purpose = is_deliberate(lines, frame.start, frame.end)
+        fact = _fact(inquiry, frame)
+        if fact is None:
+            continue
+        refuses = is_refusal(lines, frame.line, frame.start)
+        strong = frame.exact and not chained and not purpose and not frame.has_lost
+        yield replace(fact, strong=strong, refuses=refuses)
+        if purpose:
+            yield _on_purpose(fact, frame)
+
+
+def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
+    """Return whether the body of a function consists of one raise statement."""
+    if end - start >= SHORT_BODY:
+        return False
+    body = [line for line in lines[start - 1 : end] if line.strip()]
+    return any(_RAISE.search(line) for line in body[1:]) and not any(_STATEMENT.match(line) for line in body[1:])
+
+
+def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
+    """Return whether the statement on a line raises deliberately, because the code checked its input."""
+    first, depth = line, _depth(lines[line - 1])
+    while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
+        first -= 1
+        depth += _depth(lines[first - 1])
+    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line]).lstrip()))
+
+
+def _depth(text: str) -> int:
+    """Return the number of brackets that a line leaves open; negative if it closes brackets of previous lines."""
+    return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+
+
+def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
+    code, issue = inquiry.code, inquiry.issue
+    words = _words(issue.trace_text(mapped.trace), mapped)
+    text = code.text(mapped.number, mapped.line)
+    if words is None or text is None or not issue.holds(words):
+        return None
+    path = code.path(mapped.number)
+    what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
+    where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
+    says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
+    if not mapped.exact:
+        says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
+    if mapped.has_lost:
+        says = (
+            f"{what} passes through {where}; a frame inside it names a function that this commit does not have there."
+        )
+    return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
+
+
+def _words(trace: str, mapped: MappedFrame) -> str | None:
+    """Return the line of the trace that names the frame."""
+    frame = mapped.frame
+    name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2]
+    for line in trace.split("\n"):
+        if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):
+            return line.strip().lstrip("> ")[:300] or None
+    return None
+
+
+def _on_purpose(fact: Fact, mapped: MappedFrame) -> Fact:
+    says = f"`{mapped.symbol}` does nothing but raise: the cause lies with its caller."
+    return replace(fact, kind="raised_on_purpose", says=says, strong=False, follows=(fact.path or "", fact.line or 0))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the words name the file or the function, and that the trace gives an exact line."""
+    path, words = fact.path or "", fact.words or ""
+    name = (fact.symbol or "").rpartition(".")[2]
+    if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
+        return "the words name neither the file nor the function"
+    quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
+    if fact.exact and quoted and not any(witness.says(word) for word in quoted) and not is_raising(fact.text or ""):
+        return "the trace does not give this line"
+    return None

@@ -1,0 +1,1 @@
+"""Facts about places that the report names itself: links, paths and pasted code."""

@@ -1,0 +1,154 @@
+"""``linked_here``: lines that the report links to, located at this commit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.types import Fact
+from nodes.search.git.errors import SearchError
+from nodes.search.history.project import own_names, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+MOST = 12
+"""Maximum number of links of one issue that are followed."""
+MOST_RANGE = 60
+"""Maximum number of lines of one link that are compared."""
+_LINK = re.compile(
+    r"https?://[^/\s]{1,100}/[^/\s]{1,100}/(?P<repo>[^/\s]{1,100})(?:/-)?/(?:blob|blame|raw|src)/(?P<ref>[^/\s]{1,100})/"
+    r"(?P<path>[^\s#?]{1,300})(?:\?[^\s#]{0,100})?#(?:L|lines-|cl-)(?P<first>\d{1,6})(?:C\d{1,5})?(?:[-:]L?(?P<last>\d{1,6}))?"
+)
+_SHORT = re.compile(
+    r"(?<![\w./:@-])(?P<path>(?:[\w@+.-]{1,100}/){0,20}[\w@+.-]{1,100}\.\w{1,6})#L(?P<first>\d{1,6})(?:-L?(?P<last>\d{1,6}))?"
+)
+_HEX = re.compile(r"[0-9a-f]{7,64}")
+_BRANCH = re.compile(r"master|main|develop|devel|dev|trunk|HEAD|next|stable|v?\d[\w.-]{0,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Lines that the report names by a path and ``#L``."""
+
+    words: str
+    path: str
+    first: int
+    last: int
+    ref: str | None = None
+    repo: str | None = None
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield a fact for each linked line of own code."""
+    own: frozenset[str] | None = None
+    for link in links(inquiry.issue.body)[:MOST]:
+        number = inquiry.code.number(link.path)
+        if number is None or not inquiry.code.own[number]:
+            continue
+        code = inquiry.code
+        at = _commit(code, link.ref)
+        if at is None and link.repo:
+            own = (
+                own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
+                if own is None
+                else own
+            )
+            if plain(link.repo) not in own or not _BRANCH.fullmatch(link.ref or ""):
+                continue
+        fact = _fact(code, link, number, at)
+        if fact:
+            yield fact
+
+
+def links(text: str) -> list[Link]:
+    """Return the distinct linked lines of a text in order."""
+    found = [
+        Link(
+            match[0],
+            match["path"],
+            int(match["first"]),
+            int(match["last"] or match["first"]),
+            match["ref"],
+            match["repo"],
+        )
+        for match in _LINK.finditer(text)
+    ]
+    rest = _LINK.sub(" ", text)
+    found += [
+        Link(match[0], match["path"], int(match["first"]), int(match["last"] or match["first"]))
+        for match in _SHORT.finditer(rest)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _commit(code: Code, ref: str | None) -> str | None:
+    """Return the commit to which a link refers, or None for a branch, which moves."""
+    if not ref or not _HEX.fullmatch(ref):
+        return None
+    try:
+        sha = code.repository.resolve(ref)
+    except SearchError:
+        return None
+    return sha if sha.startswith(ref) else None
+
+
+def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
+    line, exact = (_mapped(code, link, number, at), True) if at else (None, False)
+    if line is None:
+        line, exact = link.first, False
+    text = code.text(number, line)
+    if text is None:
+        return None
+    says = (
+        f"The report links to this line of `{link.path}`."
+        if exact
+        else f"The report links to line {link.first} of `{link.path}`; the line is read as numbered."
+    )
+    return Fact(
+        "linked_here",
+        says,
+        link.words,
+        link.path,
+        line,
+        text,
+        code.symbol(number, line),
+        count=1,
+        strong=True,
+        exact=exact,
+    )
+
+
+def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
+    """Find the linked text in the file at this commit: the nearest line with the same text."""
+    last = min(max(link.first, link.last), link.first + MOST_RANGE)
+    then = code.repository.read_file(at, link.path)
+    old = then.decode("utf-8", "replace").split("\n") if then else []
+    lines = code.lines(number)
+    for wanted in range(link.first, min(last, len(old)) + 1):
+        text = old[wanted - 1].strip()
+        if sum(map(str.isalnum, text)) < 4:
+            continue
+        same = [line for line, here in enumerate(lines, 1) if here.strip() == text]
+        if same:
+            return min(same, key=lambda line: abs(line - wanted))
+    return None
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the words name the path and a line, and that a linked commit has that text there."""
+    found = links(fact.words or "")
+    if not found or found[0].path != fact.path:
+        return "the words do not link to this file"
+    if fact.exact:
+        at = witness.repository.resolve(found[0].ref or "")
+        last = min(max(found[0].first, found[0].last), found[0].first + MOST_RANGE)
+        then = witness.repository.read_file(at, found[0].path) or b""
+        linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
+        return None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the linked text differs"
+    return None if fact.line == found[0].first else "the words link to another line"

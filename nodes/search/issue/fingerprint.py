@@ -1,0 +1,158 @@
+"""Identifies a crash by a value that is the same across versions, machines and shifted lines."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nodes.search.paths.roles import role_of
+from nodes.search.paths.suffixes import module_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nodes.search.paths.suffixes import PathIndex
+    from nodes.search.types import Frame, StackTrace
+
+FRAMES = 5
+"""Innermost frames of the repository that count; further out, many call paths lead to the same crash."""
+ENOUGH = 2
+"""With this number of frames, the message is not needed."""
+# Functions of one cycle of a recursion, and characters of a name or message that are read.
+_LONGEST_CYCLE = 8
+_LONGEST = 500
+
+# Compilers and runtimes add these to names, and they differ between builds: hashes (Rust), offsets, clones (GCC, LLVM),
+# numbers of closures (JavaScript, Go, the JVM).
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_OFFSET = re.compile(r"\s?\+ ?(?:0x[0-9a-fA-F]{1,16}|\d{1,12})$")
+_CLONE = re.compile(r"(?:\.(?:isra|constprop|part|cold|lto_priv|llvm)(?:\.\d{1,20})?){1,8}$")
+_GENERIC = re.compile(r"<[^<>]{0,200}>|\[[^\[\]]{0,200}\]")
+_ARGUMENTS = re.compile(r"\([^()]{0,300}\)$")
+_NUMBERING = re.compile(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
+_NAMELESS = re.compile(
+    r"<(?:lambda|anonymous|listcomp|dictcomp|setcomp|genexpr|module|init|clinit|eval|locals)>|\{\{?closure\}?\}"
+)
+_LIBRARY = re.compile(
+    r"(^|/)(lib(64)?/python[\d.]{1,6}|node_modules|\.cargo/registry|rustc/[0-9a-f]{6,40}|go/(src|pkg/mod)|gems|vendor|"
+    r"usr/(local/)?(include|lib)|java\.base|sun/reflect|jdk/internal)/|^(node|internal):"
+)
+_QUOTED = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`|“[^”\n]{0,300}”|‘[^’\n]{0,300}’")  # noqa: RUF001
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
+_PATHLIKE = re.compile(
+    r"(?<!\w)(?:[A-Za-z]:)?[\w.~@+-]{0,100}(?:[/\\][\w.~@+-]{1,100}){1,40}[/\\]?|\b\w{3,8}://\S{1,300}"
+)
+_NUMBER = re.compile(
+    r"\b0[xX][0-9a-fA-F]{1,40}\b|\b(?=[a-fA-F]{0,40}\d)[0-9a-fA-F]{7,64}\b|[-+]?\d[\d.,_]{0,40}(?:[eE][-+]?\d{1,4})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A crash, identified by its normalised frames."""
+
+    value: str
+    """Sixteen hexadecimal digits."""
+    basis: Literal["frames", "message"]
+    """Whether the frames were enough; a message identifies a crash less reliably."""
+    error: str
+    """The error's type without its package."""
+    frames: tuple[str, ...]
+    """``module/path:function``, innermost first."""
+    message: str = ""
+    """The error message without the parts that vary between occurrences."""
+
+
+def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
+    """Return the fingerprint of a crash by the repository's own frames; None without own frames and without a message.
+
+    Args:
+        trace: a stack trace as a reporter pasted it.
+        names: the files of any commit of the repository.
+    """
+    frames = collapse([label for frame in trace.frames for label in own_frame(frame, names)])[:FRAMES]
+    error = plain_error(trace.error)
+    enough = len(frames) >= ENOUGH
+    message = plain_message(trace.message or "")
+    if not frames and not (error and message):
+        return None
+    # NUL occurs in no name, so different lists of frames cannot give the same text.
+    text = "\x00".join((error, *frames, *(["message", message] if not enough else [])))
+    value = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Fingerprint(value, "frames" if enough else "message", error, tuple(frames), message)
+
+
+def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:
+    """Return the distinct fingerprints of some traces, in their order."""
+    found = (fingerprint(trace, names) for trace in traces)
+    return tuple({one.value: one for one in found if one is not None}.values())
+
+
+def own_frame(frame: Frame, names: PathIndex) -> list[str]:
+    """Return ``module/path:function`` if the frame is in a file of the repository, else an empty list."""
+    path = own_path(frame, names)
+    if path is None:
+        return []
+    return [f"{'/'.join(module_parts(path)[-2:])}:{plain_function(frame.function or '')}"]
+
+
+def own_path(frame: Frame, names: PathIndex) -> str | None:
+    """Return the repository's file of a frame; None for a library's file and if several files match."""
+    written = frame.path.replace("\\", "/")
+    found = names.with_suffix(written) if written else []
+    # A file name such as Parser.java is ambiguous in most repositories, but with its package it is unique.
+    if not found or (len(found) > 1 and frame.module):
+        found = names.of_module(frame.module) if frame.module else []
+        found = found if len(found) == 1 else []
+    # A bare file name that several files share, or a path inside a library's folder, is no evidence.
+    elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
+        return None
+    paths = [names.paths[number] for number, _ in found]
+    # The test that reveals a crash differs between reports; the code that crashes does not.
+    own = [path for path in paths if role_of(path) not in ("vendored", "minified", "test")]
+    # Two copies of a module at different depths give the same label, so they identify the frame equally well.
+    tails = {tuple(module_parts(path)[-2:]) for path in own}
+    return own[0] if len(tails) == 1 else None
+
+
+def plain_error(error: str | None) -> str:
+    """Return the last part of an error's type: packages move between versions."""
+    return re.split(r"[.:\\/]+", error.strip())[-1] if error else ""
+
+
+def plain_function(name: str) -> str:
+    """Return a function's name without addresses, generics, arguments, hashes and numbers of closures."""
+    name = _OFFSET.sub("", _RUST_HASH.sub("", name.strip()[:_LONGEST]))
+    name = _CLONE.sub("", _ARGUMENTS.sub("", name))
+    name = _NAMELESS.sub("~", name.removeprefix("async ").removeprefix("new "))
+    for _ in range(4):  # generics nest
+        shorter = _GENERIC.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    name = _NUMBERING.sub("", name)
+    parts = [part for part in re.split(r"\.|::|#|->|/", name) if part]
+    return ".".join(parts[-2:]) if parts else ""
+
+
+def plain_message(message: str) -> str:
+    """Return a message without the parts that vary between occurrences."""
+    text = message[:_LONGEST]
+    # Numbers come last: a UUID and a path contain numbers, and parts of them would remain.
+    for pattern, sign in ((_UUID, "~"), (_QUOTED, "~"), (_PATHLIKE, "~"), (_NUMBER, "~")):
+        text = pattern.sub(sign, text)
+    return " ".join(text.lower().split())
+
+
+def collapse(frames: Sequence[str]) -> list[str]:
+    """Reduce each run of a repeated cycle to one copy, because the depth of a recursion varies."""
+    collapsed: list[str] = []
+    for frame in frames:
+        collapsed.append(frame)
+        for size in range(1, _LONGEST_CYCLE + 1):
+            if len(collapsed) >= 2 * size and collapsed[-size:] == collapsed[-2 * size : -size]:
+                del collapsed[-size:]
+                break
+    return collapsed

@@ -1,0 +1,155 @@
+"""Reads a repository's issue forms and templates at a commit: the fields that they ask a reporter for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from nodes.search.git import Repository, decode, is_text
+from nodes.search.git.errors import GitFailed
+from nodes.search.issue.mentions import form_fields
+
+PLACES = (
+    ".github/ISSUE_TEMPLATE",
+    ".github/ISSUE_TEMPLATE.md",
+    ".github/issue_template.md",
+    "ISSUE_TEMPLATE",
+    "ISSUE_TEMPLATE.md",
+    "docs/ISSUE_TEMPLATE",
+    "docs/ISSUE_TEMPLATE.md",
+)
+"""Paths of files or folders where GitHub looks for templates."""
+# Far above any real form; they bound the time that a hostile repository can cost.
+MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
+_MAX_EVENTS, _MAX_DEPTH = 4_000, 12
+_INPUT_TYPES = ("input", "textarea", "dropdown")
+"""Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
+# The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
+_FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field that a form asks for."""
+
+    label: str
+    required: bool = False
+    preset: str = ""
+    """The field's content before the reporter edits it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueForm:
+    """An issue form (YAML) or template (Markdown)."""
+
+    path: str
+    name: str
+    fields: tuple[FormField, ...]
+
+
+def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
+    """Read every form of a commit, ordered by path; skip a form that cannot be read, whatever the cause."""
+    try:
+        entries = repository.under(commit, *PLACES)
+    except GitFailed:
+        return ()
+    wanted = {
+        entry.blob: entry.path
+        for entry in entries
+        if 0 <= entry.size <= MAX_BYTES and entry.path.endswith((".yml", ".yaml", ".md"))
+    }
+    chosen = dict(list(wanted.items())[:MAX_FORMS])
+    texts = ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
+    return tuple(form for form in (read_form(path, text) for path, text in texts) if form is not None)
+
+
+def template_lines(repository: Repository, commit: str) -> frozenset[str]:
+    """Return the lines that a commit's issue templates add to an issue, which the reporter did not write."""
+    try:
+        entries = repository.under(commit, *PLACES)
+    except GitFailed:
+        return frozenset()
+    wanted = [entry.blob for entry in entries if 0 <= entry.size <= MAX_BYTES][:MAX_FORMS]
+    texts = (decode(content) for _, content in repository.read(wanted) if is_text(content))
+    lines = (line.strip() for text in texts for line in text.split("\n"))
+    plain = (_KEY_OF_FORM.sub("", line).strip("\"'") for line in lines)
+    # Shorter lines, such as "Version:", also occur in what a reporter writes.
+    return frozenset(line for line in plain if len(line.split()) >= 3)
+
+
+def read_form(path: str, text: str) -> IssueForm | None:
+    """Read one form; None if the text asks for nothing."""
+    if path.endswith(".md"):
+        name, fields = path.rpartition("/")[2].removesuffix(".md"), _of_template(text)
+    else:
+        form = _plain(text[:MAX_BYTES])
+        name = _line(form.get("name")) if isinstance(form, dict) else ""
+        fields = _of_form(form)
+    found = tuple(fields)[:MAX_FIELDS]
+    return IssueForm(path, name, found) if found else None
+
+
+def _of_form(form: Any) -> Iterator[FormField]:
+    body = form.get("body") if isinstance(form, dict) else None
+    for element in body if isinstance(body, list) else ():
+        if not isinstance(element, dict) or element.get("type") not in _INPUT_TYPES:
+            continue
+        attributes, validations = _mapping(element.get("attributes")), _mapping(element.get("validations"))
+        label, value = _line(attributes.get("label")), attributes.get("value")
+        if label:
+            # Some forms quote the value, which makes it a text.
+            required = validations.get("required") in (True, "true")
+            yield FormField(label, required=required, preset=value.strip() if isinstance(value, str) else "")
+
+
+def _of_template(text: str) -> Iterator[FormField]:
+    """Yield a template's headings; the text below a heading is only a hint."""
+    if _FRONT_MATTER.match(text):
+        # The front matter has GitHub's own keys (name, labels, assignees), which ask the reporter for nothing.
+        _, _, text = text.partition("---")[2].partition("\n---")
+    for heading, preset in form_fields(with_headings(text)):
+        if label := _line(heading.strip(" *:")):
+            yield FormField(label, preset=preset)
+
+
+def with_headings(text: str) -> str:
+    """Return the text with lines that are all bold as headings: older templates use them that way."""
+    return "\n".join(f"### {line.strip(' *:')}" if _is_bold(line) else line for line in text.split("\n"))
+
+
+def _is_bold(line: str) -> bool:
+    line = line.strip().removesuffix(":")
+    return 4 < len(line) <= MAX_LABEL and line.startswith("**") and line.endswith("**") and "**" not in line[2:-2]
+
+
+def _plain(text: str) -> Any:
+    """Return the plain values of a YAML text; None if it is invalid, has aliases or is deeper than any form."""
+    try:
+        return None if _is_excessive(text) else yaml.load(text, Loader=_LOADER)  # noqa: S506  a safe loader
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _is_excessive(text: str) -> bool:
+    # Aliases are refused before loading: nested ones would expand to a value of any size.
+    depth = 0
+    for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH or number > _MAX_EVENTS:
+            return True
+    return False
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _line(value: Any) -> str:
+    """Return a text on one line, cut to the length of a label."""
+    return " ".join(value.split())[:MAX_LABEL] if isinstance(value, str) else ""

@@ -1,0 +1,73 @@
+"""Finds files and lines that a text names: paths, and links into a repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from operator import itemgetter
+
+from nodes.search.issue.mentions.markdown import lines
+
+URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\]{1,500}")
+_BLOB = re.compile(
+    r"https?://[^/\s]{1,100}/[^/\s]{1,100}/[^/\s]{1,100}"
+    r"/(?:blob|tree|blame|raw)/[^/\s]{1,100}/([^\s#?]{1,300})(?:#L(\d{1,7})(?:C\d{1,5})?(?:-L(\d{1,7}))?)?"
+)
+_SUFFIX = frozenset(
+    """
+    py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy go rs rb erb rake gemspec
+    php phtml twig cs fs vb cshtml razor c h cc cpp cxx hpp hh hxx inl m mm swift ex exs eex heex erl hs ml clj
+    lua pl pm r jl dart zig nim sh bash zsh fish ps1 bat cmake json json5 yaml yml toml ini cfg conf xml html htm
+    css scss sass less styl sql md mdx rst txt proto graphql gql csproj sln gradle properties lock tf sol v sv vhd
+    f90 cu cuh asm s po j2 jinja jinja2 csv env
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
+_PATH = re.compile(
+    r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:[\w@+.-]{1,100}[\\/]){0,30}[\w@+.-]{1,120}(?::\d{1,7})?"
+)
+_BARE_NAMES = frozenset({"Dockerfile", "Makefile", "Rakefile", "Gemfile", "CMakeLists.txt", "Jenkinsfile"})
+
+
+def find_places(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (path, first, last); both lines are 0 if the text names none."""
+    for line in lines(text):
+        # URLs are blanked, because their own paths are not files of the repository, except in links to a blob.
+        found = [*_linked_places(line), *_plain_places(URL.sub(_blank, line))]
+        yield from (place for _, place in sorted(found, key=itemgetter(0)))
+
+
+def find_urls(text: str) -> Iterator[str]:
+    """Return each URL without trailing punctuation."""
+    return (url.rstrip(".,;:!?*_") for line in lines(text) for url in URL.findall(line))
+
+
+def is_path(path: str) -> bool:
+    """Return whether a word is written like a file name of a repository."""
+    name = path.rpartition("/")[2]
+    stem, dot, suffix = name.rpartition(".")
+    if name in _BARE_NAMES:
+        return True
+    if not (dot and stem.strip(".")) or (suffix.lower() if "/" in path else suffix) not in _SUFFIX:
+        return False
+    # "Node.js" and "Vue.js" are products; a lone "a.b.c" or "x.h" inside code is an attribute.
+    return "/" in path or (len(suffix) > 1 and not (suffix == "js" and stem[:1].isupper())) or suffix in {"c", "h"}
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return as many spaces, so that the text after the match stays in its column."""
+    return " " * len(found[0])
+
+
+def _linked_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    for blob in _BLOB.finditer(line):
+        first = int(blob[2] or 0)
+        yield blob.start(), (blob[1].rstrip(").,"), first, int(blob[3] or first))
+
+
+def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    for found in _PATH.finditer(line):
+        # ``C:\src\a.py`` has a colon that is not followed by a line number.
+        path, _, number = found[0].partition(":") if found[0][1:2] != ":" else (found[0], "", "")
+        path = path.rstrip(".,-").replace("\\", "/")
+        if is_path(path):
+            yield found.start(), (path.removeprefix("./"), int(number or 0), int(number or 0))

@@ -1,0 +1,163 @@
+"""Parse an issue's text into title, prose, code and explicit names, and weight its words.
+
+The rarity of a word in the code is no measure: hardly any code contains "unexpected" or "reproduce".
+``issue_stop_words.json`` has the words of at least two in a hundred issues. ``benchmarks.ranking.issue_stop_words``
+learns them from a separate set of repositories.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nodes.search.issue.mentions import find_mentions
+from nodes.search.issue.mentions.asides import without_asides
+from nodes.search.issue.stacktraces import find_traces
+from nodes.search.tokens import STOPWORDS, query_terms, shingles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nodes.search.types import Query, StackTrace
+
+STOP_WORDS = Path(__file__).with_name("issue_stop_words.json")
+HALVED_AT = 5.0
+"""Percentage of issues at which the weight of a word is halved."""
+
+
+def term_weight(term: str) -> float:
+    """Return the weight of a term: 1 for one that few issues contain."""
+    return 1 / (1 + issue_frequencies().get(term, 0) / HALVED_AT)
+
+
+@cache
+def issue_frequencies() -> dict[str, int]:
+    """Return the terms that many issues contain, with the percentage of issues."""
+    percentages: dict[str, int] = json.loads(STOP_WORDS.read_text(encoding="utf-8"))
+    return percentages
+
+
+LONGEST = 60_000
+"""Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
+# A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
+# them.
+MOST_TERMS = 600
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+# Prompts of Python, IPython and shells: reporters paste sessions without a fence.
+CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
+IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
+DOTTED = re.compile(r"[^\W\d]\w{0,63}(?:(?:\.|::)[^\W\d]\w{0,63}){1,9}")
+IMPORT = re.compile(r"^[ \t>.]{0,8}from ([\w.]{1,200}) import ([\w, ]{1,300})", re.MULTILINE)
+PATH = re.compile(r"[\w@.+/\\-]{3,300}")
+COMPOUND = re.compile(r"[a-zA-Z0-9]_[a-zA-Z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]|^_")
+QUOTED = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
+FIELDS = ("title", "prose", "code")
+BACKTICK_FACTOR = 1.6
+"""Factor for the weight of a word that occurs in backticks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The contents of a query by field."""
+
+    texts: dict[str, str]
+    """Texts by field of ``FIELDS``."""
+    terms: dict[str, dict[str, float]]
+    """By field: each term with its damped weight."""
+    worth: dict[str, float]
+    """By term: how informative it is about a fault's location; 1 for most terms."""
+    identifiers: dict[str, float]
+    """Words that may name a definition, each with a strength (0 to 1): how much it looks like a name."""
+    dotted: tuple[str, ...]
+    """Dotted names, with ``.`` between the parts."""
+    paths: tuple[str, ...]
+    """Words that may be paths or file names."""
+    traces: tuple[StackTrace, ...]
+    shingles: frozenset[int]
+
+
+def parse_query(query: Query) -> Parsed:
+    """Parse a query; text that came later counts as prose."""
+    body = "\n".join([query.body, *query.extra])[:LONGEST].replace("\r\n", "\n")
+    title = query.title[:1_000]
+    traces = tuple(find_traces(body))
+    # Traces are removed first, because their offsets refer to the unchanged body.
+    prose, code = split_code(without_asides(blank(body, traces)))
+    texts = {"title": title, "prose": prose, "code": code}
+    terms = {field: log_weights(query_terms(text)) for field, text in texts.items()}
+    full_text = f"{title}\n{body}"
+    return Parsed(
+        texts=texts,
+        terms=terms,
+        worth=worth({term for field in terms.values() for term in field}, full_text),
+        identifiers=identifiers(texts, find_mentions(full_text).symbols),
+        dotted=dotted_names(full_text),
+        paths=tuple(dict.fromkeys(PATH.findall(full_text)))[:MOST_TERMS],
+        traces=traces,
+        # The text with its traces: the message of an error is in the trace.
+        shingles=frozenset(shingles(full_text)),
+    )
+
+
+def blank(text: str, traces: Iterable[StackTrace]) -> str:
+    """Replace stack traces by their messages: their paths and function names are used as frames."""
+    # From the end, so that the offsets of earlier traces stay valid.
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        message = f"{trace.error or ''} {trace.message or ''}"
+        text = f"{text[: trace.start]}\n{message}\n{text[trace.end :]}"
+    return text
+
+
+def split_code(text: str) -> tuple[str, str]:
+    """Split Markdown into prose and code; code is fenced, indented or follows a prompt."""
+    prose: list[str] = []
+    code: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        if FENCE.match(line):
+            fenced = not fenced
+        else:
+            (code if fenced or CODE_LINE.match(line) else prose).append(line)
+    return "\n".join(prose), "\n".join(code)
+
+
+def log_weights(counts: Counter[str]) -> dict[str, float]:
+    """Return a logarithmic weight per term, so that repetitions count less than new terms."""
+    return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
+
+
+def worth(terms: Iterable[str], text: str) -> dict[str, float]:
+    """Return the weight of each term: low for a term of many issues, higher for a term in backticks."""
+    in_backticks = query_terms("\n".join(QUOTED.findall(text)))
+    return {term: term_weight(term) * (BACKTICK_FACTOR if term in in_backticks else 1.0) for term in terms}
+
+
+def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, float]:
+    """Return the words that may name a definition, with their strengths."""
+    found: dict[str, float] = {}
+    named = {part for symbol in symbols for part in re.split(r"[.:#]+", symbol)}
+    # A plain word of prose is rarely a name; a title is short and chosen, and code consists of names.
+    for field, plain in (("title", 0.5), ("prose", 0.25), ("code", 0.5)):
+        for word in IDENTIFIER.findall(texts[field]):
+            if len(word) < 3 or word.lower() in STOPWORDS:
+                continue
+            strength = (
+                1.0 if word in named or COMPOUND.search(word) or (word[0].isupper() and field == "code") else plain
+            )
+            found[word] = max(found.get(word, 0.0), strength)
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: 2 * MOST_TERMS])
+
+
+def dotted_names(text: str) -> tuple[str, ...]:
+    """Return dotted names, including the full names of ``from a import b``."""
+    names = [name.replace("::", ".") for name in DOTTED.findall(text)]
+    for module, members in IMPORT.findall(text):
+        names.extend(f"{module}.{member.split()[0]}" for member in members.split(",") if member.split())
+    # ``dict.fromkeys`` removes repeats and preserves the order; a set would make the cut depend on hashing.
+    return tuple(dict.fromkeys(names))[:MOST_TERMS]

@@ -1,0 +1,123 @@
+"""Finds the nearest issues by their words; it compares every issue, which takes milliseconds for thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nodes.search.issue.similar.words import WORDS, IssueWords, Words, unpacked
+
+BUCKETS = 1 << 18
+"""Number of hash buckets; two words that share a bucket weigh slightly too little."""
+SATURATION = 1.2
+"""BM25's k1, which limits the weight of a repeated word."""
+TITLE, BODY, CRASH = 0.4, 0.6, 0.5
+"""Weights of the fields in the search score; title and body have the same weights in the likeness."""
+
+NEAR = 0.15
+"""Minimum score. Below it no rule relates two issues, so the other issue need not be read again."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An issue that is near another."""
+
+    number: int
+    score: float
+    """0..1, or up to 1.5 if the crash is also the same."""
+
+
+class _Field:
+    """One field of all issues: a sparse matrix with normalised rows."""
+
+    def __init__(self, rows: Sequence[bytes]) -> None:
+        self._rows = len(rows)
+        joined: Words = np.frombuffer(b"".join(rows), WORDS)
+        ends = np.cumsum([len(row) // WORDS.itemsize for row in rows], dtype=np.int64)
+        self._starts = np.concatenate((np.zeros(1, np.int64), ends))
+        # Hashed into a fixed number of buckets, so that no vocabulary of all issues has to be stored.
+        buckets = (joined["term"] & (BUCKETS - 1)).astype(np.int32)
+        frequency = np.bincount(buckets, minlength=BUCKETS).astype(np.float32)
+        # BM25's rarity. The floor keeps a positive weight for words of every issue if there are only a few issues.
+        self.rarity: Floats = np.log1p((self._rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        np.maximum(self.rarity, 0.01, out=self.rarity)
+        self._buckets = buckets
+        self._weights: Floats = self.rarity[buckets] * _saturated(joined["count"])
+
+    def cosines(self, query: bytes) -> Floats:
+        """Return the similarity of each row with a query, 0..1."""
+        query_words: Words = np.frombuffer(query, WORDS)
+        if not self._rows or not len(query_words):
+            return np.zeros(self._rows, np.float32)
+        dense = np.zeros(BUCKETS, np.float32)
+        np.add.at(dense, query_words["term"] & (BUCKETS - 1), self.weighted(query_words))
+        length = float(np.linalg.norm(self.weighted(query_words)))
+        dots = self._sums(self._weights * dense[self._buckets])
+        lengths = np.sqrt(self._sums(self._weights**2))
+        return np.divide(dots, lengths * length, out=np.zeros_like(dots), where=lengths > 0)
+
+    def weighted(self, words: Words) -> Floats:
+        """Return the weights of a row's words."""
+        weights: Floats = self.rarity[words["term"] & (BUCKETS - 1)] * _saturated(words["count"])
+        return weights
+
+    def _sums(self, values: Floats) -> Floats:
+        """Return the sum of each row's values, 0 for an empty row; ``reduceat`` gives a wrong sum for an empty row."""
+        running = np.concatenate((np.zeros(1), np.cumsum(values, dtype=np.float64)))
+        sums: Floats = (running[self._starts[1:]] - running[self._starts[:-1]]).astype(np.float32)
+        return sums
+
+
+class PastIndex:
+    """The issues of one repository by their words."""
+
+    def __init__(self, issues: Sequence[tuple[int, IssueWords]]) -> None:
+        self.numbers = np.array([number for number, _ in issues], np.int64)
+        self._title = _Field([words.title for _, words in issues])
+        self._body = _Field([words.body for _, words in issues])
+        self._crash = _Field([words.crash for _, words in issues])
+
+    def __len__(self) -> int:
+        """Return the number of issues."""
+        return len(self.numbers)
+
+    def nearest(self, query: IssueWords, limit: int) -> list[Near]:
+        """Return the nearest issues above the minimum score, best first; of equal scores, the oldest issue first."""
+        # A cosine, unlike BM25, means the same for every pair, whatever the lengths.
+        scores = TITLE * self._title.cosines(query.title) + BODY * self._body.cosines(query.body)
+        scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
+        order = np.lexsort((self.numbers, -scores))[:limit]
+        return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] >= NEAR]
+
+    def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
+        """Return the similarity of two titles, 0..1, weighted by the rarity of words."""
+        return _cosine(self._title, one.title, other.title)
+
+    def body_likeness(self, one: IssueWords, other: IssueWords) -> float:
+        """Return the similarity of two bodies, 0..1, weighted by the rarity of words."""
+        return _cosine(self._body, one.body, other.body)
+
+
+def shared(one: bytes, other: bytes) -> int:
+    """Return the number of distinct words that two fields share."""
+    return len(unpacked(one).keys() & unpacked(other).keys())
+
+
+def _cosine(field: _Field, one: bytes, other: bytes) -> float:
+    first, second = np.frombuffer(one, WORDS), np.frombuffer(other, WORDS)
+    # By whole hashes, because a shared bucket must not count as a shared word here.
+    left = dict(zip(first["term"].tolist(), field.weighted(first).tolist(), strict=True))
+    right = dict(zip(second["term"].tolist(), field.weighted(second).tolist(), strict=True))
+    dot = sum(weight * right[term] for term, weight in left.items() if term in right)
+    lengths = np.linalg.norm(list(left.values())) * np.linalg.norm(list(right.values()))
+    return round(float(dot / lengths), 4) if dot else 0.0
+
+
+def _saturated(counts: NDArray[np.uint8]) -> Floats:
+    wide = counts.astype(np.float32)
+    return wide * (SATURATION + 1) / (wide + SATURATION)

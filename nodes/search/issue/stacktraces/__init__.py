@@ -1,0 +1,46 @@
+"""Extract stack traces from prose into frames, with one file per language family."""
+
+from __future__ import annotations
+
+from nodes.search.issue.stacktraces import (
+    dotnet,
+    elixir,
+    go,
+    javascript,
+    jvm,
+    native,
+    notebook,
+    php,
+    pytest,
+    python,
+    ruby,
+    rust,
+    swift,
+)
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, split_lines
+from nodes.search.types import StackTrace
+
+_FAMILIES = (
+    *(python.find, notebook.find, pytest.find, jvm.find, javascript.find, go.find, rust.find),
+    *(ruby.find, php.find, dotnet.find, native.find, swift.find, elixir.find),
+)
+
+
+def find_traces(text: str) -> list[StackTrace]:
+    """Return the stack traces in a text, in order of appearance, at most twenty.
+
+    Each link of a chain (``Caused by``, ``During handling of``) is a separate trace. An error without a frame counts
+    only if its format is unique to programs of its language.
+    """
+    lines = split_lines(text)
+    found = [trace for find in _FAMILIES for trace in find(lines)]
+    # If two languages claim the same lines, the one with more frames is right.
+    # The sort is stable, so of equal traces the family that comes first in ``_FAMILIES`` counts.
+    found.sort(key=lambda trace: -len(trace.frames))
+    selected: list[StackTrace] = []
+    for trace in found:
+        if all(trace.end <= other.start or other.end <= trace.start for other in selected):
+            selected.append(trace)
+    # A trace that leads to code is worth more than one that only names the error.
+    selected.sort(key=lambda trace: (not trace.frames, trace.start))
+    return sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)

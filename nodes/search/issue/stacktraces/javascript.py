@@ -1,0 +1,115 @@
+"""Parse traces of Node, browsers and bundlers: ``at fn (file:1:2)`` of V8, ``fn@file:1:2`` of Firefox and Safari."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    Line,
+    error_line,
+    find_alone,
+    find_runs,
+    forward,
+    single_line_reader,
+)
+from nodes.search.types import Frame, StackTrace
+
+_AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
+_SHORT = re.compile(r"([^\s:()]{1,200}\.(?:[cm]?[jt]sx?|vue|svelte)):(\d{1,9})$")
+"""A location as a browser console shortens it: no folder, no column."""
+_TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
+_ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
+_BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
+# webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
+_LAYER = re.compile(r"\([\w-]{1,40}\)/")
+_UNCAUGHT = re.compile(
+    r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
+)
+_CONSOLE = re.compile(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
+"""The format of a browser console."""
+_NO_PLACE = re.compile(
+    r"at (?:async |new )?[^()]{1,300} ?\((?:<anonymous>|native|index \d{1,4}|eval at .*)\)$|at <anonymous>$"
+)
+_SCRIPT = re.compile(
+    r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
+    r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
+)
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find JavaScript and TypeScript traces."""
+    traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "javascript", traces, single_line_reader(_alone)))[:MAX_TRACES]
+
+
+def _frame(bare: str) -> Frame | None:
+    if bare.startswith("at "):
+        return _v8(bare[3:])
+    if "@" in bare:
+        return _gecko(bare)
+    return None
+
+
+def _v8(body: str) -> Frame | None:
+    function, paren, place = body.removeprefix("async ").removeprefix("new ").partition(" (")
+    if not paren:
+        return _placed(body.removeprefix("async "), function=None)
+    if not place.endswith(")") or place.startswith("eval at "):
+        return None
+    function, place = function.partition(" [as ")[0], place[:-1]
+    if short := _SHORT.match(place):
+        return Frame(path=clean_path(short[1]), line=int(short[2]), function=function)
+    return _placed(place, function=function)
+
+
+def _gecko(bare: str) -> Frame | None:
+    function, _, place = bare.partition("@")
+    # A function's name has no space, so this is prose with an e-mail address or a handle.
+    if " " in function.replace("async ", "").replace("get ", "").replace("set ", ""):
+        return None
+    return _placed(place, function=function.removeprefix("async*").rstrip("/<") or None)
+
+
+def _placed(place: str, *, function: str | None) -> Frame | None:
+    match = _AT_END.search(place[-_TAIL:])
+    if not match:
+        return None
+    path = place[: -len(match[0])]
+    # ``:1:2`` also ends locations of other tools; only a script's ending or scheme makes it a frame.
+    if not path or " in " in path or not _SCRIPT.search(path[-240:]):
+        return None
+    return Frame(path=clean_path(path), line=int(match[1]), function=function)
+
+
+def clean_path(path: str) -> str:
+    """Return the path without the parts that a browser, a bundler or a URL adds."""
+    path = forward(path)
+    for prefix in (_BUNDLER, _ORIGIN):
+        if match := prefix.match(path):
+            path = path[match.end() :]
+    path = path.removeprefix("file://").partition("?")[0]
+    if match := _LAYER.match(path):
+        path = path[match.end() :]
+    # ``file:///C:/x`` leaves a slash in front of the drive.
+    if re.match(r"/[A-Za-z]:/", path):
+        path = path[1:]
+    return path.removeprefix("./")
+
+
+def _heading(bare: str) -> Heading | None:
+    if lead := _UNCAUGHT.match(bare):
+        bare = bare[lead.end() :]
+    return error_line(bare.removeprefix("[cause]: ").removeprefix("Caused by: "))
+
+
+def _alone(bare: str) -> Heading | None:
+    match = _CONSOLE.match(bare)
+    return Heading(match[1], (match[2] or "").strip() or None) if match else None
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_NO_PLACE.match(bare)) or bare == "From previous event:"

@@ -1,0 +1,67 @@
+"""Parse traces of Java, Kotlin, Scala and Groovy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    Line,
+    error_line,
+    find_alone,
+    find_runs,
+    single_line_reader,
+)
+from nodes.search.types import Frame, StackTrace
+
+_PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
+_NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
+_OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
+_LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
+_CLASS = re.compile(r"[\w.$]{1,200}$")
+_THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
+    traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
+    return (traces + find_alone(lines, "java", traces, single_line_reader(_alone)))[:MAX_TRACES]
+
+
+def _frame(bare: str) -> Frame | None:
+    if not bare.startswith("at "):
+        return None
+    head, paren, rest = bare[3:].partition("(")
+    place, closed, _ = rest.partition(")")
+    # A frame may begin with a class loader and a module: ``app//java.base/java.util…``.
+    module, dot, function = head.rpartition("/")[2].rpartition(".")
+    if not (paren and closed and dot and module):
+        return None
+    if place in _NOWHERE:
+        return Frame(path="", function=function, module=module)
+    match = _PLACE.match(place)
+    if not match:
+        return None
+    # Native methods and obfuscators give numbers of zero or less, which name no line.
+    line = int(match[2]) if match[2] else 0
+    return Frame(path=match[1], line=line if line > 0 else None, function=function, module=module)
+
+
+def _heading(bare: str) -> Heading | None:
+    if thread := _THREAD.match(bare):
+        bare = bare[thread.end() :]
+    lead = next((lead for lead in _LEADS if bare.startswith(lead)), "")
+    bare = bare[len(lead) :]
+    return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
+
+
+def _alone(bare: str) -> Heading | None:
+    heading = _heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
+    return heading if heading and "." in str(heading.error) else None
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_OMITTED.match(bare))

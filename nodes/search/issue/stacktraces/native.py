@@ -1,0 +1,140 @@
+"""Parse traces of C and C++: gdb, lldb, the sanitizers and Valgrind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    FramelessError,
+    Heading,
+    Line,
+    find_alone,
+    find_runs,
+    forward,
+)
+from nodes.search.types import Frame, StackTrace
+
+_NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
+_VALGRIND = re.compile(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
+_PLACE = re.compile(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
+_SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
+_SOURCE_END = re.compile(rf"(?:[A-Za-z]:)?{_SOURCE}$")
+_RUNTIME = re.compile(
+    rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)"
+)
+_ASSERTED = re.compile(
+    rf"(?:[\w./-]{{1,100}}: )?({_SOURCE}):(\d{{1,9}}): "
+    r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): Assertion [`'](.*)' failed"
+)
+_SANITIZER = re.compile(
+    r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
+    r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
+)
+_SIGNAL = re.compile(r".{0,120}?\breceived signal (SIG\w{1,10})(?:, (.*?))?\.?$")
+_CORE = re.compile(r"Program terminated with signal (SIG\w{1,10})(?:, (.*?))?\.?$")
+_STOPPED = re.compile(r".{0,300}?stop reason = (?:signal )?(\w{1,60})(.*)")
+# Only the first words of Memcheck's own messages: every line of Valgrind begins with ``==pid==``, the program's
+# summary too.
+_MEMCHECK = re.compile(
+    r"==\d{1,10}== ((?:Invalid|Conditional|Use of|Syscall|Process terminating|Mismatched|Source and)\b.*)"
+)
+_PLAIN_SIGNAL = re.compile(r"(?:Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b")
+_TERMINATED = re.compile(r"(?:libc\+\+abi: )?terminate called after throwing an instance of '([^']{1,200})'")
+_WHAT = "what(): "
+_FILLER = re.compile(
+    r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
+    r"Backtrace stopped|\(More stack frames|<signal handler called>)"
+)
+_LOOKBACK = 12
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find traces of native debuggers and sanitizers, and final error lines of programs."""
+    runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
+    # A binary without symbols prints addresses only, which name nothing in the source.
+    traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
+    return (traces + find_alone(lines, "c", traces, _alone))[:MAX_TRACES]
+
+
+def _frame(bare: str) -> Frame | None:
+    if "#" in bare[:12] and (number := _NUMBER.match(bare)):
+        return _numbered(bare[number.end() :], has_address="0x" in number[0])
+    if bare.startswith("==") and (valgrind := _VALGRIND.match(bare)):
+        return _valgrind(bare[valgrind.end() :])
+    return None
+
+
+def _numbered(body: str, *, has_address: bool) -> Frame | None:
+    body = body.partition("`")[2] if "`" in body[:120] else body  # lldb: module`function
+    function, separator, place = body.rpartition(" at ")
+    if separator and (match := _PLACE.match(place)):
+        return Frame(forward(match[1]), int(match[2]), _name(function))
+    # ``#1 something`` without an address is an item of a list, or a reference to an issue.
+    if not has_address:
+        return None
+    function, _, place = body.rpartition(" ")
+    if (match := _PLACE.match(place)) and _SOURCE_END.match(match[1]):
+        return Frame(forward(match[1]), int(match[2]), _name(function))
+    name = _name(body.partition(" from ")[0].partition(" (/")[0])
+    return Frame("", None, name) if name and name != "??" else None
+
+
+def _valgrind(body: str) -> Frame | None:
+    function, _, rest = body.partition(" (")
+    place = _PLACE.match(rest.removesuffix(")"))
+    if place and not rest.startswith("in "):
+        return Frame(forward(place[1]), int(place[2]), _name(function))
+    return Frame("", None, _name(function)) if function != "???" else None
+
+
+def _name(written: str) -> str | None:
+    """Return the function without its arguments; those of ``operator()`` and of templates belong to the name."""
+    written = written.strip()
+    for start in (" (", "("):
+        at = written.find(start, 1)
+        if at > 0 and not written[:at].endswith("operator") and not written.startswith("("):
+            written = written[:at]
+    return written.partition(" + ")[0].strip() or None
+
+
+def _heading(bare: str) -> Heading | None:
+    for pattern in (_SANITIZER, _SIGNAL, _CORE, _STOPPED):
+        if match := pattern.match(bare):
+            return Heading(match[1], (match[2] or "").strip(" :,()") or None)
+    if match := _MEMCHECK.match(bare):
+        return Heading(match[1])
+    located = _located(bare)
+    if located:
+        return located
+    return Heading(bare.partition(" (")[0].rstrip(".")) if _PLAIN_SIGNAL.match(bare) else None
+
+
+def _located(bare: str) -> Heading | None:
+    if "ssert" not in bare and "runtime error" not in bare:
+        return None
+    if match := _RUNTIME.match(bare):
+        return Heading(match[3], match[4], Frame(forward(match[1]), int(match[2])))
+    if match := _ASSERTED.match(bare):
+        return Heading("Assertion", match[4], Frame(forward(match[1]), int(match[2]), _name(match[3])))
+    return None
+
+
+def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+    bare = lines[index].bare
+    if match := _TERMINATED.match(bare):
+        below = lines[index + 1].bare if index + 1 < len(lines) else ""
+        has_message = below.startswith(_WHAT)
+        return FramelessError(
+            Heading(match[1], below.removeprefix(_WHAT).strip() or None if has_message else None),
+            index + 1 + has_message,
+        )
+    certain = any(pattern.match(bare) for pattern in (_SANITIZER, _SIGNAL, _CORE))
+    heading = _heading(bare) if certain else _located(bare)
+    return FramelessError(heading, index + 1) if heading else None
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_FILLER.match(bare))

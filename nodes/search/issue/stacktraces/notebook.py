@@ -1,0 +1,76 @@
+"""Parse Python traces in the format of IPython, Jupyter and Colab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nodes.search.issue.stacktraces.python import MOST_RECENT, build_trace, conclusion, function_name
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
+from nodes.search.types import Frame, StackTrace
+
+_CELL = re.compile(r"(?:Cell|Input) In ?\[\d{1,6}\](?:, (?:line (\d{1,7})|in (.{1,200})))?")
+_IPYTHON = re.compile(r"File (\S{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
+_ARROW = re.compile(r"-{1,12}> {0,8}(\d{1,7})\b")
+_NUMBERED = re.compile(r"\d{1,7}\b|\(\.\.\.\)")
+_HEADED = re.compile(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
+_LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find traces of notebooks, and of IPython on a terminal."""
+    traces: list[StackTrace] = []
+    index = 0
+    while index < len(lines) and len(traces) < MAX_TRACES:
+        if _frame(lines[index].bare) is None:
+            index += 1
+            continue
+        first = index
+        index, frames = _frames(lines, first)
+        stop, heading = conclusion(lines, index)
+        top, named = first, None
+        if first and MOST_RECENT in lines[first - 1].bare:
+            top, named = first - 1, _HEADED.match(lines[first - 1].bare)
+        # One frame without a heading may be a line of prose such as "utils.py in load(x)".
+        if named or heading.error or len(frames) > 1:
+            heading = heading if heading.error else Heading(named[1] if named else None)
+            traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
+        index = max(stop, first + 1)
+    return traces
+
+
+def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
+    frames: list[Frame] = []
+    index = first
+    while index < len(lines):
+        bare = lines[index].bare
+        if frame := _frame(bare):
+            frames.append(frame)
+        elif arrow := _ARROW.match(bare):
+            # Older versions give the line only by the arrow beside the source.
+            frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
+        elif not _NUMBERED.match(bare):
+            break
+        index += 1
+    return index, frames
+
+
+def _frame(bare: str) -> Frame | None:
+    if match := _IPYTHON.match(bare):
+        return Frame(forward(match[1]), int(match[2]), function_name(match[3]))
+    if match := _CELL.match(bare):
+        return Frame("", int(match[1]) if match[1] else None, function_name(match[2]))
+    if link := _LINKED.match(bare):  # Colab links every file
+        bare = link[1] + bare[link.end() :]
+    path, separator, function = bare.partition(" in ")
+    if separator and path.startswith("<ipython-input-"):
+        return Frame("", None, function_name(function))
+    if (
+        separator
+        and path.endswith((".py", ".pyx", ".pyc"))
+        and " " not in path
+        and ("(" in function or "<" in function)
+    ):
+        return Frame(forward(path), None, function_name(function))
+    return None

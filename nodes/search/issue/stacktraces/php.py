@@ -1,0 +1,135 @@
+"""Parse PHP traces: fatal errors, numbered frames, and the pages and logs of Symfony and Laravel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nodes.search.issue.stacktraces.runs import (
+    MAX_TRACES,
+    Dialect,
+    Heading,
+    Line,
+    error_line,
+    find_alone,
+    find_runs,
+    forward,
+    single_line_reader,
+)
+from nodes.search.types import Frame, StackTrace
+
+_NUMBERED = re.compile(
+    r"#\d{1,5}:? {1,4}(?:([^(]{1,400}(?:\([A-Za-z0-9 ]{1,20}\)[^(]{1,300})?)\((\d{1,9})\)"
+    r"|\[internal function\]): ?(.*)$"
+)
+_MAIN = re.compile(r"#\d{1,5} {1,4}\{main\}")
+_AT = re.compile(
+    r"at (?:([\w\\]{1,200}(?:->|::))?([\w{}\\]{1,120})\(.{0,400}\) ?)?(?:in )?"
+    r"\(?((?:[A-Za-z]:)?[^:()\s]{1,300}\.(?:php|phtml|inc|twig))(?::| line )(\d{1,9})\)?$"
+)
+_FATAL = re.compile(
+    r"(?:PHP )?(Fatal error|Parse error|Warning|Notice|Deprecated|(?:Catchable|Recoverable) fatal error): {1,3}(.*)"
+)
+_UNCAUGHT = re.compile(r"(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
+_WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
+_LARAVEL = re.compile(r".{0,60}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
+_LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
+_NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
+# Lines between an error and its frames.
+_MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find PHP traces.
+
+    PHP prints next to each location the function called there. A Frame names the function that contains the location,
+    so the functions are shifted by one frame.
+    """
+    traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
+    return (traces + find_alone(lines, "php", traces, single_line_reader(_alone)))[:MAX_TRACES]
+
+
+def _frame(bare: str) -> Frame | None:
+    if bare.startswith("#") and (match := _NUMBERED.match(bare)):
+        path, line = (forward(match[1]), int(match[2])) if match[1] else ("", None)
+        return Frame(path, line, *_called(match[3]))
+    at = _AT.match(bare) if bare.startswith("at ") else None
+    if not at:
+        return None
+    module = at[1].removesuffix("->").removesuffix("::") if at[1] else None
+    return Frame(forward(at[3]), int(at[4]), at[2], module)
+
+
+def _called(written: str) -> tuple[str | None, str | None]:
+    name = written.partition("(")[0].strip()
+    for arrow in ("->", "::"):
+        module, found, function = name.rpartition(arrow)
+        if found:
+            return function or None, module or None
+    return name or None, None
+
+
+def _heading(bare: str) -> Heading | None:
+    for pattern in (_UNCAUGHT, _FATAL, _LARAVEL, _NEXT):
+        if match := pattern.match(bare):
+            return _located(match[1], match[2] or "")
+    if bare in _MARKER:
+        return None
+    return error_line(bare.strip("[]")) if "rror" in bare or "xception" in bare else None
+
+
+def _located(error: str, rest: str) -> Heading:
+    where = _last(_WHERE, rest) or _last(_LARAVEL_PLACE, rest)
+    if not where:
+        return Heading(error, rest.strip() or None)
+    frame = Frame(forward(where[1]), int(next(group for group in where.groups()[1:] if group)))
+    return Heading(error, rest[: where.start()].strip() or None, frame)
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match; only the last 400 characters are searched."""
+    found = None
+    for found in pattern.finditer(text, max(0, len(text) - 400)):  # noqa: B007  the last one is wanted
+        pass
+    return found
+
+
+def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
+    """Return whether the frames look like ``at Class->method() in file``, whose function contains the location."""
+    inside = (line.bare for line in lines if trace.start <= line.start < trace.end)
+    return not any(bare.startswith("#") for bare in inside)
+
+
+def _shifted(trace: StackTrace) -> StackTrace:
+    frames = trace.frames
+    # The heading's location, if there is one, is the innermost place; its function is the one that the next frame
+    # calls.
+    inner = () if _starts_with_call(frames) else frames[:1]
+    callers = frames[len(inner) :]
+    holders = [(frame.function, frame.module) for frame in callers]
+    places = (*inner, *callers) if inner else callers
+    holders = [*holders, (None, None)] if inner else [*holders[1:], (None, None)]
+    moved = tuple(
+        replace(place, function=function, module=module)
+        for place, (function, module) in zip(places, holders, strict=True)
+    )
+    return replace(trace, frames=moved)
+
+
+def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
+    return bool(frames) and frames[0].function is not None
+
+
+def _alone(bare: str) -> Heading | None:
+    match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
+    if not match:
+        return None
+    uncaught = _UNCAUGHT.match(bare)
+    heading = _located(uncaught[1], uncaught[2] or "") if uncaught else _located(match[1], match[2])
+    return heading if heading.frame or uncaught else None
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_MAIN.match(bare))

@@ -1,0 +1,43 @@
+"""Parse Python traces in pytest's format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.stacktraces.python import build_trace, error_below
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
+from nodes.search.types import Frame, StackTrace
+
+_PYTEST = re.compile(r"([^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
+# Lines of source that pytest may print between two frames of one failure.
+_MAX_GAP = 60
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find test failures."""
+    traces: list[StackTrace] = []
+    frames: list[Frame] = []
+    first = last = 0
+    error_heading: Heading | None = None
+    for index, line in enumerate(lines):
+        # A line of underscores begins the next failure.
+        if frames and (index - last > _MAX_GAP or line.bare.startswith("____")):
+            traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
+            frames, error_heading = [], None
+        if line.bare.startswith("E  "):
+            error_heading = error_heading or error_below(line.bare[1:].strip())
+        match = _PYTEST.match(line.bare) if ".py" in line.bare else None
+        # ``file.py:3: in name`` is a frame; ``file.py:3: NameError`` ends the failure.
+        if not match or not (match[3] or match[4][0].isupper()):
+            continue
+        first = first if frames else index
+        last = index
+        frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
+        if not match[3]:
+            heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
+            traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
+            frames, error_heading = [], None
+    if frames:
+        traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
+    return traces[:MAX_TRACES]

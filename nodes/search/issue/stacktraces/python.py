@@ -1,0 +1,150 @@
+"""Parse Python traces in the interpreter's format, and the parts that all Python tools have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nodes.search.issue.stacktraces.runs import (
+    MAX_FRAMES,
+    MAX_TRACES,
+    FramelessError,
+    Heading,
+    Line,
+    error_line,
+    find_alone,
+    forward,
+    is_fence,
+)
+from nodes.search.types import Frame, StackTrace
+
+MOST_RECENT = "Traceback (most recent call last)"
+_FILE = re.compile(r'File ["“”]([^"“”]{1,500})["“”], line (\d{1,9})(?:, in (.{1,200}))?')
+"""Word processors and forums replace straight quotation marks with typographic ones."""
+_CALLED = re.compile(r"\s{0,3}\(")
+_DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
+_DEBUG_VALUE = "Exception Value:"
+_MAX_CODE = 12
+"""Lines of source and carets below one frame; a multi-line expression has several."""
+_ELIDED = re.compile(r"\W{1,3}$|[\[(<.…]")
+_UNFINISHED = ("^", "~", "[Previous line repeated", "...")
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find the interpreter's traces; each link of a chain is a separate trace."""
+    traces: list[StackTrace] = []
+    index = 0
+    while index < len(lines) and len(traces) < MAX_TRACES:
+        if _file_frame(lines[index]) is None:
+            index += 1
+            continue
+        first = index
+        index, frames = _frames(lines, first)
+        stop, heading = conclusion(lines, index)
+        # Reporters often paste a trace without its first line.
+        top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
+        traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
+        index = stop
+    return (traces + find_alone(lines, "python", traces, _alone))[:MAX_TRACES]
+
+
+def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
+    """Return the end of the trace and the error in the line below its frames."""
+    if index >= len(lines):
+        return index, Heading(None)
+    heading = error_below(_text(lines[index]))
+    if heading is None:
+        return index, Heading(None)
+    below = lines[index + 1].bare if index + 1 < len(lines) else ""
+    if heading.message is None and below.startswith(_DEBUG_VALUE):
+        return index + 2, replace(heading, message=below.removeprefix(_DEBUG_VALUE).strip() or None)
+    return index + 1, heading
+
+
+def error_below(text: str) -> Heading | None:
+    """Parse the error in a line below the frames, even if its name does not end like an error's."""
+    if heading := error_line(text):
+        return heading
+    if page := _DEBUG_PAGE.match(text):
+        return Heading(page[1])
+    name, colon, message = text.partition(": ")
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None
+    # Older libraries name errors in lower case: socket.error.
+    if (colon and (len(parts) > 1 or name[0].isupper())) or (len(parts) > 1 and parts[-1][0].isupper()):
+        return Heading(name, message.strip() or None)
+    return None
+
+
+def function_name(written: str | None) -> str | None:
+    """Return the function named in a frame, without the arguments that some tools add."""
+    return _CALLED.split(written, maxsplit=1)[0].strip() or None if written else None
+
+
+def build_trace(lines: Sequence[Line], frames: list[Frame], heading: Heading, *, top: int, stop: int) -> StackTrace:
+    """Build a trace from the lines from ``top`` to before ``stop``, with its frames reversed to innermost first."""
+    return StackTrace(
+        language="python",
+        error=heading.error,
+        message=heading.message,
+        # The most recent call is printed last, and it must be retained if there are too many frames.
+        frames=tuple(frames[::-1][:MAX_FRAMES]),
+        start=lines[top].start,
+        end=lines[stop - 1].end,
+    )
+
+
+def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
+    frames: list[Frame] = []
+    index = seen = first
+    while index < len(lines):
+        line = lines[index]
+        frame = _file_frame(line)
+        if frame:
+            frames.append(frame)
+            seen = index
+        elif not _is_source(line, under=lines[seen], distance=index - seen):
+            break
+        index += 1
+    return index, frames
+
+
+def _is_source(line: Line, *, under: Line, distance: int) -> bool:
+    if is_fence(line.bare) or MOST_RECENT in line.bare or distance > _MAX_CODE:
+        return False
+    if _indent(line) > _indent(under) or _text(line).startswith(_UNFINISHED):
+        return True
+    # A trace pasted without indentation still has one line of source below each frame.
+    return _indent(line) == _indent(under) and distance == 1 and not error_line(_text(line))
+
+
+def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+    """Parse a heading whose frames are missing, and the error below it."""
+    if MOST_RECENT not in lines[index].bare:
+        return None
+    for at in range(index + 1, min(index + 1 + _MAX_CODE, len(lines))):
+        line = lines[at]
+        heading = error_line(_text(line)) if _indent(line) <= _indent(lines[index]) else None
+        if heading:
+            return FramelessError(heading, at + 1)
+        if is_fence(line.bare) or not (_indent(line) > _indent(lines[index]) or _ELIDED.match(_text(line))):
+            break
+    return None
+
+
+def _file_frame(line: Line) -> Frame | None:
+    if "File " not in line.text:
+        return None
+    match = _FILE.match(_text(line))
+    return Frame(forward(match[1]), int(match[2]), function_name(match[3])) if match else None
+
+
+def _text(line: Line) -> str:
+    """Return the line without the margin that an exception group or a table draws."""
+    return line.bare.lstrip("|+- ").rstrip("| ") if line.bare[0] in "|+" else line.bare
+
+
+def _indent(line: Line) -> int:
+    return line.indent + len(line.bare) - len(line.bare.lstrip("|+- ")) if line.bare[0] in "|+" else line.indent

@@ -1,0 +1,73 @@
+"""Parse traces of Ruby, Rails and RSpec, with the quotes of Ruby 3.4 and of earlier versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, forward, innermost_first
+from nodes.search.types import Frame, StackTrace
+
+_FRAME = re.compile(
+    r"(?:# )?(?:(\d{1,5}): )?(?:from )?((?:[A-Za-z]:)?[^:\"]{1,400}):(\d{1,9}):in ['`]([^'`]{0,200})'(?:: (.*))?$"
+)
+_SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
+# The colons are required: a name that can be split in many ways takes exponential time to fail.
+_CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
+_RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
+_RAILS = re.compile(rf"{_CLASS} \((.*)\):?$")
+_NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
+_OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find Ruby traces."""
+    return [_completed(trace, lines) for trace in find_runs(lines, _DIALECT)]
+
+
+def _match(bare: str) -> re.Match[str] | None:
+    return _FRAME.match(bare) if ":in " in bare else None
+
+
+def _frame(bare: str) -> Frame | None:
+    if match := _match(bare):
+        return Frame(_path(match[2]), int(match[3]), match[4] or None)
+    spec = _SPEC.match(bare) if bare.startswith("# ") else None
+    return Frame(_path(spec[1]), int(spec[2])) if spec else None
+
+
+def _path(written: str) -> str:
+    return forward(written).removeprefix("./")
+
+
+def _heading(bare: str) -> Heading | None:
+    rails = _RAILS.match(bare)
+    if rails:
+        return Heading(rails[1], rails[2])
+    named = _NAMED.match(bare)
+    if named and ("::" in named[1] or error_line(bare)):
+        return Heading(named[1], named[2])
+    return None
+
+
+def _completed(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Add the error that the first line names, and reverse the frames if the most recent call came last."""
+    inside = [match for line in lines if trace.start <= line.start < trace.end and (match := _match(line.bare))]
+    # Ruby 2.5 to 2.7 print the most recent call last on a terminal, with falling numbers in front.
+    if len(inside) > 1 and inside[0][1] and int(inside[0][1]) > int(inside[1][1] or 0):
+        trace = innermost_first(trace)
+    text = next((match[5] for match in inside if match[5]), None)
+    return _with_error(trace, text) if text else trace
+
+
+def _with_error(trace: StackTrace, text: str) -> StackTrace:
+    raised = _RAISED.match(text)
+    error, message = (raised[2], raised[1]) if raised else (trace.error, text)
+    return StackTrace(trace.language, error, message or None, trace.frames, trace.start, trace.end)
+
+
+def _is_filler(bare: str) -> bool:
+    return bool(_OMITTED.match(bare))
+
+
+_DIALECT = Dialect("ruby", frame=_frame, heading=_heading, filler=_is_filler)

@@ -1,0 +1,135 @@
+"""Parse Rust traces: panics, with or without a backtrace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, forward, is_fence, same_place
+from nodes.search.types import Frame, StackTrace
+
+_PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
+_PLACE = re.compile(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?:?$")
+_NUMBERED = re.compile(r"(\d{1,5}): (?:\s{0,4}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
+_AT = re.compile(r"at (.{1,400}?):(\d{1,9})(?::\d{1,9})?$")
+_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_LOOKAHEAD = 12
+"""Lines of message and notes between a panic and its backtrace."""
+_MACHINERY = (
+    "core::panicking::",
+    "std::panicking::",
+    "rust_begin_unwind",
+    "core::result::unwrap_failed",
+    "core::option::",
+    "std::sys",
+    "backtrace::",
+    "__rust",
+    "<alloc::boxed::Box",
+)
+_HEADING = "stack backtrace:"
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find Rust panics, and backtraces without a panic line."""
+    traces: list[StackTrace] = []
+    index = 0
+    while index < len(lines) and len(traces) < MAX_TRACES:
+        panicked = _PANICKED.match(lines[index].bare) if "panicked at " in lines[index].bare else None
+        if not panicked and _backtrace_frame(lines, index) is None:
+            index += 1
+            continue
+        first = index
+        heading, index = _panic(lines, index, panicked[1]) if panicked else (Heading(None), index)
+        stop, frames = _frames(lines, _backtrace_below(lines, index) if panicked else index)
+        stop = stop if frames else index
+        if heading.frame or frames or (panicked and lines[first].bare.startswith("thread '")):
+            traces.append(_trace(lines, heading, frames, first=first, stop=stop))
+        index = max(stop, first + 1)
+    return traces
+
+
+def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]:
+    """Parse the message and the location; return the index after these lines."""
+    # Before 1.73 the message came first, in quotes: ``panicked at 'message', file:1:2``.
+    place = None if error.startswith("'") else _PLACE.match(error)
+    if place:  # since Rust 1.73 the message is on a separate line
+        has_message = index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
+        message = lines[index + 1].bare if has_message else None
+        return Heading("panic", message, _frame_at(place)), index + 1 + has_message
+    message, quote, where = error.rpartition("', ")
+    place = _PLACE.match(where) if quote else None
+    return Heading(
+        "panic", message.removeprefix("'") or error.strip("'"), _frame_at(place) if place else None
+    ), index + 1
+
+
+def _is_note(bare: str) -> bool:
+    return is_fence(bare) or bare.startswith(("note: ", _HEADING))
+
+
+def _frame_at(place: re.Match[str]) -> Frame:
+    return Frame(forward(place[1]), int(place[2]))
+
+
+def _backtrace_below(lines: Sequence[Line], index: int) -> int:
+    for at in range(index, min(index + _LOOKAHEAD, len(lines))):
+        if is_fence(lines[at].bare) or "panicked at " in lines[at].bare:
+            break
+        if lines[at].bare.startswith(_HEADING):
+            return at + 1
+        if _backtrace_frame(lines, at):
+            return at
+    return index
+
+
+def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False) -> Frame | None:
+    """Parse a numbered line with a Rust path, and the location below it."""
+    if index >= len(lines) or not lines[index].bare[0].isdigit():
+        return None
+    numbered = _NUMBERED.match(lines[index].bare)
+    if not numbered:
+        return None
+    function = _HASH.sub("", numbered[2])
+    place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
+    if not place:
+        # A numbered line with ``::`` may also be an item of a list in prose; inside a backtrace it is a frame.
+        return Frame("", None, function) if "::" in function and (inside or " " not in function) else None
+    return Frame(forward(place[1]).removeprefix("./"), int(place[2]), function)
+
+
+def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
+    frames: list[Frame] = []
+    while index < len(lines):
+        frame = _backtrace_frame(lines, index, inside=bool(frames))
+        if frame:
+            frames.append(frame)
+        elif not (frames and _AT.match(lines[index].bare)):
+            break
+        index += 1
+    return index, frames
+
+
+def _trace(lines: Sequence[Line], heading: Heading, frames: list[Frame], *, first: int, stop: int) -> StackTrace:
+    frames = _without_machinery(frames)
+    if heading.frame:
+        same = [frame for frame in frames if same_place(frame, heading.frame)]
+        named = replace(heading.frame, function=same[0].function if same else None)
+        frames = [named, *(frame for frame in frames if frame not in same[:1])]
+    return StackTrace(
+        language="rust",
+        error=heading.error,
+        message=heading.message,
+        frames=tuple(frames[:MAX_FRAMES]),
+        start=lines[first].start,
+        end=lines[stop - 1].end,
+    )
+
+
+def _without_machinery(frames: list[Frame]) -> list[Frame]:
+    """Remove the frames that run after the panic."""
+    at = 0
+    while at < len(frames) and (frames[at].function or "").startswith(_MACHINERY):
+        at += 1
+    # A backtrace of machinery only is still better than none.
+    return frames[at:] or frames

@@ -1,0 +1,1 @@
+"""Paths of a commit: matching of suffixes and patterns, and the role of a file."""

@@ -1,0 +1,1 @@
+"""The ranking of files and places: features, weights, reasons and confidence."""

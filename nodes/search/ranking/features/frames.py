@@ -1,0 +1,68 @@
+"""Features of the files and functions on a stack trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.ranking.features.table import set_at_least, zero_scores
+from nodes.search.tokens import term_hash
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
+    from nodes.search.paths.suffixes import PathIndex
+    from nodes.search.ranking.features.table import Features
+    from nodes.search.types import Frame
+
+    Floats = npt.NDArray[np.float64]
+
+FRAMES = 12  # frames further out are the program's entry, not its fault
+
+
+def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed) -> None:
+    """Add features for files and functions on a stack trace; the repository's innermost frame weighs most."""
+    size = len(index.paths)
+    first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zero_scores(index)
+    for trace in parsed.traces:
+        depth = 0
+        for frame in trace.frames:
+            files = files_of_frame(names, frame)
+            files = [number for number in files if index.roles[number] in {"source", "generated"}]
+            for number in files:
+                set_at_least(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
+                mark_frame(chunk_frame, index, number, frame, 1 - depth / FRAMES)
+            # Frames of libraries do not count as depth: the innermost own frame is the one that matters.
+            depth += bool(files)
+            if depth >= FRAMES:
+                break
+    features.files["trace_first"], features.files["trace"] = first, any_frame
+    features.chunks["trace"] = chunk_frame
+
+
+def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
+    """Return the files of a frame: by its path, else by its class or module."""
+    if frame.path:
+        found = names.with_suffix(frame.path)
+        # A bare file name identifies a file only if it is unique.
+        return [number for number, shared in found if shared > 1 or len(found) == 1]
+    return [number for number, _ in names.of_module(frame.module)] if frame.module else []
+
+
+def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
+    """Mark the function of a frame, by name first, because line numbers differ between versions."""
+    in_file = np.flatnonzero(index.chunk_file == number)
+    owners = index.chunk_def[in_file]
+    if frame.function and len(in_file):
+        name = np.uint32(term_hash(frame.function.rpartition(".")[2]))
+        named = in_file[(owners >= 0) & (index.def_last[owners] == name)] if len(index.def_last) else in_file[:0]
+        if len(named):
+            chunks[named] = np.maximum(chunks[named], worth)
+            return
+    if frame.line is not None:
+        around = in_file[(index.chunk_start[in_file] <= frame.line) & (frame.line <= index.chunk_end[in_file])]
+        # Half, because the reporter's version may have other code on this line.
+        chunks[around] = np.maximum(chunks[around], worth / 2)

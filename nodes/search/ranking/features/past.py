@@ -1,0 +1,161 @@
+"""Features of earlier commits: files changed for similar reasons, files changed together, files changed often."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.index import lookup
+from nodes.search.index.columns import grouped
+from nodes.search.issue.query import FIELDS
+from nodes.search.tokens import term_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from nodes.search.index.changes import Changes
+    from nodes.search.issue.query import Parsed
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+MAX_FILES = 30  # files; a commit that changes more is no evidence for any of them
+SIMILAR = 60  # number of the most similar commits that count
+# Counts of commits, not days, so that the result does not depend on the date.
+HALF_LIFE = 150  # commits after which the weight of a change is halved
+FIX_HALF_LIFE = 600  # commits after which the weight of a fix is halved
+SMOOTHING = 3.0  # added to a file's number of changes, so that few changes together prove little
+K1, B = 1.2, 0.4
+
+
+def similar_changes(past: Changes, parsed: Parsed, size: int) -> tuple[Floats, Floats]:
+    """Score files by the similarity of the text with the messages of commits that changed them.
+
+    Returns:
+        For each file the weight of its best commit, and the sum over all commits; both 0 to 1.
+    """
+    best, total = np.zeros(size), np.zeros(size)
+    scores = _message_scores(past, parsed)
+    # Rounding prevents scores that differ by a rounding error from changing places between machines.
+    order = np.lexsort((np.arange(len(scores)), -np.round(scores, 9)))[:SIMILAR].tolist()
+    top = float(scores[order[0]]) if order else 0.0
+    for number in order:
+        files = past.file[past.file_commit == number]
+        if scores[number] <= 0 or not len(files) or past.width[number] > MAX_FILES:
+            continue
+        # Squared, so that commits far below the best one hardly count; large commits are weaker evidence.
+        share = float(scores[number] / top) ** 2 / math.sqrt(len(files))
+        best[files] = np.maximum(best[files], share)
+        total[files] += share
+    return best, total / max(1.0, float(total.max(initial=0.0)))
+
+
+def _message_scores(past: Changes, parsed: Parsed) -> Floats:
+    """Return the BM25 score of each commit's message for the text's terms."""
+    weight = _weights(parsed)
+    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
+    positions, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    size = len(past)
+    spread = np.bincount(positions, minlength=len(weight)).tolist()
+    rarity = np.array([math.log(1 + (size - count + 0.5) / (count + 0.5)) for count in spread])
+    lengths = past.words + 1.0
+    longer = lengths / (float(lengths.mean()) if size else 1.0)
+    fullness = times * (K1 + 1) / (times + K1 * (1 - B + B * longer[commit]))
+    worth = np.array(list(weight.values())) * rarity
+    return np.bincount(commit, worth[positions] * fullness, size).astype(np.float64)
+
+
+def _weights(parsed: Parsed) -> dict[int, float]:
+    weight: dict[int, float] = {}
+    for field in FIELDS:
+        for term, by in parsed.terms[field].items():
+            key = term_hash(term)
+            weight[key] = weight.get(key, 0.0) + by
+    return weight
+
+
+def score_by_messages(past: Changes, parsed: Parsed, size: int) -> Floats:
+    """Score files by BM25 of the text over all messages of the commits that changed them; 0 to 1."""
+    weight = _weights(parsed)
+    place, exact = lookup(np.array(list(weight), np.uint32), past.term_hash)
+    term, commit, times = place[exact], past.term_commit[exact], past.term_count[exact]
+    share = np.where(past.width <= MAX_FILES, 1 / np.sqrt(np.maximum(1, past.width)), 0.0)
+    row, file = _files_of(past, commit)
+    keys, cell = grouped(file.astype(np.int64) * max(1, len(weight)) + term[row])
+    count = np.bincount(cell, (share[commit] * times)[row], len(keys))
+    of_file, of_term = keys // max(1, len(weight)), keys % max(1, len(weight))
+    length = np.bincount(past.file, (share * past.words)[past.file_commit], size)
+    total = max(1, int(np.count_nonzero(length)))
+    longer = length / max(1e-9, float(length.sum()) / total)
+    spread = np.bincount(of_term[count > 0], minlength=len(weight))
+    rarity = np.log(1 + (total - spread + 0.5) / (spread + 0.5))
+    fullness = count * (K1 + 1) / (count + K1 * (1 - B + B * longer[of_file]))
+    found = np.bincount(of_file, (np.array(list(weight.values())) * rarity)[of_term] * fullness, size)
+    return found / max(1e-9, float(found.max(initial=0.0)))
+
+
+def _files_of(past: Changes, commits: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return a row per file of each given commit: the position in ``commits``, and the file."""
+    # Stable, so that files of one commit stay in their order, and sums of floats with them.
+    order = np.argsort(past.file_commit, kind="stable")
+    first = np.searchsorted(past.file_commit[order], np.arange(len(past) + 1))
+    count = first[commits + 1] - first[commits]
+    row = np.repeat(np.arange(len(commits)), count)
+    before = np.cumsum(count) - count
+    return row, past.file[order][np.repeat(first[commits] - before, count) + np.arange(len(row))]
+
+
+def fixed_often(past: Changes, tests: Flags, source: Flags) -> Floats:
+    """Return how often each source file changed with a test, as fixes do, with recent changes weighing more.
+
+    Args:
+        past: the commits.
+        tests: whether a file is a test.
+        source: whether a file is source.
+
+    Returns:
+        The logarithm of each file's rate relative to the mean, about -1 to 1.
+    """
+    size, commits = len(source), len(past)
+    with_test = np.bincount(past.file_commit, tests[past.file], commits) > 0
+    shared = np.maximum(1, np.bincount(past.file_commit, source[past.file], commits))
+    share = with_test * (past.width <= MAX_FILES) * 0.5 ** (np.arange(commits) / FIX_HALF_LIFE) / np.sqrt(shared)
+    times = np.bincount(past.file, share[past.file_commit], size)
+    mean = float(times[source].sum()) / max(1, int(source.sum()))
+    # Half a change is added on both sides, so that a file without changes has a finite value.
+    return np.asarray(np.log((times + 0.5) / (mean + 0.5)) / 5 * source)
+
+
+def recent_folder_changes(past: Changes, folder: npt.NDArray[np.int64]) -> Floats:
+    """Return how much was changed recently in each file's folder, 0 to 1.
+
+    Args:
+        past: the commits.
+        folder: the number of each file's folder.
+    """
+    narrow = past.width[past.file_commit] <= MAX_FILES
+    file, age = past.file[narrow], past.file_commit[narrow]
+    recent = np.bincount(folder[file], 0.5 ** (age / HALF_LIFE), int(folder.max(initial=0)) + 1)[folder]
+    return np.asarray(recent / max(1e-9, float(recent.max(initial=0.0))))
+
+
+def change_together(past: Changes, likely: Mapping[int, float], size: int) -> Floats:
+    """Give each file the likelihood of the files that it changed with in the past."""
+    known = np.bincount(past.file_commit, minlength=len(past))
+    several = (known > 1) & (past.width <= MAX_FILES)
+    rows = several[past.file_commit]
+    commit, file = past.file_commit[rows], past.file[rows]
+    found = np.zeros(size)
+    for one, share in likely.items():
+        with_file = np.zeros(len(past), bool)
+        with_file[commit[file == one]] = True
+        together = np.bincount(file[with_file[commit]], minlength=size)
+        times = int(together[one])
+        # A file changes with itself in every commit.
+        together[one] = 0
+        found += share * together / (times + SMOOTHING)
+    return found

@@ -1,0 +1,68 @@
+"""Features of files that are rarely at fault, whatever the text says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.paths.suffixes import PACKAGE_FILES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
+    from nodes.search.paths.suffixes import PathIndex
+    from nodes.search.ranking.features.table import Features
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+ROLES = ("test", "docs", "example", "config", "generated", "vendored", "data", "minified")
+TAGGED = r"^\W{0,3}(%s)\W{0,3}[:\]]"  # "docs: …", "[Docs] …"
+SUBJECT = {
+    "test": re.compile(rf"\bflaky\b|{TAGGED % 'tests?'}", re.IGNORECASE),
+    "docs": re.compile(rf"\b(typos?|readme|changelog)\b|{TAGGED % 'docs?|documentation'}", re.IGNORECASE),
+    "example": re.compile(TAGGED % "examples?|tutorials?|demos?", re.IGNORECASE),
+}
+"""Titles about tests, documents or examples. The bare word does not count: documents are the topic of some projects."""
+
+
+def candidate_files(index: Index, parsed: Parsed) -> Flags:
+    """Mark the files that may be at fault: source, and files that the title is about or names by path."""
+    roles = {"source"} | roles_in_title(parsed)
+    marked = np.array([role in roles for role in index.roles], bool) | named_in_title(index.names, parsed)
+    # A repository without source files (documents, configuration) ranks everything.
+    return marked if marked.any() else np.ones(len(index.paths), bool)
+
+
+def add_priors(features: Features, index: Index, ranked: Flags) -> None:
+    """Add features of files that are rarely at fault, unless ``ranked`` marks them."""
+    for role in ROLES:
+        features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked
+    stems = [path.rpartition("/")[2].partition(".")[0] for path in index.paths]
+    features.files["package_file"] = np.array([float(stem in PACKAGE_FILES) for stem in stems])
+    defined = np.bincount(index.def_file, minlength=len(index.paths)) > 0
+    code = np.array([role == "source" for role in index.roles], bool) | ~ranked
+    features.files["no_definitions"] = (~defined & code).astype(float)
+    # The logarithm and the divisor bring sizes to about 0 to 1, as all features are.
+    features.files["size"] = np.log1p(index.file_length) / 10
+    features.chunks["outside"] = (index.chunk_def < 0).astype(float)
+    features.chunks["size"] = np.log1p(index.chunk_length) / 10
+
+
+def roles_in_title(parsed: Parsed) -> frozenset[str]:
+    """Return the roles of files that the title says the issue is about."""
+    return frozenset(role for role, pattern in SUBJECT.items() if pattern.search(parsed.texts["title"]))
+
+
+def named_in_title(names: PathIndex, parsed: Parsed) -> Flags:
+    """Mark the files whose path is in the title. A path in the body is often a template's link or part of the steps."""
+    named = np.zeros(len(names.paths), bool)
+    for written in parsed.paths:
+        if "." in written and written in parsed.texts["title"]:
+            for number, shared in names.with_suffix(written):
+                named[number] |= shared > 1 or written == names.paths[number]
+    return named

@@ -1,0 +1,120 @@
+"""Features of definitions: those that the text names, and their names and kinds in the best files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.index import lookup
+from nodes.search.ranking.features.table import best_definition, of_definitions
+from nodes.search.tokens import WORD, hashes_of, term_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
+    from nodes.search.ranking.features.table import Features
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+CONTAINERS = frozenset({"class", "interface", "enum", "module", "type"})
+"""Kinds whose own lines are mostly attributes; their behaviour is in their members."""
+
+
+def add_definitions(features: Features, index: Index, parsed: Parsed, files: Iterable[int]) -> None:
+    """Add features to the chunks of some files: the kind of their definition, and how much of its name the text has."""
+    size = len(index.chunk_file)
+    title = {term_hash(term) for term in parsed.terms["title"]}
+    body = {term_hash(term) for field in ("prose", "code") for term in parsed.terms[field]}
+    container, dunder = np.zeros(size), np.zeros(size)
+    in_title, in_body = np.zeros(size), np.zeros(size)
+    for number in files:
+        meta = index.meta(number)
+        for chunk in np.flatnonzero(index.chunk_file == number).tolist():
+            definition = int(index.chunk_def[chunk]) - int(index.first_def[number])
+            # ``definition`` is meaningless then, and would count from the end of the list.
+            if index.chunk_def[chunk] < 0:
+                continue
+            container[chunk] = meta.kinds[definition] in CONTAINERS
+            last = meta.names[definition].rpartition(".")[2]
+            dunder[chunk] = last.startswith("__") and last.endswith("__")
+            parts = hashes_of(last)
+            if parts:
+                in_title[chunk] = len(title.intersection(parts)) / len(parts)
+                in_body[chunk] = len(body.intersection(parts)) / len(parts)
+    features.chunks["container"], features.chunks["dunder"] = container, dunder
+    features.chunks["name_title"], features.chunks["name_body"] = in_title, in_body
+
+
+COMMON = 12  # definitions of the same name; if there are more, the name says little
+
+
+def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add features for definitions whose exact name is in the text, weighted by how few share the name."""
+    hashes = {term_hash(word): word for word in parsed.identifiers}
+    strength = {value: parsed.identifiers[word] for value, word in hashes.items()}
+    definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
+    strong = np.zeros(len(index.def_last))
+    weak = np.zeros(len(index.def_last))
+    # Strong and weak are separate features, so that training weights a word that merely equals a name on its own.
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        (strong if strength[key] >= 1 else weak)[number] = strength[key] * rarity
+        features.notes["symbol", int(index.def_file[number])] = hashes[key]
+    dotted = np.zeros(len(index.def_last))
+    tails = {term_hash(tail): tail for name in parsed.dotted for tail in tails_of(name)}
+    definition, value = definitions_named(index.def_dotted, list(tails), index, ranked)
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        dotted[number] = rarity
+        features.notes["symbol_dotted", int(index.def_file[number])] = tails[key]
+    for name, scores in (("symbol", strong), ("symbol_word", weak), ("symbol_dotted", dotted)):
+        features.files[name] = total_of_distinct(index, scores)
+        features.chunks[name] = of_definitions(index, scores)
+
+
+def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add features for definitions named in the title. Plain words count too, because a title is short and chosen."""
+    title = {term_hash(word): 1.0 for word in WORD.findall(parsed.texts["title"]) if word in parsed.identifiers}
+    scores = np.zeros(len(index.def_last))
+    definition, value = definitions_named(index.def_last, list(title), index, ranked)
+    for number, rarity in zip(definition, rarities(value), strict=True):
+        scores[number] = rarity
+    features.files["symbol_title"] = best_definition(index, scores)
+    features.chunks["symbol_title"] = of_definitions(index, scores)
+
+
+def definitions_named(
+    names: npt.NDArray[np.uint32], hashes: list[int], index: Index, ranked: Flags
+) -> tuple[list[int], list[int]]:
+    """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
+    place, exact = lookup(np.asarray(hashes, np.uint32), names)
+    rows = np.flatnonzero(exact & ranked[index.def_file])
+    return rows.tolist(), [hashes[number] for number in place[rows]]
+
+
+def rarities(values: Sequence[int]) -> list[float]:
+    """Weight each value by how often it occurs: 1 for a unique one, little for a frequent one."""
+    counts: dict[int, int] = defaultdict(int)
+    for value in values:
+        counts[value] += 1
+    return [1 / counts[value] ** 0.5 if counts[value] <= COMMON else 0.3 / counts[value] ** 0.5 for value in values]
+
+
+def total_of_distinct(index: Index, scores: Floats) -> Floats:
+    """Sum the scores of a file's definitions with diminishing returns, so that a facade does not win by number."""
+    total = np.bincount(index.def_file, scores, len(index.paths)) if len(scores) else np.zeros(len(index.paths))
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.def_file, scores)
+    return np.asarray(0.6 * best + 0.4 * total / (1 + total))
+
+
+def tails_of(dotted: str) -> list[str]:
+    """Return the tails of a dotted name, since ``a.B.c`` may be the definition ``B.c``."""
+    parts = dotted.split(".")
+    # Tails of two and three parts: a single part is what ``symbol`` covers, and definitions rarely nest deeper.
+    return [".".join(parts[start:]) for start in range(max(0, len(parts) - 3), len(parts) - 1)]

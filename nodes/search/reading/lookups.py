@@ -1,0 +1,258 @@
+"""Queries for names, words and lines of one commit, answered from the index before any file is read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.git import cut, decode, is_text, split_lines
+from nodes.search.reading.snippets import quote
+from nodes.search.tokens import query_terms, term_hash, terms_of
+from nodes.search.types import Lookup, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+
+LONGEST = 200
+"""Maximum characters of a name or of search words that are read."""
+PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
+"""Starts of lines that more likely describe a name than use it."""
+_PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
+_NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
+
+
+def name_parts(name: str) -> list[str]:
+    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is no name."""
+    plain = name.strip().strip("`'\"").removesuffix("()")
+    parts = [part for part in _PARTS.split(plain[:LONGEST]) if part]
+    return parts if all(_NAME.fullmatch(part) for part in parts) else []
+
+
+def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether one of two names ends with the other."""
+    # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
+    shared = min(len(name), len(wanted))
+    return list(name[-shared:]) == list(wanted[-shared:])
+
+
+def spread(places: Iterable[Passage]) -> list[Passage]:
+    """Put the first use in each function first: ten uses in one function tell a reader less than ten functions."""
+    seen: Counter[tuple[str, str | None, bool]] = Counter()
+    ranked = []
+    for number, place in enumerate(places):
+        # A guess by the line's start is enough here: it changes the order only, and a parser would cost more than the
+        # lookup.
+        prose = "`" in place.quote or place.quote.lstrip().startswith(PROSE)
+        seen[place.path, place.symbol, prose] += 1
+        ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
+    return [place for *_, place in sorted(ranked, key=lambda item: item[:3])]
+
+
+def first_mentions(
+    index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
+) -> frozenset[int]:
+    """Return the lines of a file at which definitions of that name contain it."""
+    in_file = np.flatnonzero(index.def_file == number)
+    rows = in_file[index.def_last[in_file] == term_hash(name)].tolist()
+    found = set()
+    for row in rows:
+        span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
+        # The name is not always on the first line of its definition: decorators and annotations precede it.
+        found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
+    return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file whose lines were read."""
+
+    index: Index
+    number: int
+    lines: Sequence[str]
+    """With their line endings."""
+
+
+def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Passage | None:
+    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``max_bytes`` bytes allow.
+
+    Return None if the file was not read, has no such line, or its first line alone is too long.
+    """
+    if source is None or not 1 <= start <= end:
+        return None
+    size, last = 0, start - 1
+    for line in source.lines[start - 1 : end]:
+        size += len(line.encode("utf-8", "surrogatepass"))
+        if size - line.endswith("\n") > max_bytes:
+            break
+        last += 1
+    text = cut(list(source.lines), start, last)
+    if not text or not text.strip():
+        return None
+    ends = min(end, len(source.lines))
+    return Passage(source.index.paths[source.number], start, last, text, symbol_at(source, start), ends)
+
+
+def symbol_at(source: Source, line: int) -> str | None:
+    """Return the name of the innermost definition around a line."""
+    index = source.index
+    in_file = np.flatnonzero(index.def_file == source.number)
+    around = in_file[(index.def_start[in_file] <= line) & (index.def_end[in_file] >= line)]
+    # An outer definition precedes those inside it, so the last one is the innermost.
+    return index.name_of(int(around[-1])) if len(around) else None
+
+
+DEFINITIONS, REFERENCES, MATCHES = 4, 8, 5
+"""Maximum passages per answer."""
+FILES_READ = 60
+"""Maximum files that are read to find uses of a name."""
+PER_FILE = 2
+WHOLE, SHORT = 1_000, 320
+"""Bytes of a single passage, and of one among several."""
+RANK = {"source": 0, "config": 1}
+"""Roles that come first; all others share one rank."""
+
+
+class Lookups:
+    """Lookups in one commit. Names match exactly, words do not. No input is used as a pattern, a path or a revision."""
+
+    def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
+        """Create lookups for a commit that skip the files with the ignored numbers."""
+        self._repository = repository
+        self._commit = commit
+        self._index = index
+        self._ignored = frozenset(ignored)
+
+    def lines(self, path: str, start: int, end: int) -> Lookup | None:
+        """Return lines of a text file of the commit, as many as fit; None if it has no such file."""
+        if self._index.number_of.get(path, -1) in {-1, *self._ignored}:
+            return None
+        content = self._repository.read_file(self._commit, path)
+        if content is None or not is_text(content):
+            return None
+        source = Source(self._index, self._index.number_of[path], split_lines(decode(content)))
+        found = passage(source, start, end, WHOLE)
+        return Lookup((found,) if found else (), len(source.lines))
+
+    def definitions(self, name: str) -> Lookup:
+        """Return where a name is defined; a dotted name and the definition's match if one ends with the other."""
+        wanted = name_parts(name)
+        if not wanted:
+            return Lookup()
+        index = self._index
+        rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
+        searched = [row for row in rows if int(index.def_file[row]) not in self._ignored]
+        matching = [row for row in searched if is_called(index.name_of(row).split("."), wanted)]
+        best = sorted(matching, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
+        chosen = best[:DEFINITIONS]
+        size = WHOLE if len(chosen) == 1 else SHORT
+        sources = self._sources(int(index.def_file[row]) for row in chosen)
+        found = (
+            passage(sources.get(int(index.def_file[row])), int(index.def_start[row]), int(index.def_end[row]), size)
+            for row in chosen
+        )
+        return Lookup(tuple(filter(None, found)), len(matching))
+
+    def references(self, name: str) -> Lookup:
+        """Return lines that contain a name as a whole word, without its definitions; code comes before prose."""
+        wanted = name_parts(name)
+        if not wanted:
+            return Lookup()
+        places = list(self._uses(wanted[-1], self._files_with(wanted[-1])))
+        return Lookup(tuple(spread(places)[:REFERENCES]), len(places))
+
+    def words(self, text: str) -> Lookup:
+        """Return the functions that share most of the words, weighted by rarity, at most two per file."""
+        terms = sorted(query_terms(text[:LONGEST]))
+        if not terms:
+            return Lookup()
+        index = self._index
+        matches = index.match([term_hash(term) for term in terms])
+        if not len(matches.term):
+            return Lookup()
+        chunks = len(index.chunk_file)
+        # BM25 with k1 = 1 and b = 0.5, without the ranker's features: a lookup has only words.
+        rarity = np.log(1 + chunks / (1 + np.bincount(matches.term, minlength=len(terms))))
+        length = index.chunk_length / max(1.0, float(index.chunk_length.mean()))
+        saturated = matches.counts / (matches.counts + 0.5 + 0.5 * length[matches.chunk])
+        scores = np.bincount(matches.chunk, rarity[matches.term] * saturated, chunks)
+        # Rounding prevents scores that differ by a rounding error from changing places between machines.
+        chosen = self._best(np.round(scores, 9))
+        weights = {term: float(rarity[number]) for number, term in enumerate(terms)}
+        sources = self._sources(int(index.chunk_file[chunk]) for chunk in chosen)
+        found = (self._matching(sources, chunk, weights) for chunk in chosen)
+        return Lookup(tuple(filter(None, found)), int(np.count_nonzero(scores)))
+
+    def _matching(self, sources: dict[int, Source], chunk: int, weights: dict[str, float]) -> Passage | None:
+        source = sources.get(int(self._index.chunk_file[chunk]))
+        if source is None:
+            return None
+        start, end = int(self._index.chunk_start[chunk]), int(self._index.chunk_end[chunk])
+        lines = quote(source.lines, start, end, weights)
+        return passage(source, lines.start, lines.end, SHORT)
+
+    def _best(self, scores: npt.NDArray[np.float64]) -> list[int]:
+        index = self._index
+        # More candidates than results, because ignored files and those beyond PER_FILE drop out.
+        near = np.argsort(-scores, kind="stable")[: 20 * MATCHES].tolist()
+        order = sorted(
+            (chunk for chunk in near if scores[chunk] > 0),
+            key=lambda chunk: (self._rank(int(index.chunk_file[chunk])), -scores[chunk], chunk),
+        )
+        per_file: Counter[int] = Counter()
+        selected = []
+        for chunk in order:
+            if int(index.chunk_file[chunk]) in self._ignored:
+                continue
+            per_file[int(index.chunk_file[chunk])] += 1
+            if per_file[int(index.chunk_file[chunk])] <= PER_FILE:
+                selected.append(chunk)
+        return selected[:MATCHES]
+
+    def _files_with(self, name: str) -> list[int]:
+        """Return the files whose index contains the name, the repository's own code first."""
+        terms = terms_of(name)
+        if not terms:
+            return []
+        # The last term is the compound identifier as a whole, which fewer files contain than its parts.
+        matches = self._index.match([term_hash(terms[-1])])
+        files = set(np.unique(self._index.chunk_file[matches.chunk]).tolist()) - self._ignored
+        return sorted(files, key=lambda number: self._order(number, 0))[:FILES_READ]
+
+    def _uses(self, name: str, files: Sequence[int]) -> Iterator[Passage]:
+        # Not ``\b``: ``$`` is part of names in JavaScript and PHP, and a name may end in ``?`` or ``!``.
+        pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+        index = self._index
+        sources = self._sources(files)
+        for number in files:
+            if number not in sources:
+                continue
+            source = sources[number]
+            defined = first_mentions(index, number, name, source.lines, pattern)
+            for line, text in enumerate(source.lines, 1):
+                if pattern.search(text) and line not in defined and (found := passage(source, line, line, SHORT)):
+                    yield found
+
+    def _sources(self, files: Iterable[int]) -> dict[int, Source]:
+        wanted = {number: self._index.blobs[number] for number in sorted(set(files))}
+        # One git process reads all blobs; several paths may share a blob.
+        contents = dict(self._repository.read(sorted(set(wanted.values()))))
+        return {
+            number: Source(self._index, number, split_lines(decode(contents[blob])))
+            for number, blob in wanted.items()
+            if blob in contents
+        }
+
+    def _order(self, number: int, line: int) -> tuple[int, str, int]:
+        return self._rank(number), self._index.paths[number], line
+
+    def _rank(self, number: int) -> int:
+        return RANK.get(self._index.roles[number], len(RANK))
