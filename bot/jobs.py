@@ -68,6 +68,8 @@ class Triage(_IssueWork):
     """The id of the user who requested it with a command."""
     asked_in: int | None = None
     """The id of the comment with that command; its author receives a reply if the run has no result."""
+    actor: str = ""
+    """The login of the user who requested it with a command."""
 
     @property
     def may_repeat(self) -> bool:
@@ -96,6 +98,8 @@ class Continue(_IssueWork):
     kind: Literal["continue"] = "continue"
     asked_in: int | None = None
     """The id of the comment with the command, as in `Triage`."""
+    actor: str = ""
+    """The login of the user who gave the command."""
 
     @property
     def may_repeat(self) -> bool:
@@ -136,6 +140,52 @@ class Commands(_IssueWork):
             and (self.ref, self.sender_id, self.comment.author_id) == (last.ref, last.sender_id, last.comment.author_id)
             and self.comment.body.split() == last.comment.body.split()
         )
+
+
+class Remind(_IssueWork):
+    """Remind once of a question that is still open."""
+
+    kind: Literal["remind"] = "remind"
+    question_id: str
+    after: float
+    """Seconds from the question to the reminder."""
+
+    @property
+    def delay(self) -> float:
+        """The repository's setting when the question was asked."""
+        return self.after
+
+
+class Alert(_IssueWork):
+    """Alert maintainers to a crash that several people report; the issue is the first one of it."""
+
+    kind: Literal["alert"] = "alert"
+    lane: ClassVar[Lane] = "control"
+    fingerprint: str
+    at: float
+    """When the alert became due, in seconds since 1970."""
+
+
+PageCommandName = Literal["triage", "right", "wrong"]
+
+
+class PageCommand(_IssueWork):
+    """Run a command that a person gave on the page of a run."""
+
+    kind: Literal["page_command"] = "page_command"
+    lane: ClassVar[Lane] = "control"
+    name: PageCommandName
+    argument: str = ""
+    by: str
+    """Login of the person who was logged in; their permission on GitHub counts when the job runs."""
+    by_id: int | None = None
+    is_operator: bool = False
+    """The operator's token was used, which needs no permission on GitHub."""
+
+    @property
+    def may_repeat(self) -> bool:
+        """A person may press a button several times."""
+        return True
 
 
 class CommentDeleted(_IssueWork):
@@ -271,7 +321,20 @@ class RepositoryChanged(_Work):
 
 
 OnIssueWork = (
-    Triage | Edited | Reply | Continue | Expire | Commands | LeftOver | CommentDeleted | Ended | Score | Labelled
+    Triage
+    | Edited
+    | Reply
+    | Continue
+    | Expire
+    | Remind
+    | Alert
+    | Commands
+    | PageCommand
+    | LeftOver
+    | CommentDeleted
+    | Ended
+    | Score
+    | Labelled
 )
 Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.

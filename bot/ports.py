@@ -365,6 +365,14 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """A person's judgement of the issue's last report."""
+
+    right: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandEffects:
     """The effects of a command. The store's part is applied in one transaction; ``publish`` then applies GitHub's."""
 
@@ -374,6 +382,7 @@ class CommandEffects:
     muted: bool | None = None
     """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()
+    judgement: Judgement | None = None
     add_labels: tuple[str, ...] = ()
     remove_labels: tuple[str, ...] = ()
     reaction: Reaction | None = None

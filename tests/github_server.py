@@ -276,7 +276,14 @@ def list_visible(asked: Asked) -> Answer:
     seen = sorted(asked.world.may_read.get(_person(asked), set()))
     if int(asked.blanks["installation"]) != INSTALLATION or not seen:
         raise RefusalError(404)
-    return 200, {"total_count": len(seen), "repositories": asked.page([{"id": number} for number in seen])}
+    listed = [{"id": number, "permissions": _flags(asked.world.repos.get(number), _person(asked))} for number in seen]
+    return 200, {"total_count": len(seen), "repositories": asked.page(listed)}
+
+
+def _flags(repo: Repo | None, login: str) -> dict[str, bool]:
+    """Return a person's permission flags in a repository."""
+    highest = repo.permissions.get(login, "pull") if repo else "pull"
+    return {flag: FLAGS.index(flag) >= FLAGS.index(highest) for flag in FLAGS}
 
 
 def _person(asked: Asked) -> str:
@@ -336,7 +343,7 @@ def list_labels(asked: Asked) -> Answer:
 
 def get_permission(asked: Asked) -> Answer:
     highest = asked.repo("metadata").permissions.get(asked.blanks["user"], "pull")
-    flags = {flag: FLAGS.index(flag) >= FLAGS.index(highest) for flag in FLAGS}
+    flags = _flags(asked.repo("metadata"), asked.blanks["user"])
     role = {"admin": "admin", "maintain": "write", "push": "write"}.get(highest, "read")
     user = {**person(asked.blanks["user"]), "permissions": flags}
     return 200, {"permission": role, "role_name": highest, "user": user}

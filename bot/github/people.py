@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,6 +24,8 @@ _OURS = frozenset(
     {"incorrect_client_credentials", "redirect_uri_mismatch", "unauthorized_client", "application_suspended"}
 )
 """GitHub's error codes for faults of our settings; others are about the person's code."""
+_TRIAGES = ("triage", "push", "maintain", "admin")
+"""Permission flags that include triage; GitHub Enterprise Server may send only some of them."""
 _PAGES = 100
 """Pages of one list; if a person can read more than 10,000 repositories, the first of them are shown."""
 
@@ -32,6 +35,15 @@ logger = logging.getLogger(__name__)
 
 class LoggedOutError(RefusedError):
     """GitHub does not accept the code or the token, or no longer does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A GitHub account."""
+
+    login: str
+    """Empty if GitHub returns none."""
+    id: int | None
 
 
 class People:
@@ -66,33 +78,37 @@ class People:
             raise LoggedOutError("no token")
         return token
 
-    async def login(self, token: str) -> str:
-        """Return the person's login.
+    async def account(self, token: str) -> Person:
+        """Return who the person is.
 
         Raises:
             LoggedOutError: The token is no longer valid.
             RetryableError: GitHub does not respond.
         """
-        return str((await self._request("GET", f"{self._api}/user", token=token) or {}).get("login") or "")
+        found = await self._request("GET", f"{self._api}/user", token=token) or {}
+        number = found.get("id")
+        return Person(str(found.get("login") or ""), number if isinstance(number, int) else None)
 
-    async def repositories(self, token: str) -> frozenset[int]:
+    async def repositories(self, token: str) -> dict[int, bool]:
         """Return the ids of the repositories that the App is installed in and the person can read.
+
+        Each value tells whether the person has at least the triage permission there.
 
         Raises:
             LoggedOutError: The token is no longer valid.
             RetryableError: GitHub does not respond, or does not list the installations.
         """
-        found: set[int] = set()
+        found: dict[int, bool] = {}
         try:
             # httpx limits each operation only, and a person may have hundreds of pages.
             async with asyncio.timeout(_ALL):
                 async for installation in self._listed("/user/installations", "installations", token, needed=True):
                     path = f"/user/installations/{int(installation['id'])}/repositories"
                     async for repository in self._listed(path, "repositories", token):
-                        found.add(int(repository["id"]))
+                        found[int(repository["id"])] = _may_triage(repository)
         except (TimeoutError, KeyError, TypeError, ValueError) as error:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
-        return frozenset(found)
+        return found
 
     async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Yield the items of every page.
@@ -130,6 +146,12 @@ class People:
         if answer.status_code != 200 or not isinstance(response, dict):
             raise RetryableError(f"GitHub answered {answer.status_code}")
         return response
+
+
+def _may_triage(repository: dict[str, Any]) -> bool:
+    """Return whether a listed repository's permission flags, which are the person's, include triage."""
+    flags = repository.get("permissions")
+    return isinstance(flags, dict) and any(flags.get(level) is True for level in _TRIAGES)
 
 
 def _log_fault(answer: dict[str, Any] | None) -> None:

@@ -103,7 +103,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         finally:
             await worker.stop()
 
-    site = Site.of(settings, store)
+    site = Site.of(settings, store, worker.wake)
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/readyz", readyz),

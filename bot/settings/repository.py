@@ -27,13 +27,14 @@ CommandName = Literal[
     "answer",
     "stop",
     "resume",
+    "right",
     "wrong",
     "duplicate",
     "not-duplicate",
     "label",
     "unlabel",
 ]
-StateName = Literal["needs-answer", "cause-found", "no-cause", "duplicate", "fixed"]
+StateName = Literal["needs-answer", "no-answer", "cause-found", "no-cause", "duplicate", "fixed"]
 LabelName = Literal[Kind, StateName]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=STARS)]
@@ -53,7 +54,8 @@ class Labels(Section):
     """Labels that may be set as proposed; ``*`` matches any text, as in ``area: *``."""
     map: Annotated[dict[LabelName, Label], Field(max_length=50)] = {}
     """This repository's label for a kind (``bug``, ``feature``, ``question``, ``docs``, ``spam``, ``security``) or a
-    state (``needs-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here are allowed.
+    state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
+    are allowed.
     A state without an entry has no label."""
 
     def allows(self, label: str) -> bool:
@@ -100,6 +102,9 @@ class RepositoryConfig(Section):
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` sends no issue text to a model; ``auto`` uses the operator's setting."""
     labels: Labels = Labels()
+    remind_after_days: Annotated[int, Field(ge=1, le=13)] | None = None
+    """Days after which the reporter is reminded once of a question that is still open; without it there is no
+    reminder. After 14 days the report is written without an answer, and the label ``labels.map.no-answer`` is set."""
     ignore_paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = ()
     """Files that are never reported as suspects, such as ``vendor/**``: ``.gitignore`` patterns, without ``!``."""
     limits: Limits = Limits()
@@ -109,6 +114,9 @@ class RepositoryConfig(Section):
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
     pictures: bool = True
     """``false`` fetches no picture of an issue and sends none to a model, even if the operator enabled it."""
+    crash_alerts: bool = True
+    """``false`` posts no comment when three people report the same crash within 24 hours, and sends no alert. With
+    ``true`` the first of these issues gets one comment, once per crash."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"

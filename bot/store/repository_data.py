@@ -31,6 +31,9 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "label_actors": _ISSUE,
     "relations": _ISSUE,
     "outcomes": _ISSUE,
+    "feedback": _ISSUE,
+    "crashes": _REPOSITORY,
+    "crash_alerts": _REPOSITORY,
     "past_issues": _REPOSITORY,
     "past_walks": _REPOSITORY,
     "limited": _REPOSITORY,
@@ -142,7 +145,7 @@ class Pruning:
         self._database = database
 
     async def closed_issues(self, older_than: float) -> Dropped:
-        """Delete evidence, events and usage of issues that ended this many seconds ago; reports and answers remain."""
+        """Delete evidence, events, usage and texts of issues that ended this many seconds ago; reports remain."""
         now = self._database.clock()
         return await self._database.do(lambda db: _drop_closed(db, now, now - older_than))
 
@@ -156,7 +159,7 @@ class Pruning:
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:
-        """Delete usage and limit counters older than this many seconds, and writes older than the hour that counts."""
+        """Delete usage and limit counters older than this many seconds, and older writes and crashes than count."""
         now = self._database.clock()
         await self._database.do(lambda db: _drop_counters(db, now, day_of(now - older_than)))
 
@@ -181,6 +184,7 @@ def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
         for table in ("evidence", "run_events"):
             db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)  # noqa: S608  the names are in this function
         db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
+        db.execute("UPDATE runs SET body = '' WHERE issue_key = ?", (key,))
     db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
     return Dropped(len(keys), tuple(threads), len(keys) == MOST)
 
@@ -190,6 +194,7 @@ def _drop_counters(db: Connection, now: float, day: str) -> None:
     db.execute("DELETE FROM usage WHERE day < ?", (day,))
     db.execute(_ASKED_FOR_LONG_AGO)
     db.execute("DELETE FROM limited WHERE day < ?", (day,))
+    db.execute("DELETE FROM crashes WHERE at < ?", (now - 7 * 86_400.0,))
     db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
 
 

@@ -12,6 +12,7 @@ from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.issues.control import Control
+from bot.store.issues.crashes import Crashes
 from bot.store.issues.past_issues import PastIssues
 from bot.store.issues.questions import Questions, read_questions
 from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
@@ -147,6 +148,7 @@ class RepositoryStore:
         self.limited = RepositoryLimited(database, key)
         self.past = PastIssues(database, self._tenant)
         self.outcomes = RepositoryOutcomes(database, self._tenant)
+        self.crashes = Crashes(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues.

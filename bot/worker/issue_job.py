@@ -51,6 +51,8 @@ class CurrentIssue:
     """A person's command started the run."""
     asked_in: int | None = None
     """Id of the comment with that command."""
+    asked_by: str = ""
+    """Login of that person."""
 
 
 @dataclass(frozen=True, slots=True)

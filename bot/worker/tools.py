@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
 from bot.runs.mirrors import Mirrors
@@ -25,6 +26,7 @@ from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
+from bot.worker.publish.hook import Hook
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
@@ -150,6 +152,8 @@ class Tools:
     """Pace of model calls, shared by all processes that use the store."""
     bots: frozenset[str]
     """Logins of bots that the operator counts as people, in lower case."""
+    hook: Hook | None = None
+    """The operator's address for alerts."""
 
 
 @asynccontextmanager
@@ -179,7 +183,22 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             keep=Retention.of(settings.settings),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
+            hook=_hook(settings.settings),
         )
+
+
+def _hook(settings: Settings) -> Hook | None:
+    """Return the operator's address for alerts; None if there is none.
+
+    Raises:
+        UserError: The address has no secret.
+    """
+    url, secret = settings.triage_alert_url, settings.triage_alert_secret
+    if url is None:
+        return None
+    if secret is None:
+        raise UserError("TRIAGE_ALERT_URL needs TRIAGE_ALERT_SECRET, with which its requests are signed")
+    return Hook(url, secret.get_secret_value().encode())
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:

@@ -31,7 +31,8 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker import control, outcomes, past
+from bot.worker import alerts, control, outcomes, past
+from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane
 from bot.worker.tools import Tools, open_tools
@@ -96,7 +97,10 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "reply": lane.reply,
     "continue": lane.resume_run,
     "expire": lane.expire,
+    "remind": lane.remind,
+    "alert": alerts.alert,
     "commands": control.commands,
+    "page_command": page.page_command,
     "left_over": control.left_over,
     "comment_deleted": control.comment_deleted,
     "ended": control.ended,

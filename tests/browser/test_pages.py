@@ -90,9 +90,52 @@ async def test_a_list_is_filtered_by_keyboard_and_leads_to_a_run(browser: Browse
         await page.get_by_role("link", name="Newer").press("Enter")
         await page.get_by_role("link", name="scan hangs on an open quote").press("Enter")
         await page.get_by_role("heading", name="scan hangs on an open quote").wait_for()
+        await expect(page.get_by_role("img", name="The path through the graph")).to_be_hidden()
+        await page.get_by_role("link", name="How it was found").press("Enter")
         await page.get_by_role("img", name="The path through the graph").wait_for()
+        await page.get_by_role("link", name="Evidence", exact=True).press("Enter")
         await page.get_by_role("link", name="All 8").press("Enter")
         await expect(page.get_by_role("heading", level=3)).to_have_count(8)
+
+
+_FITS = "document.querySelector('{}').getBoundingClientRect().bottom <= innerHeight"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_the_answer_of_a_run_is_seen_without_scrolling(
+    browser: Browser, served: Served, *, width: int, dark: bool
+) -> None:
+    async with opened_tab(browser, dark=dark, **OPERATOR) as tab:
+        await tab.page.set_viewport_size({"width": width, "height": 800})
+        await tab.open(served.url + served.busy.paths["run"])
+        await expect(tab.page.get_by_text("The fix is probably in")).to_be_visible()
+        assert await tab.page.evaluate(_FITS.format("#answer"))
+        if width == 1280:
+            assert await tab.page.evaluate(_FITS.format(".judge"))
+            assert await tab.page.evaluate(_FITS.format("#changes"))
+        await tab.page.get_by_text("Wrong, because").press("Enter")
+        for fold in await tab.page.locator(".fold > summary").all():
+            await fold.press("Enter")
+        await assert_accessible(tab)
+
+
+async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Served) -> None:
+    ref = await ran(served.store, Ran(title="To be corrected", number=950))
+    async with opened_tab(browser) as tab:
+        page = tab.page
+        await tab.open(f"{served.url}/login?next=/runs/octo/parser/950/1")
+        await page.get_by_label("Operator's token").fill(TOKEN)
+        await page.keyboard.press("Enter")
+        await page.get_by_text("Wrong, because").press("Enter")
+        await page.get_by_label("What is wrong, and where is it really?").fill("it is the reader")
+        await page.get_by_role("button", name="Send and run again").press("Enter")
+        await expect(page.get_by_role("status")).to_contain_text("Your request is stored")
+        await assert_accessible(tab)
+    job = await served.store.jobs.claim("control", "me")
+    assert job is not None
+    assert (job.work.key, job.work.argument) == (ref.key, "it is the reader")
+    await served.store.jobs.settle(job, "done")
 
 
 async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser: Browser, served: Served) -> None:

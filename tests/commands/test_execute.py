@@ -14,6 +14,7 @@ from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result
 from bot.settings.repository import FoundConfig, read_config
 from bot.store.databases.sqlite import SqliteStore
+from bot.store.runs.feedback import read_feedback
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.execute import CommandComment, execute
 from bot.worker.commands.parse import Edit
@@ -150,6 +151,25 @@ async def test_redirect_and_wrong_leave_signals(stage) -> None:
         ("correction", "the lexer is never reached"),
     ]
     assert await stage.queued() == ["triage"]
+
+
+async def test_right_and_wrong_judge_the_last_report(stage) -> None:
+    comment = await stage.say("/triage right")
+    assert "This issue has no report yet." in stage.said[-1]
+    await stage.finish_a_run()
+    comment = await stage.say("/triage right")
+    assert (stage.marks(comment), await stage.queued()) == (["rocket"], [])
+    await stage.say("/triage wrong it is the reader", "tom")
+    await stage.say("/triage right", "olaf")
+    key = stage.ref.key
+    judged = await stage.store._database.read(lambda db: read_feedback(db, key, 1))
+    assert [(one.actor, one.judgement.right, one.judgement.why) for one in judged] == [
+        ("mia", True, ""),
+        ("tom", False, "it is the reader"),
+    ]
+    await stage.say("/triage right", "tom")
+    judged = await stage.store._database.read(lambda db: read_feedback(db, key, 1))
+    assert {one.actor: one.judgement.right for one in judged} == {"mia": True, "tom": True}
 
 
 async def test_stop_mutes_and_resume_lifts_it(stage) -> None:

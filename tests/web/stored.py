@@ -11,7 +11,7 @@ from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs import Ending, RunStatus
+from bot.store.runs import Ending, Origin, RunStatus
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.runs.run_events import Visit, dump
 from bot.store.tables import IssueStore, Store
@@ -88,6 +88,9 @@ def visits(trace: Sequence[TraceEntry] = TRACE, began: float = 1_763_700_000.0) 
     return found
 
 
+ORIGIN = Origin("It hangs on an open quote.\n\nlexer 2.4.1 on Debian.", "rita", "opened")
+
+
 @dataclass
 class Ran:
     """The properties of a run that a test needs."""
@@ -103,7 +106,8 @@ class Ran:
     visits: Sequence[Visit] | None = None
     comment: str = ""
     number: int = 0
-    """The run's number; 0 takes the next one."""
+    """The issue's number; 0 takes the next one."""
+    origin: Origin = ORIGIN
 
 
 METRICS = Metrics(
@@ -133,7 +137,9 @@ async def ran(store: Store, run: Ran) -> IssueRef:
     ref = IssueRef(run.repository.host, 7, run.repository.id, run.repository.owner, run.repository.name, number)
     mine, job = store.for_issue(ref), await job_for(store, ref)
     row = await mine.runs.open()
-    await mine.runs.pin(row.number, sha=SHA, brain=run.brain, config_hash="", body_hash="x", title=run.title)
+    await mine.runs.pin(
+        row.number, sha=SHA, brain=run.brain, config_hash="", body_hash="x", title=run.title, origin=run.origin
+    )
     await mine.evidence(row.number).put(run.gathered)
     await mine.events(row.number).add(*map(dump, visits(run.trace) if run.visits is None else run.visits))
     if run.comment:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from bot.ports import AskedQuestion
 from bot.report.comment.folds import fold
 from bot.report.comment.known_failure import known
 from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
@@ -79,6 +81,25 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
         f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
     )
     return "\n\n".join(filter(None, (question_marker(question_id), WAITING[0], asked, link))) + "\n"
+
+
+def reminder_marker(question_id: str) -> str:
+    """Return the line by which the reminder of a question is found."""
+    return question_marker(question_id).replace("triage:question", "triage:reminder", 1)
+
+
+def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
+    """Render the one reminder of an open question; it mentions nobody, since the comment itself notifies.
+
+    Args:
+        thread: the issue.
+        question: the question.
+        asked_url: the address of the comment that asked it; empty if unknown.
+    """
+    asked = open_questions(replace(without_mention(thread), questions=(question,)))
+    where = f"[This question]({asked_url})" if asked_url.startswith(f"{thread.base}/issues/") else "This question"
+    says = f"{where} is still open. If no answer comes, the report is written without it; nothing is closed."
+    return "\n\n".join((reminder_marker(question.question_id), says, asked)) + "\n"
 
 
 def visible_words(body: str) -> int:

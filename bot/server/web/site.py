@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -23,11 +24,13 @@ class Site:
     store: Store
     authenticator: Authenticator
     live: Live
+    wake: Callable[[], None] = lambda: None
+    """Signals that a job was stored."""
 
     @classmethod
-    def of(cls, settings: Settings, store: Store) -> Site:
-        """Build the site from the settings."""
-        return cls(settings, store, build_authenticator(settings, store.ended_sessions), Live(store.pages.runs))
+    def of(cls, settings: Settings, store: Store, wake: Callable[[], None] = lambda: None) -> Site:
+        """Build the site from the settings; ``wake`` signals that a job was stored."""
+        return cls(settings, store, build_authenticator(settings, store.ended_sessions), Live(store.pages.runs), wake)
 
     def address(self, request: Request) -> str:
         """Return the address under which browsers reach this server, without a trailing slash."""

@@ -346,8 +346,47 @@ CREATE TABLE api_tokens (
 CREATE INDEX api_tokens_of_repository ON api_tokens (repository_key)
 """
 
+# The text that a run read, who wrote it, and what began the run; runs of older releases have the defaults. ``feedback``
+# has at most one row for each person, source and run.
+_ORIGINS = """
+ALTER TABLE runs ADD COLUMN body TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN author TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN why TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN asked_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN asked_in INTEGER;
+CREATE TABLE feedback (
+    issue_key TEXT NOT NULL,
+    run_no INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    is_right INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (issue_key, run_no, source, actor)
+) STRICT, WITHOUT ROWID
+"""
+
+# ``crashes`` is read within a day of its rows; ``crash_alerts`` remembers which crashes had their alert.
+_CRASHES = """
+CREATE TABLE crashes (
+    repository_key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    issue_key TEXT NOT NULL,
+    reporter INTEGER NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (repository_key, fingerprint, issue_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX crashes_by_age ON crashes (at);
+CREATE TABLE crash_alerts (
+    repository_key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (repository_key, fingerprint)
+) STRICT, WITHOUT ROWID
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS),
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES),
 )
 """A file's ``user_version`` is the number of steps applied."""

@@ -14,6 +14,7 @@ from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
 from bot.store.jobs import insert_job
 from bot.store.runs import IssueRuns
+from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.run_events import RunEvidence
 from bot.store.runs.usage import RepositoryLimited
 
@@ -106,6 +107,8 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
         rows = [(issue_key, label, added, applied.comment.author) for label in labels]
         db.executemany(LABELLED, rows)
+    if effects.judgement is not None:
+        note_feedback(db, issue_key, Feedback("command", applied.comment.author, effects.judgement, now))
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start:
@@ -129,7 +132,9 @@ def _append_signals(db: Connection, applied: _AppliedCommand) -> None:
 def _started(applied: _AppliedCommand) -> Work:
     """Return a job that continues the run for an answer or a redirect, and a new triage for everything else."""
     continues = any(one.kind in ("answer", "redirect") for one in applied.effects.signals)
-    asked_in = applied.comment.id
+    actor = applied.comment.author
+    # A command given on a page has a negative id, and no comment to reply to.
+    asked_in = applied.comment.id if applied.comment.id > 0 else None
     if continues:
-        return Continue(ref=applied.ref, asked_in=asked_in)
-    return Triage(ref=applied.ref, why="command", by=applied.comment.author_id, asked_in=asked_in)
+        return Continue(ref=applied.ref, asked_in=asked_in, actor=actor)
+    return Triage(ref=applied.ref, why="command", by=applied.comment.author_id, asked_in=asked_in, actor=actor)

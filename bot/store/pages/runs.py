@@ -10,6 +10,7 @@ from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.databases.database import Database
 from bot.store.issues.questions import Questions
+from bot.store.pages.context import RunContext, run_context
 from bot.store.pages.rows import (
     COLUMNS,
     FROM,
@@ -124,6 +125,16 @@ class Runs:
         """
         row = await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone())
         return str(row[0]) if row else None
+
+    async def context(self, run: RunRow) -> RunContext:
+        """Return what led to a run and what followed from it."""
+        return await run_context(self._database, run)
+
+    async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
+        """Return the state and the message of a command that was given on a page; None if there is none."""
+        statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
+        row = await self._database.read(lambda db: db.execute(statement, (guid, issue_key)).fetchone())
+        return (str(row[0]), str(row[1])) if row else None
 
     async def brains(self, keys: Keys) -> list[str]:
         """Return the brains that have judged runs, as choices for a filter."""

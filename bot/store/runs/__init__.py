@@ -9,6 +9,7 @@ from typing import Literal
 from bot.jobs import Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
 from bot.store.databases.database import Connection, Database
+from bot.store.issues.crashes import Crash, Storm, note_crash
 from bot.store.issues.signals import read_signals
 from bot.store.jobs import settle_job
 from bot.store.runs.outcomes import Reported, note_report
@@ -19,6 +20,17 @@ _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, resu
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
     result = coalesce(?, result), changed_at = ?
+WHERE issue_key = ? AND run_no = ?
+"""
+RESULT_BEFORE = """
+SELECT run_no, result FROM runs
+WHERE issue_key = ? AND run_no < ? AND result IS NOT NULL ORDER BY run_no DESC LIMIT 1
+"""
+_PIN = """
+UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?, title = ?,
+    changed_at = ?, body = ?, author = ?,
+    asked_by = CASE WHEN why = '' THEN ? ELSE asked_by END, asked_in = CASE WHEN why = '' THEN ? ELSE asked_in END,
+    why = CASE WHEN why = '' THEN ? ELSE why END
 WHERE issue_key = ? AND run_no = ?
 """
 _SHOW = "UPDATE runs SET kind = ?, claimed = ?, confidence = ? WHERE issue_key = ? AND run_no = ?"
@@ -53,6 +65,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The text that a run read, and the reason for the run."""
+
+    body: str = ""
+    """The issue's text, secrets masked; empty if it may not be stored."""
+    author: str = ""
+    """Login of the issue's author."""
+    why: str = ""
+    """The reason, as ``publish.publisher.Why`` names it."""
+    asked_by: str = ""
+    """Login of the person whose command began it; empty without a command."""
+    asked_in: int | None = None
+    """Id of the comment with that command."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """The fields of a report that lists of runs show."""
 
@@ -78,6 +106,11 @@ class IssueRuns:
         """Return the newest run with a smaller number."""
         return await self._database.read(lambda db: _last(db, self._key, before=number))
 
+    async def result_before(self, number: int) -> str | None:
+        """Return the result, as JSON, of the newest run with a smaller number that has one."""
+        row = await self._database.read(lambda db: db.execute(RESULT_BEFORE, (self._key, number)).fetchone())
+        return str(row[1]) if row else None
+
     async def open(self) -> Run:
         """Return the unfinished run, or open a new one."""
         now = self._clock()
@@ -94,16 +127,21 @@ class IssueRuns:
         return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
 
     async def pin(
-        self, number: int, *, sha: str, brain: str, config_hash: str, body_hash: str, title: str = ""
+        self,
+        number: int,
+        *,
+        sha: str,
+        brain: str,
+        config_hash: str,
+        body_hash: str,
+        title: str = "",
+        origin: Origin | None = None,
     ) -> None:
-        """Record what a run reads and which brain judges; the first call sets the commit, later ones leave it."""
-        statement = """
-            UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?,
-                title = ?, changed_at = ?
-            WHERE issue_key = ? AND run_no = ?
-        """
-        parameters = (sha, brain, config_hash, body_hash, title, self._clock(), self._key, number)
-        await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
+        """Record what a run reads and which brain judges; the first call sets commit and reason, later ones do not."""
+        from_ = origin or Origin()
+        parameters = (sha, brain, config_hash, body_hash, title, self._clock(), from_.body, from_.author)
+        began = (from_.asked_by, from_.asked_in, from_.why)
+        await self._database.do(lambda db: db.execute(_PIN, (*parameters, *began, self._key, number)).rowcount)
 
     async def give_up(self, number: int) -> Run:
         """Mark a run that cannot continue as failed, and open the next."""
@@ -123,6 +161,8 @@ class IssueRuns:
         message: str = "",
         next_work: Sequence[Work] = (),
         unread: Callable[[], Work] | None = None,
+        crash: Crash | None = None,
+        alert: Callable[[Storm, float], Work] | None = None,
     ) -> None:
         """Store the status of a run and settle its job, in one transaction.
 
@@ -137,6 +177,8 @@ class IssueRuns:
             message: one line for the job's row.
             next_work: follow-up jobs.
             unread: makes a follow-up job if a redirect arrived that the run has not read.
+            crash: the crashes that the issue reports.
+            alert: makes a follow-up job for a crash that several people report; it receives the time.
 
         Raises:
             JobTakenOverError: another attempt has the job; nothing was changed.
@@ -154,8 +196,10 @@ class IssueRuns:
             late = unread is not None and any(
                 one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
             )
+            storms = note_crash(db, self._key, crash, now) if crash is not None else []
+            alerts = [alert(storm, now) for storm in storms] if alert is not None else []
             # Last: it raises if another attempt has the job, and then everything above is rolled back.
-            settle_job(db, job, message, (*next_work, *([unread()] if late and unread else [])), now)
+            settle_job(db, job, message, (*next_work, *alerts, *([unread()] if late and unread else [])), now)
 
         await self._database.do(work)
 

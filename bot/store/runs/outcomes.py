@@ -117,7 +117,7 @@ class IssueOutcome:
 
     async def get(self) -> Outcome | None:
         """Return the outcome; None if nothing was reported."""
-        return await self._database.read(lambda db: _get(db, self._key))
+        return await self._database.read(lambda db: read_outcome(db, self._key))
 
     async def keep(self, verdict: Verdict) -> None:
         """Store the result of a search; an unknown one is searched for again, once per entry of ``LOOKS``."""
@@ -178,7 +178,8 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
 
 
-def _get(db: Connection, key: str) -> Outcome | None:
+def read_outcome(db: Connection, key: str) -> Outcome | None:
+    """Read the outcome of an issue within a larger transaction; None if nothing was reported."""
     row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  names of columns
     if row is None:
         return None
@@ -188,7 +189,7 @@ def _get(db: Connection, key: str) -> Outcome | None:
 
 
 def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
-    outcome = _get(db, key)
+    outcome = read_outcome(db, key)
     if outcome is None:
         return
     # A scored outcome is final. An unknown one has no further search after the last entry, so it stays unknown.

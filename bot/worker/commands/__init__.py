@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bot.worker.commands import again, answer, duplicate, help, label, redirect, resume, status, stop, why, wrong  # noqa: A004
+from bot.worker.commands import again, answer, duplicate, help, label, redirect, resume, right, status, stop, why, wrong  # noqa: A004
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command, parse
 
@@ -18,6 +18,7 @@ COMMANDS: Final[Mapping[str, CommandKind]] = {
         answer.KIND,
         stop.KIND,
         resume.KIND,
+        right.KIND,
         wrong.KIND,
         duplicate.KIND,
         duplicate.NOT_KIND,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, NewSignal
+from bot.ports import CommandEffects, Judgement, NewSignal
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
 
@@ -16,7 +16,12 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     check_writable(context)
     if await context.control.last_run() is None:
         raise UserError("This issue has no report yet.")
-    return CommandEffects(signals=(NewSignal("correction", command.argument),), start=True, reaction="rocket")
+    return CommandEffects(
+        signals=(NewSignal("correction", command.argument),),
+        judgement=Judgement(right=False, why=command.argument),
+        start=True,
+        reaction="rocket",
+    )
 
 
 KIND = CommandKind(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
-from bot.ports import Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
+from bot.ports import AskedQuestion, Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
 from bot.settings.repository import RepositoryConfig, StateName
 from bot.worker.publish.skip_reasons import reason_to_skip
 from nodes.report import Kind, TriageReport
@@ -22,8 +22,10 @@ _KIND: Mapping[Kind, str] = {
 }
 
 
-def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
-    """Return the labels that the outcome requires, under the repository's own names."""
+def wanted_labels(
+    outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()
+) -> frozenset[str]:
+    """Return the labels that the outcome and the issue's questions require, under the repository's own names."""
     if isinstance(outcome, Waiting):
         return _allowed(_state("needs-answer", config), config)
     if not isinstance(outcome, Finished) or outcome.state.report is None:
@@ -32,7 +34,8 @@ def wanted_labels(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
     custom = config.labels.map.get(report.kind)
     proposed = [custom if custom and label == _KIND.get(report.kind) else label for label in report.labels]
     named = [custom] if custom else []
-    return _allowed([*proposed, *named, *_state(_state_of(report), config)], config)
+    unanswered = _state("no-answer", config) if any(one.state == "expired" for one in questions) else []
+    return _allowed([*proposed, *named, *_state(_state_of(report), config), *unanswered], config)
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:

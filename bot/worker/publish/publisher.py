@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from bot.limits.ceilings import describe_limit
-from bot.limits.writes import FIRST_REPORTS, WHOLE
+from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
 from bot.ports import (
     AskedQuestion,
     EffectsPort,
@@ -25,6 +25,7 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
+from bot.report.comment.answer_reply import answer_marker, answer_reply
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
 from bot.report.record import Record
@@ -36,6 +37,7 @@ from bot.worker.publish.reactions import Reactions
 from bot.worker.publish.relations import apply_corrections
 from bot.worker.publish.skip_reasons import reason_to_skip
 from bot.worker.publish.worth import is_worth_a_comment
+from nodes.report import TriageReport
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _NEWS: Final[dict[Why, str]] = {
@@ -69,6 +71,8 @@ class Publication:
     """A person's command started the run, so a comment of ours that a person deleted is posted again."""
     limited: tuple[str, ...] = ()
     """Codes of limits that were reached in the repository today, if this comment reports them."""
+    before: TriageReport | None = None
+    """The issue's report before this run; None if there was none."""
     first: bool = False
     """A report by rules that a model's report will replace: only the comment is written, no labels or reactions."""
 
@@ -140,7 +144,10 @@ class Publisher:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
         await labels.put(
-            wanted_labels(publication.outcome, publication.found.config), issue, publication.touched, existing
+            wanted_labels(publication.outcome, publication.found.config, publication.questions),
+            issue,
+            publication.touched,
+            existing,
         )
         if mode == "label":
             return Published("labelled", comment=body)
@@ -169,12 +176,24 @@ class Publisher:
         if separate:
             reply = question_reply(_thread(publication, issue), separate, f"{issue.url}#issuecomment-{sticky}")
             await poster.put("question", separate, question_marker(separate), reply)
+        await self._reply_to_answer(publication, issue, poster, f"{issue.url}#issuecomment-{sticky}")
         # Recorded after the comment was posted: after a crash in between the next attempt reports the faults again.
         if publication.found.faults:
             await self.effects.record_done(
                 _config_key(publication), "config", publication.found.digest, publication.ref.key
             )
         return sticky
+
+    async def _reply_to_answer(self, publication: Publication, issue: Issue, poster: Poster, url: str) -> None:
+        """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies nobody."""
+        state = publication.outcome.state if isinstance(publication.outcome, Finished) else None
+        answered = [one for one in publication.questions if one.state == "answered"]
+        if publication.why != "answer" or publication.first or state is None or state.report is None or not answered:
+            return
+        asked = answered[-1].question_id
+        reply = answer_reply(publication.before, state.report, _thread(publication, issue), asked, url)
+        if reply:
+            await replace(poster, budget=REPLIES).put("answered", asked, answer_marker(asked), reply)
 
     async def _asks_separately(self, publication: Publication) -> str | None:
         """Return the id of a question that needs its own comment, because GitHub notifies nobody of an edit; else None.
@@ -250,14 +269,21 @@ def _config_key(publication: Publication) -> str:
     return f"{publication.ref.repository.key}#0"
 
 
-def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
+def thread_of(issue: Issue, run: int = 0) -> Thread:
+    """Return the thread of an issue, without questions."""
     server = _SERVER.match(issue.url)
     return Thread(
         number=issue.ref.number,
-        run=publication.run,
+        run=run,
         server_url=server[1] if server else f"https://{issue.ref.host}",
         repository=f"{issue.ref.owner}/{issue.ref.name}",
         reporter="" if issue.author_is_bot else issue.author,
+    )
+
+
+def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
+    return replace(
+        thread_of(issue, publication.run),
         questions=publication.questions,
         news=_NEWS.get(publication.why, ""),
         config_note=config_note,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from bot.errors import (
     MissingPermissionError,
@@ -10,16 +11,19 @@ from bot.errors import (
     StoppedError,
     SuspendedError,
 )
-from bot.jobs import Continue, Expire, LeftOver, Triage, Work
+from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
 from bot.ports import Finished, Outcome, Waiting
-from bot.report.document import build_result
+from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
 from bot.worker.admission import explain_refusal
+from bot.worker.alerts import crash_of
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from bot.worker.publish import Publication, Published
 from bot.worker.runs.posted import describe_publication
+from bot.worker.runs.reminders import reminders
+from nodes.report import TriageReport
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """Status of a run whose publication wrote nothing.
@@ -48,7 +52,8 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
         published = Published("quiet", f"refused: {error}")
     if published.state == "quiet":
         await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
-    await _settle(issue_job, run, outcome, published, await issue_job.pending_writes(seen.found))
+    left_over = await issue_job.pending_writes(seen.found)
+    await _settle(issue_job, seen, run, outcome, published, left_over=left_over)
     seconds = time.perf_counter() - began
     issue_job.log("run_published", f"{describe_publication(outcome, published)}; published in {seconds:.2f} s")
 
@@ -72,13 +77,25 @@ async def publish(
         record=read_record(inputs.outcomes),
         commanded=seen.commanded,
         limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if reports_limits else (),
+        before=await _report_before(issue_job, run) if seen.why == "answer" else None,
         first=first,
     )
     return await issue_job.publisher().publish(publication)
 
 
+async def _report_before(issue_job: IssueJob, run: Run) -> TriageReport | None:
+    stored = await issue_job.store.runs.result_before(run.number)
+    return Result.model_validate_json(stored).report if stored else None
+
+
 async def _settle(
-    issue_job: IssueJob, run: Run, outcome: Outcome, published: Published, left_over: tuple[LeftOver, ...]
+    issue_job: IssueJob,
+    seen: CurrentIssue,
+    run: Run,
+    outcome: Outcome,
+    published: Published,
+    *,
+    left_over: tuple[LeftOver, ...],
 ) -> None:
     """Store the run's status and settle the job.
 
@@ -94,7 +111,7 @@ async def _settle(
             issue_job.job,
             last_signal=outcome.state.last_signal,
             message=published.state,
-            next_work=(expire, *left_over),
+            next_work=(expire, *reminders(issue_job.ref, expire.question_id, seen.found.config), *left_over),
             unread=lambda: Continue(ref=issue_job.ref),
         )
         return
@@ -109,6 +126,10 @@ async def _settle(
         message=f"{published.state} {published.reason}".strip(),
         next_work=(*_triage_after_transfer(issue_job, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=issue_job.ref),
+        crash=None if quiet else crash_of(seen.issue, outcome, seen.found, issue_job.tools.store.clock()),
+        alert=lambda storm, now: Alert(
+            ref=replace(issue_job.ref, number=storm.issues[0]), fingerprint=storm.fingerprint, at=now
+        ),
     )
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))

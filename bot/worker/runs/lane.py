@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.errors import RateLimitedError
-from bot.jobs import Continue, Edited, Expire, Reply, Triage, Work
-from bot.ports import AskedQuestion, Comment, Issue, IssueRef
+from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
+from bot.ports import Issue, IssueRef
 from bot.settings.repository import FoundConfig
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
@@ -14,10 +14,11 @@ from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import refresh_issue, update_index
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
-from bot.worker.runs.answers import answer_in, answer_in_body
+from bot.worker.runs.questions import open_question_of, settle_by_comment, settle_by_edit
+from bot.worker.runs.reminders import post_reminder
 from bot.worker.runs.steps import step
 
-RunWork = Triage | Edited | Reply | Continue | Expire
+RunWork = Triage | Edited | Reply | Continue | Expire | Remind
 _TRIAGED = ("waiting", "finished", "stopped")
 """Runs after which an opened issue counts as triaged.
 
@@ -54,14 +55,16 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
 
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
-    open_question = await _open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+    open_question = (
+        await open_question_of(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+    )
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "triaged before", next_work=then)
 
 
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Leave a waiting run alone, unless the answer came while the issue was closed."""
-    if await _open_question(issue_job) is not None:
+    if await open_question_of(issue_job) is not None:
         return await issue_job.settle("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
 
@@ -93,28 +96,15 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     # A run that is still "running" was cut off in this job's previous attempt, which stored the text's hash already.
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await issue_job.settle("nothing new")
-    open_question = await _open_question(issue_job)
+    open_question = await open_question_of(issue_job)
     if open_question is not None:
-        await _settle_by_edit(issue_job, seen.issue, open_question)
+        await settle_by_edit(issue_job, seen.issue, open_question)
     return await step(issue_job, seen, await _new_run(issue_job, seen, run))
-
-
-async def _settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
-    """Settle the open question: answered if the new text contains the answer, else withdrawn as outdated."""
-    answer = answer_in_body(issue, question)
-    await issue_job.store.repository.questions.settle(
-        issue_job.ref.key,
-        question.question_id,
-        "answered" if answer else "withdrawn",
-        answer=answer,
-        answered_by=issue.author if answer else None,
-        answer_url=issue.url if answer else None,
-    )
 
 
 async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
-    open_question = await _open_question(issue_job)
+    open_question = await open_question_of(issue_job)
     run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         return await issue_job.settle("not triaged, or stopped")
@@ -123,47 +113,15 @@ async def reply(issue_job: IssueJob, work: Reply) -> None:
     found, issue = await _read(issue_job, work)
     if issue is None:
         return None
-    if open_question is not None and not await _answered(issue_job, issue, open_question, work.comment):
+    if open_question is not None and not await settle_by_comment(issue_job, issue, open_question, work.comment):
         return await issue_job.settle("no answer")
     skip_reason = reason_to_skip(issue, found.config)
     if skip_reason is not None or run is None:
         return await issue_job.settle(skip_reason or "no question is open")
+    if open_question is not None:
+        # The reporter sees at once that the answer was read; the report may take a minute.
+        await issue_job.publisher().reactions(issue_job.ref, found).react("eyes", work.comment.id)
     return await step(issue_job, CurrentIssue(issue, found, "answer"), run)
-
-
-async def _answered(issue_job: IssueJob, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
-    """Store the answer if the comment came after the question and answers it. Returns whether it does."""
-    if not await _is_newer(issue_job, question, comment):
-        return False
-    by_reporter = comment.author_id is not None and comment.author_id == issue.author_id
-    answer = answer_in(comment, question, by_reporter=by_reporter)
-    if answer is None:
-        return False
-    await issue_job.store.repository.questions.settle(
-        issue_job.ref.key,
-        question.question_id,
-        "answered",
-        answer=answer,
-        answered_by=comment.author,
-        answer_url=comment.url,
-    )
-    return True
-
-
-async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comment) -> bool:
-    """Return whether a comment is newer than the question, by time or by id.
-
-    GitHub's ids grow with time; its clock and ours may disagree.
-    """
-    if comment.created_at >= question.asked_at:
-        return True
-    effects = issue_job.store.repository.effects
-    own = await effects.get(issue_job.ref.key, "question", question.question_id)
-    carrier = own if own is not None and own.github_id else await effects.get(issue_job.ref.key, "sticky")
-    if carrier is None:
-        # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
-        return await issue_job.store.row.was_moved_here()
-    return carrier.github_id is not None and comment.id > carrier.github_id
 
 
 async def resume_run(issue_job: IssueJob, work: Continue) -> None:
@@ -172,7 +130,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     if run is None and (await issue_job.store.row.state()).moved_to is not None:
         return await _follow_transfer(issue_job, work)
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
-    open_question = await _open_question(issue_job)
+    open_question = await open_question_of(issue_job)
     answer = next((one for one in signals if one.kind == "answer"), None)
     redirected = any(one.kind == "redirect" for one in signals)
     if open_question is not None and answer is not None:
@@ -203,6 +161,20 @@ async def expire(issue_job: IssueJob, work: Expire) -> None:
     return await _resume_run(issue_job, run, "expired", work)
 
 
+async def remind(issue_job: IssueJob, work: Remind) -> None:
+    """Remind of an open question once, if the repository's configuration still asks for it."""
+    open_question = await open_question_of(issue_job)
+    if open_question is None or open_question.question_id != work.question_id:
+        return await issue_job.settle("the question is settled")
+    seen = await _seen(issue_job, "expired", work)
+    if seen is None:
+        return None
+    if seen.found.config.remind_after_days is None or seen.found.config.mode != "comment":
+        return await issue_job.settle("reminders are off")
+    await post_reminder(issue_job, seen.issue, open_question)
+    return await issue_job.settle("reminded")
+
+
 async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | Expire) -> None:
     seen = await _seen(issue_job, why, work)
     if seen is not None:
@@ -230,7 +202,9 @@ async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | 
         await _skip(issue_job, skip_reason)
         return None
     commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
-    return CurrentIssue(issue, found, why, commanded, asked_in)
+    return CurrentIssue(
+        issue, found, why, commanded, asked_in, work.actor if isinstance(work, Triage | Continue) else ""
+    )
 
 
 async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue | None]:
@@ -266,7 +240,7 @@ async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
 async def _skip(issue_job: IssueJob, why: str) -> None:
     """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
     run = await issue_job.store.runs.last()
-    if run is not None and run.status == "waiting" and await _open_question(issue_job) is not None:
+    if run is not None and run.status == "waiting" and await open_question_of(issue_job) is not None:
         return await issue_job.settle(f"{why}; the run still waits")
     return await _end(issue_job, why)
 
@@ -275,7 +249,7 @@ async def _end(issue_job: IssueJob, why: str) -> None:
     """Settle the job and stop a run that waits: its issue is over."""
     run = await issue_job.store.runs.last()
     if run is not None and run.unfinished:
-        open_question = await _open_question(issue_job)
+        open_question = await open_question_of(issue_job)
         if open_question is not None:
             await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
         await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
@@ -294,12 +268,7 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     leave = last.number if last is not None and last.status == "waiting" else None
     # Admitted first: if a limit refuses the new run, the old one and its question stay open.
     run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
-    open_question = await _open_question(issue_job) if last is not None else None
+    open_question = await open_question_of(issue_job) if last is not None else None
     if open_question is not None:
         await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
     return run
-
-
-async def _open_question(issue_job: IssueJob) -> AskedQuestion | None:
-    asked = await issue_job.store.repository.questions.all(issue_job.ref.key)
-    return next((question for question in asked if question.state == "open"), None)

@@ -6,7 +6,7 @@ import logging
 
 from bot.observability.logs import add_log_context
 from bot.ports import Issue, Withheld
-from bot.store.runs import Run
+from bot.store.runs import Origin, Run
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import start_learning
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
@@ -14,6 +14,9 @@ from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
 from nodes.context import CodePort
 from nodes.trust.secrets import holds_token, mask
+
+STORED_TEXT = 20_000
+"""Characters of an issue's text that are stored for the page of its run."""
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +66,14 @@ async def _pin(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort
         config_hash=seen.found.digest,
         body_hash=body_hash(seen.issue),
         title=_title(seen.issue),
+        origin=_origin(seen),
     )
     return run
+
+
+def _origin(seen: CurrentIssue) -> Origin:
+    """Return the issue's text for the page of the run, and what began the run."""
+    return Origin(mask(seen.issue.body)[:STORED_TEXT], seen.issue.author, seen.why, seen.asked_by, seen.asked_in)
 
 
 def _title(issue: Issue) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from bot.errors import RetryableError
-from bot.github.people import LoggedOutError, People
+from bot.github.people import LoggedOutError, People, Person
 from bot.server.web.auth.sessions import LASTS, Viewer
 
 FRESH = 60.0
@@ -63,13 +63,13 @@ class Accounts:
             LoggedOutError: GitHub does not accept the token.
             RetryableError: GitHub does not answer.
         """
-        name, now = await self.people.login(token), self._clock()
-        if not name:
+        person, now = await self.people.account(token), self._clock()
+        if not person.login:
             raise LoggedOutError("no login name")
-        account = _Account(Viewer(name, await self._visible(token)), token, now, now)
+        account = _Account(await self._viewer(person, token), token, now, now)
         key = secrets.token_urlsafe(24)
         self._known[key] = account
-        self._make_room(name)
+        self._make_room(person.login)
         return key
 
     @contextlib.contextmanager
@@ -126,15 +126,18 @@ class Accounts:
     async def _refresh(self, account: _Account) -> bool:
         """Refresh the visible repositories. Returns False if GitHub no longer accepts the token."""
         try:
-            seen = await self._visible(account.token)
+            known = Person(account.viewer.name, account.viewer.id)
+            viewer = await self._viewer(known, account.token)
         except LoggedOutError:
             return False
         except RetryableError:
             if self._clock() - account.asked_at > STALE:
                 raise
             return True
-        account.viewer, account.asked_at = Viewer(account.viewer.name, seen), self._clock()
+        account.viewer, account.asked_at = viewer, self._clock()
         return True
 
-    async def _visible(self, token: str) -> frozenset[str]:
-        return frozenset(f"{self._host}/{number}" for number in await self.people.repositories(token))
+    async def _viewer(self, person: Person, token: str) -> Viewer:
+        found = {f"{self._host}/{number}": may for number, may in (await self.people.repositories(token)).items()}
+        triages = frozenset(key for key, may in found.items() if may)
+        return Viewer(person.login, frozenset(found), triages, person.id)

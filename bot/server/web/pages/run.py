@@ -13,15 +13,15 @@ from starlette.routing import Route
 
 from bot.report.links import Links
 from bot.server.web import streams
-from bot.server.web.auth.sessions import Viewer, must_see, viewer_of
+from bot.server.web.auth.sessions import Viewer, viewer_of
+from bot.server.web.pages import run_commands
+from bot.server.web.pages.addresses import full_run, repository_of
 from bot.server.web.render import environment, render
 from bot.server.web.site import site_of
 from bot.server.web.views import run as view
 from bot.server.web.views.evidence import cited_in, numbered, piece
 from bot.server.web.views.filters import Row, address
 from bot.server.web.views.progress import is_harmless, progress
-from bot.server.web.views.words import moment
-from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
 from bot.store.runs.run_events import Visit, load
@@ -29,8 +29,6 @@ from bot.store.runs.run_events import Visit, load
 _RUN = "/runs/{owner}/{name}/{issue:int}/{run:int}"
 _A_PAGE = 10
 """Pieces of evidence."""
-# Above any run's number, and small enough to be compared by both databases.
-_LARGEST = 2**31
 
 
 def routes() -> list[Route]:
@@ -38,6 +36,7 @@ def routes() -> list[Route]:
     return [
         Route("/runs/{owner}/{name}/{issue:int}", newest),
         Route(_RUN, shown),
+        run_commands.route(_RUN),
         Route(f"{_RUN}/live", live),
         Route(f"{_RUN}/evidence", evidence),
     ]
@@ -54,40 +53,49 @@ async def newest(request: Request) -> Response:
 
 async def shown(request: Request) -> Response:
     """Show a run's page."""
-    full, runs = await _full(request), site_of(request).store.pages.runs
+    full, runs = await full_run(request), site_of(request).store.pages.runs
     everything = viewer_of(request).is_operator
     visits, others = await _visits(runs, full.row), await runs.of_issue(full.row.issue_key)
     links = _links(request, full)
     # The stored comment belongs to the issue and shows its latest run, so older runs do not show it.
     is_last = others[-1].number == full.row.number
     posted = await runs.posted(full.row.issue_key) if is_last else None
+    issue = f"{links.server_url}/{links.repository}/issues/{full.row.issue}"
+    context = await runs.context(full.row)
+    page = view.page(
+        full,
+        visits=visits,
+        gathered=await runs.evidence(full.row),
+        questions=await runs.questions(full.row),
+        posted=posted,
+        context=context,
+        issue=issue,
+        links=links,
+        cost=await runs.cost(full.row),
+        open_to_all=everything,
+    )
     return render(
         request,
         "run.html",
         progress=progress(full, visits, open_to_all=everything),
-        page=view.page(
-            full,
-            visits=visits,
-            gathered=await runs.evidence(full.row),
-            questions=await runs.questions(full.row),
-            posted=posted,
-            links=links,
-            cost=await runs.cost(full.row),
-            open_to_all=everything,
-        ),
+        page=page,
+        jumps=view.jumps(page),
         row=Row.of(full.row),
         others=[Row.of(other) for other in others],
         sha=full.sha,
         commit=links.commit_page(full.sha),
-        issue=f"{links.server_url}/{links.repository}/issues/{full.row.issue}",
-        changed=moment(full.row.changed_at),
+        issue=issue,
+        is_last=is_last,
+        buttons=await run_commands.buttons(
+            request, full.row, context.origin.author, judged=is_last and full.result is not None
+        ),
         seen=streams.event_id(full.row),
     )
 
 
 async def evidence(request: Request) -> Response:
     """Show all evidence of a run, ``_A_PAGE`` pieces per page."""
-    full, runs = await _full(request), site_of(request).store.pages.runs
+    full, runs = await full_run(request), site_of(request).store.pages.runs
     # Evidence of a run that may concern a security issue is shown to the operator only.
     if not (viewer_of(request).is_operator or is_harmless(full)):
         raise HTTPException(404)
@@ -104,7 +112,7 @@ async def evidence(request: Request) -> Response:
 
 async def live(request: Request) -> EventSourceResponse:
     """Stream the changing part of the page while the run is in progress."""
-    site, first = site_of(request), (await _full(request)).row
+    site, first = site_of(request), (await full_run(request)).row
     runs = site.store.pages.runs
 
     async def event_for(row: RunRow, viewer: Viewer) -> ServerSentEvent:
@@ -121,31 +129,6 @@ async def live(request: Request) -> EventSourceResponse:
         return (row.issue_key, row.number) == (first.issue_key, first.number)
 
     return streams.stream(request, streams.Watch(is_this, event_for, missed, lambda row: row.over))
-
-
-async def repository_of(request: Request) -> RepositoryRow:
-    """Return the repository that the path names, if the viewer may see it.
-
-    Raises:
-        HTTPException: 404, it does not exist or the viewer may not see it.
-    """
-    owner, name = request.path_params["owner"], request.path_params["name"]
-    found = await site_of(request).store.pages.repositories.named(owner, name)
-    if found is None:
-        raise HTTPException(404)
-    must_see(request, found.key)
-    return found
-
-
-async def _full(request: Request) -> FullRun:
-    repository = await repository_of(request)
-    issue, number = request.path_params["issue"], request.path_params["run"]
-    if max(issue, number) >= _LARGEST:
-        raise HTTPException(404)
-    found = await site_of(request).store.pages.runs.full(f"{repository.key}#{issue}", number)
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 async def _visits(runs: Runs, row: RunRow) -> list[Visit]:

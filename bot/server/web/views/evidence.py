@@ -10,15 +10,12 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from bot.report.links import Links
+from bot.server.web.views.code import numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
-from nodes.search.languages import lexemes
-from nodes.trust.secrets import mask
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
-COLOURED = 200
-"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
 
 
@@ -70,10 +67,10 @@ def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] 
         where=_WHERE.get(evidence.kind, "the issue") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
         link=_link(evidence, links),
         symbol=line(evidence.symbol or ""),
-        numbers=_numbers(evidence),
-        quote=_quote(evidence),
+        numbers=numbers_of(evidence.quote, at.start_line if at.path is not None else None),
+        quote=tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
         reasons=tuple(prose(reason) for reason in evidence.reasons[:3]),
-        score=f"{evidence.score:.2f}",
+        score=f"{min(evidence.score, 1):.2f}",
         cited=number in cited,
     )
 
@@ -86,16 +83,3 @@ def _link(evidence: Evidence, links: Links) -> str:
         # Search results are untrusted, so only http and https addresses become links.
         return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
     return links.commit_page(at.sha) or "" if at.sha else ""
-
-
-def _numbers(evidence: Evidence) -> str:
-    first = evidence.locator.start_line if evidence.locator.path is not None else None
-    return "\n".join(str(first + line) for line in range(evidence.quote.count("\n") + 1)) if first else ""
-
-
-def _quote(evidence: Evidence) -> tuple[tuple[str, str], ...]:
-    path, quote = evidence.locator.path, mask(evidence.quote)
-    tokens = lexemes(path, quote) if path and evidence.kind == "code" else []
-    if not 0 < len(tokens) <= COLOURED:
-        return (("", verbatim(quote)),)
-    return tuple((kind, verbatim(text)) for kind, text in tokens)

@@ -10,11 +10,15 @@ from markupsafe import Markup
 from bot.ports import AskedQuestion
 from bot.report import account
 from bot.report.links import Links
+from bot.report.record import read_record
 from bot.report.words import span
 from bot.server.web.views import confidence, path, timing, words
+from bot.server.web.views.answer import Answer, answer
+from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.server.web.views.progress import is_harmless
 from bot.server.web.views.words import line, prose
+from bot.store.pages.context import RunContext
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
@@ -44,7 +48,8 @@ class RunPage:
     open_to_all: bool
     """Whether the findings may be shown to this viewer."""
     report: TriageReport | None
-    verdict: Markup
+    answer: Answer | None
+    background: Background | None
     score: tuple[tuple[str, str, str], ...]
     pieces: tuple[Piece, ...]
     gathered: int
@@ -69,6 +74,8 @@ def page(
     gathered: Sequence[Evidence],
     questions: Sequence[AskedQuestion],
     posted: str | None,
+    context: RunContext,
+    issue: str,
     links: Links,
     cost: int,
     open_to_all: bool,
@@ -81,6 +88,8 @@ def page(
         gathered: its evidence.
         questions: all questions of its issue.
         posted: our comment as stored on GitHub; None unless this is the issue's last run.
+        context: what led to the run and what followed from it.
+        issue: the issue's URL.
         links: builds links to its repository.
         cost: the run's cost so far, in millionths of a dollar.
         open_to_all: whether the viewer may read the findings even if they concern a security issue.
@@ -94,7 +103,8 @@ def page(
     return RunPage(
         open_to_all=shown,
         report=report,
-        verdict=prose(report.verdict) if report and shown else Markup(""),
+        answer=answer(report, links, read_record(context.pairs)) if report and shown else None,
+        background=background(context, report, links, issue) if shown else None,
         score=account.scores(report.evaluation) if report else (),
         pieces=_cited(full, gathered, links) if shown else (),
         gathered=len(gathered),
@@ -110,6 +120,26 @@ def page(
         comment=words.as_html(posted) if posted else None,
         review=prose(report.review_message) if report and shown else Markup(""),
     )
+
+
+def jumps(page: RunPage) -> tuple[tuple[str, str], ...]:
+    """Return the targets of the links within a page, in its order: the id of each part, and its name."""
+    around = page.background
+    targets = (
+        ("answer", "Answer", True),
+        ("changes", "Changes", page.answer is not None),
+        ("related", "Related", page.answer is not None),
+        ("questions", "Questions", bool(page.questions)),
+        ("issue", "Issue", around is not None),
+        ("instructions", "Instructions", around is not None and bool(around.instructions)),
+        ("difference", "Difference", around is not None and around.before > 0),
+        ("path", "How it was found", True),
+        ("evidence", "Evidence", page.open_to_all and page.gathered > 0),
+        ("checks", "Checks", page.report is not None),
+        ("cost", "Time and cost", True),
+        ("comment", "Comment", page.comment is not None),
+    )
+    return tuple((target, name) for target, name, is_shown in targets if is_shown)
 
 
 def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> tuple[Piece, ...]:

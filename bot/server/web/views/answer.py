@@ -1,0 +1,208 @@
+"""The first part of a run's page: what the report states, with the lines, changes and related issues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from markupsafe import Markup
+
+from bot.report.comment.folds import sentence_without_path
+from bot.report.links import Links
+from bot.report.record import Record
+from bot.report.wording import NOT_FOUND, confidence_word
+from bot.server.web.views.code import Lines, numbers_of, tokens_of
+from bot.server.web.views.words import line, prose, verbatim
+from nodes.agents.writing.statement import function_of
+from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.search.facts import Fact
+
+_PLACES, _RANKED, _FACTS = 3, 5, 6
+_ISSUE = re.compile(r"#(\d{1,9})")
+_CITED = re.compile(r" ?\[E\d{1,6}\]")
+"""Numbers of evidence, which this part of the page does not show."""
+_RELATIONS = {"duplicate": "May be the same", "related": "Similar", "fixed_by": "May have fixed it"}
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A sentence with a link to what it is about; the link is empty if there is none."""
+
+    text: Markup
+    where: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the code, with its lines and what is known about them."""
+
+    where: str
+    link: str
+    symbol: str
+    code: Lines | None
+    says: tuple[Linked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit that may have introduced the fault."""
+
+    sha: str
+    link: str
+    title: Markup
+    made: str
+    why: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of a run."""
+
+    verdict: Markup
+    claim: Markup
+    """Where the fix probably is; empty unless the report claims a file."""
+    confidence: str
+    """A word and a percentage; empty if nothing is claimed."""
+    why_not: str
+    """Why no cause is claimed; empty if one is."""
+    places: tuple[Place, ...]
+    ranked: tuple[Place, ...]
+    """Places that only the search ranked, best first, without lines."""
+    facts: tuple[Linked, ...]
+    """Facts about other files."""
+    changes: tuple[Change, ...]
+    suspected: bool
+    """Whether the changes are suspected; else they are only the latest ones of these lines."""
+    no_change: Markup
+    related: tuple[Linked, ...]
+    missing: tuple[Markup, ...]
+    doubts: tuple[Markup, ...]
+    notes: tuple[tuple[str, Markup], ...]
+    """Pairs of a label and a sentence for maintainers."""
+
+
+def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
+    """Build the answer.
+
+    Args:
+        report: the finished report.
+        links: builds links to its repository.
+        record: adjusts the confidence to the repository's outcomes; None if there are too few.
+    """
+    placed = _placed(report)
+    shown = {one.path for one in placed}
+    changes = report.suspect_changes or report.recent_changes
+    return Answer(
+        verdict=prose(report.verdict),
+        claim=_claim(report),
+        confidence=_confidence(report, record),
+        why_not=NOT_FOUND[report.not_found] if report.not_found and report.root_cause is None else "",
+        places=tuple(_place(one, report, links) for one in placed),
+        ranked=tuple(_place(one, report, links, lines=False) for one in report.suspects if one.path not in shown)[
+            :_RANKED
+        ],
+        facts=_others(report, links, shown),
+        changes=tuple(_change(one, links) for one in changes),
+        suspected=bool(report.suspect_changes),
+        no_change=prose(report.no_suspect_change),
+        related=tuple(_related(one, links) for one in report.related),
+        missing=tuple(map(prose, report.missing)),
+        doubts=tuple(map(prose, report.doubts)),
+        notes=_notes(report),
+    )
+
+
+def _placed(report: TriageReport) -> tuple[Suspect, ...]:
+    """Return the places that the report shows with lines, by the extent of its statement."""
+    if report.statement in ("claim", "first_place"):
+        return report.suspects[:1]
+    if report.statement == "facts":
+        return tuple(one for one in report.suspects if one.facts or one.pointed)[:_PLACES]
+    return ()
+
+
+def _claim(report: TriageReport) -> Markup:
+    if report.statement != "claim" or not report.suspects:
+        return Markup("")
+    function = function_of(report)
+    inside = f", in `{function}`" if function else ""
+    return prose(f"The fix is probably in `{report.suspects[0].path}`{inside}.")
+
+
+def _confidence(report: TriageReport, record: Record | None) -> str:
+    if report.root_cause is None:
+        return ""
+    worth = record.confidence(report.confidence) if record else report.confidence
+    basis = f"by {record.outcomes} known fixes here" if record else ""
+    # Code that was only read, not run, gives no certainty.
+    return f"{confidence_word(worth)}, {min(worth, 0.99):.0%} {basis}".rstrip()
+
+
+def _place(suspect: Suspect, report: TriageReport, links: Links, *, lines: bool = True) -> Place:
+    facts = [report.facts[at] for at in suspect.facts if at < len(report.facts)]
+    return Place(
+        where=verbatim(line(f"{suspect.path}:{suspect.start_line}-{suspect.end_line}")),
+        link=links.lines(suspect.path, suspect.start_line, suspect.end_line, report.commit) or "",
+        symbol=line(suspect.symbol or ""),
+        code=_code(suspect, facts) if lines and suspect.quote else None,
+        says=tuple(_fact(fact, links, suspect.path) for fact in facts if fact.says != report.verdict) if lines else (),
+    )
+
+
+def _code(suspect: Suspect, facts: Iterable[Fact]) -> Lines:
+    """Return the quoted lines; an arrow marks those that facts are about."""
+    about = {str(fact.line) for fact in facts if fact.path == suspect.path and fact.sha is None}
+    numbers = numbers_of(suspect.quote, suspect.quote_start or suspect.start_line)
+    marked = "\n".join(f"▸ {number}" if number in about else number for number in numbers.split("\n"))
+    where = verbatim(line(f"{suspect.path}, from line {suspect.quote_start or suspect.start_line}"))
+    return Lines(where, marked, tokens_of(suspect.path, suspect.quote))
+
+
+def _fact(fact: Fact, links: Links, here: str = "") -> Linked:
+    if fact.path and fact.line:
+        name = f"L{fact.line}" if fact.path == here else f"{PurePosixPath(fact.path).name} L{fact.line}"
+        link = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit) or ""
+        says = sentence_without_path(fact) if fact.path == here else fact.says
+        return Linked(prose(says), verbatim(line(name)), link)
+    sha = fact.change or ""
+    return Linked(prose(fact.says), sha[:7], links.commit_page(sha) or "" if sha else "")
+
+
+def _others(report: TriageReport, links: Links, shown: Collection[str]) -> tuple[Linked, ...]:
+    """Return the facts that no shown place has."""
+    known = {at for one in report.suspects if one.path in shown for at in one.facts}
+    others = (fact for at, fact in enumerate(report.facts) if at not in known and fact.says != report.verdict)
+    return tuple(_fact(fact, links) for fact in others)[:_FACTS]
+
+
+def _change(change: SuspectChange, links: Links) -> Change:
+    made = ", ".join(filter(None, (line(change.author), change.day)))
+    why = "; ".join(filter(None, (change.why, change.within)))
+    return Change(change.sha[:7], links.commit_page(change.sha) or "", prose(change.title), made, prose(why))
+
+
+def _related(issue: RelatedIssue, links: Links) -> Linked:
+    number = _ISSUE.fullmatch(issue.reference)
+    link = f"{links.server_url}/{links.repository}/issues/{number[1]}" if number else ""
+    state = f" ({issue.state})" if issue.state else ""
+    title = f" “{issue.title}”" if issue.title else ""
+    why = f": {issue.why}" if issue.why else ""
+    return Linked(prose(f"{_RELATIONS[issue.relation]}{state}{title}{why}"), line(issue.reference), link)
+
+
+def _notes(report: TriageReport) -> tuple[tuple[str, Markup], ...]:
+    owner = (
+        f"`{report.owner}`" + (f", who {report.owner_reason}" if report.owner_reason else "") if report.owner else ""
+    )
+    notes = (
+        ("To confirm", report.how_to_confirm),
+        ("Who knows this code", owner),
+        ("Severity", report.severity_reason if report.severity != "unknown" else ""),
+        ("Versions named", ", ".join(report.affected_versions)),
+        ("Platforms", ", ".join(report.platforms)),
+        *(("Less likely", _CITED.sub("", text)) for text in report.ruled_out[:2]),
+    )
+    return tuple((label, prose(text)) for label, text in notes if text)

@@ -1,0 +1,150 @@
+"""The background of a run on its page: the issue, people's instructions, labels, the fix, the run before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bot.report.difference import differences
+from bot.report.links import Links
+from bot.server.web.views.words import line, prose, verbatim
+from bot.store.issues.signals import StoredSignal
+from bot.store.pages.context import RunContext
+from bot.store.runs.feedback import Feedback
+from bot.store.runs.outcomes import Outcome
+from nodes.report import TriageReport
+
+SHOWN_TEXT = 6_000
+"""Characters of the issue's text that the page shows."""
+_BEGAN: Mapping[str, str] = {
+    "opened": "the issue was opened",
+    "reopened": "the issue was reopened",
+    "edited": "the issue's text was changed",
+    "command": "a command asked for it",
+    "redirect": "a maintainer said where to search",
+    "backfill": "`triage backfill` asked for it",
+    "restart": "an earlier run could not be continued",
+}
+_WORDS: Mapping[str, str] = {
+    "redirect": "said where to search",
+    "correction": "said what was wrong",
+    "answer": "answered",
+    "stop": "stopped it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """Words of a person that the run had."""
+
+    who: str
+    did: str
+    text: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The comparison of a report with the fix."""
+
+    tone: str
+    text: Markup
+    sha: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The parts of a page around its answer."""
+
+    began: Markup
+    asked_link: str
+    author: str
+    text: str
+    is_cut: bool
+    instructions: tuple[Instruction, ...]
+    labels: tuple[str, ...]
+    label_changes: tuple[str, ...]
+    fix: Result | None
+    judgements: tuple[tuple[bool, Markup], ...]
+    comment_link: str
+    before: int
+    """Number of the run that the differences are to; 0 if there is none."""
+    differences: tuple[Markup, ...]
+
+
+def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> Background:
+    """Build the background.
+
+    Args:
+        context: what the store has about the run.
+        report: the run's report, if there is one.
+        links: builds links to its repository.
+        issue: the issue's URL.
+    """
+    origin = context.origin
+    text = verbatim(origin.body.replace("\r\n", "\n").strip())
+    changed = differences(context.before[1].report, report) if context.before and report else ()
+    return Background(
+        began=_began(context),
+        asked_link=f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
+        author=line(origin.author),
+        text=text[:SHOWN_TEXT],
+        is_cut=len(text) > SHOWN_TEXT,
+        instructions=tuple(_instruction(one, links) for one in context.words),
+        labels=tuple(map(line, context.labels)),
+        label_changes=tuple(
+            f"{line(actor) or 'somebody'} {'added' if added else 'removed'} {line(label)}"
+            for label, added, actor in context.label_changes
+        ),
+        fix=_result(context.outcome, links) if context.outcome else None,
+        judgements=tuple(map(_judged, context.feedback)),
+        comment_link=f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
+        before=context.before[0] if context.before and report else 0,
+        differences=tuple(map(prose, changed)),
+    )
+
+
+def _began(context: RunContext) -> Markup:
+    origin = context.origin
+    if not origin.why:
+        return Markup("")
+    if origin.asked_by:
+        where = "in a comment" if origin.asked_in else "on this page"
+        return prose(f"Began because {origin.asked_by} asked for it {where}.")
+    return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
+
+
+def _instruction(signal: StoredSignal, links: Links) -> Instruction:
+    ours = signal.url.startswith(f"{links.server_url}/{links.repository}/")
+    return Instruction(
+        line(signal.actor) or "somebody", _WORDS[signal.kind], line(signal.text), signal.url if ours else ""
+    )
+
+
+def _result(outcome: Outcome, links: Links) -> Result | None:
+    if not outcome.reported.named:
+        return None
+    verdict = outcome.verdict
+    if verdict is None:
+        return Result("soft", Markup("No fix is known yet."), "", "")
+    sha, link = verdict.fix[:7], links.commit_page(verdict.fix) or "" if verdict.fix else ""
+    if verdict.state == "unknown":
+        return Result("soft", prose(f"Not known: {verdict.why}."), sha, link)
+    first = outcome.reported.named[0]
+    if verdict.rank == 1:
+        return Result("good", prose(f"Right: the fix changed `{first}`, the first file."), sha, link)
+    if verdict.rank:
+        named = outcome.reported.named[verdict.rank - 1]
+        return Result("warn", prose(f"Partly right: the fix changed `{named}`, file {verdict.rank} here."), sha, link)
+    return Result("bad", prose("Wrong: the fix changed none of the files named here."), sha, link)
+
+
+def _judged(feedback: Feedback) -> tuple[bool, Markup]:
+    judged = feedback.judgement
+    who = feedback.actor or "somebody"
+    if judged.right:
+        return True, prose(f"{who} said that this is right.")
+    return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
