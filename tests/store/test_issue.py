@@ -95,7 +95,7 @@ async def test_a_command_counts_once_however_often_it_is_applied(store: Store, i
     assert await issue.people.relations() == (Relation(3, duplicate=True),)
     job = await store.jobs.claim("run", "me")
     assert job is not None
-    assert job.work == Continue(ref=REF, asked_in=5)
+    assert job.work == Continue(ref=REF, asked_in=5, actor="rita")
     await store.jobs.settle(job)
     assert await store.jobs.claim("run", "me") is None
 
