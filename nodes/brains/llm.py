@@ -35,7 +35,7 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
     fields_of_decision = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
     fields: dict[str, Any] = {**fields_of_decision, "next_node": (Literal[nodes], ...)}
-    # Without companions the field would only invite names that are not allowed.
+    # Without companions, the field would invite names that are not allowed.
     del fields["also"]
     if companions:
         allowed: Any = Literal[companions]
@@ -45,7 +45,7 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 
 T = TypeVar("T", bound=BaseModel)
 _FOR_CRITIC = 2_000
-"""Characters of evidence for a critic, without what the whole functions add."""
+"""Characters of evidence for a critic, without the functions that are shown whole."""
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class LLMBrain:
     """Judges one run with the models of this process."""
 
     def __init__(self, models: Models, budget: ModelBudget | None = None) -> None:
-        """Use these models; without a given budget, the run has those limits of the models' settings."""
+        """Use these models; without a budget, the limits in the models' settings apply to the run."""
         self._models = models
         self._settings = models.settings
         self._budget = budget or models.budget()
@@ -159,7 +159,7 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> ModelBudget:
-        """Return the budget with the state's past usage, which the new brain of a resumed run does not know."""
+        """Return the budget with the past usage from the state; the new brain of a resumed run has not counted it."""
         self._budget.begin(state.metrics.usage)
         return self._budget
 
