@@ -205,7 +205,7 @@ class TimeLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class ExternalSources:
     """The sources outside the repository that a run may query: exactly those that the operator configured."""
 
     web: SourcePort | None = None
@@ -362,7 +362,7 @@ class Context:
     """The fallback for every judgement."""
     signals: SignalPort
     renderer: Renderer
-    outside: Outside = Outside()
+    outside: ExternalSources = ExternalSources()
     past: PastPort | None = None
     """None if earlier issues are not available."""
     pictures: PicturePort | None = None

@@ -9,7 +9,7 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Durability, StateSnapshot
 
-from nodes.context import Context, Outside
+from nodes.context import Context, ExternalSources
 from nodes.graph import RECURSION_LIMIT, Graph
 from nodes.sources.route import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
@@ -175,7 +175,7 @@ def initial_state(
     *,
     repository: str,
     sha: str,
-    outside: Outside | None = None,
+    outside: ExternalSources | None = None,
     notes: tuple[str, ...] = (),
 ) -> BugTriageState:
     """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
@@ -183,7 +183,7 @@ def initial_state(
     No outside source is queried for an issue that gives orders instead of describing a problem (seed 003).
     """
     defaults = BugTriageState()
-    outside = outside or Outside()
+    outside = outside or ExternalSources()
     configured = outside.web is not None or bool(outside.tools)
     closed = configured and is_harmful(f"{title}\n{body}")
     return BugTriageState(

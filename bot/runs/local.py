@@ -21,7 +21,7 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
+from nodes.context import Brain, CodePort, ExternalSources, Listener, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, HumanExchange
@@ -42,7 +42,7 @@ async def triage(
     ask: Ask,
     listener: Listener,
     past: PastPort | None = None,
-    outside: Outside | None = None,
+    outside: ExternalSources | None = None,
     pictures: PicturePort | None = None,
     renderer: MarkdownRenderer | None = None,
 ) -> Account:
@@ -132,7 +132,7 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
 
 
 @asynccontextmanager
-async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[Outside]:
+async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[ExternalSources]:
     """Open the outside sources of a local run; GitHub's search needs GITHUB_TOKEN and is left out without it."""
     sources = Sources(operator)
     issues = operator.web.github_issues

@@ -18,7 +18,7 @@ from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
-from nodes.guards import may_run_beside, route, worthwhile_nodes
+from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
@@ -28,7 +28,7 @@ def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tupl
     """Return the specialists and configured tools that may run in parallel with one of these nodes; often empty."""
     beside = set(nodes) & set(get_args(Specialist))
     names = (*get_args(Specialist), *state.tools)
-    return tuple(name for name in names if may_run_beside(state, name) and beside - {name})
+    return tuple(name for name in names if may_run_in_parallel(state, name) and beside - {name})
 
 
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
@@ -190,7 +190,7 @@ def _only_choice(state: BugTriageState, node: NodeName) -> SupervisorDecision:
 def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
     """Convert the answer to the plain schema, and remove parallel searches that cannot run."""
     plain = SupervisorDecision(**decision.model_dump())
-    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_beside(state, name))
+    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_in_parallel(state, name))
     return plain.model_copy(update={"also": also})
 
 

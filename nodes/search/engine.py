@@ -119,7 +119,7 @@ class Engine:
         """Rank the files and places of a commit by how likely the issue is about them."""
         began = time.perf_counter()
         sha = self.commit(commit)
-        index, parsed, features = self.measured(query, sha)
+        index, parsed, features = self.features(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
@@ -148,7 +148,7 @@ class Engine:
         A path that no file has, or that several have, is left out.
         """
         sha = self.commit(commit)
-        index, parsed, features = self.measured(query, sha)
+        index, parsed, features = self.features(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
@@ -165,7 +165,7 @@ class Engine:
             for path in (index.paths[number],)
         )
 
-    def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
+    def features(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
         index = self._index(sha)
         parsed = parse_query(query)
@@ -218,12 +218,12 @@ class Engine:
         found = log.touching(paths, log.before(since - 1), log.commit, limit) or []
         return [one for one in found if one.committed >= since]
 
-    def last(self, commit: str) -> Commit | None:
+    def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""
         sha = self.commit(commit)
         return next(iter(Log(self.repository, sha).details([sha])), None)
 
-    def broken(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
+    def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
         sha = self.commit(commit)
         return frozenset(

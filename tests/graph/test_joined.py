@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context, Outside
+from nodes.context import Context, ExternalSources
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
@@ -58,7 +58,7 @@ async def triage(folder: Path) -> BugTriageState:
         signals=FakeSignals(),
         renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
         facts=read_facts(TITLE, BODY),
-        outside=Outside(None, tools),
+        outside=ExternalSources(None, tools),
     )
     start = initial_state(TITLE, BODY, repository="octo/feedbox", sha=ctx.code.sha, outside=ctx.outside)
     outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)

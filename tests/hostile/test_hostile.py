@@ -30,7 +30,7 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context, Outside, Picture, Pictures
+from nodes.context import Brain, Context, ExternalSources, Picture, Pictures
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import Waiting, advance, initial_state
@@ -135,7 +135,7 @@ async def test_nothing_of_it_acts_where_a_tool_says_it(
     server.script, server.requests[:] = obedient(case), []
     page = Result(_wire(case.body), title=_wire(case.title), url="https://evil.example/@everyone")
     tool = FakeWeb(as_evidence([page], "document", "docs", 5), name="docs")
-    context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, Outside(None, {"docs": tool}))
+    context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, ExternalSources(None, {"docs": tool}))
     ran = await _to_the_end(case, context, graph, "from-a-tool")
     assert tool.queries
     for text in ran.texts:
@@ -192,7 +192,7 @@ async def _triage(case: Hostile, brain: Brain, engine: Engine, graph: Graph) -> 
     return await _to_the_end(case, _context(title, body, brain, engine), graph)
 
 
-def _context(title: str, body: str, brain: Brain, engine: Engine, outside: Outside | None = None) -> Context:
+def _context(title: str, body: str, brain: Brain, engine: Engine, outside: ExternalSources | None = None) -> Context:
     return Context(
         title=title,
         body=body,
@@ -203,7 +203,7 @@ def _context(title: str, body: str, brain: Brain, engine: Engine, outside: Outsi
         signals=FakeSignals(),
         renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
         facts=read_facts(title, body),
-        outside=outside or Outside(),
+        outside=outside or ExternalSources(),
     )
 
 

@@ -57,7 +57,7 @@ def is_refuted(case: Case, report: TriageReport) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class FactBasis:
     """The facts that a report shows, and what they allow it to state."""
 
     facts: tuple[Fact, ...]
@@ -68,7 +68,7 @@ class Ground:
     confidence: float
 
     @classmethod
-    def of(cls, survey: Survey, paths: tuple[str, ...]) -> Ground:
+    def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
         """Return what a survey allows a report about these files to state."""
         shown = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
         return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
@@ -107,31 +107,31 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         ordered: whether the order of the files is the search's (rules) and not a model's.
     """
     paths = _paths(report, survey, ordered=ordered)
-    ground = Ground.of(survey, paths)
-    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground, code))])
-    update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
+    basis = FactBasis.of(survey, paths)
+    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, basis, code))])
+    update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
     if not ordered:  # a model's own headline is only shown above a checked cause
-        return report.model_copy(update={**update, "statement": ground.statement, "verdict": verdict(ground)})
-    statement = ground.statement
-    update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
+        return report.model_copy(update={**update, "statement": basis.statement, "verdict": verdict(basis)})
+    statement = basis.statement
+    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(basis, suspects)}
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
-    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})
+    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(basis)})
 
 
-def verdict(ground: Ground) -> str:
+def verdict(basis: FactBasis) -> str:
     """Return the first sentence of the report."""
-    if ground.headline is not None and ground.statement == "claim":
-        return ground.facts[ground.headline].says[:300]
-    if ground.statement == "facts" and ground.headline is not None:
-        return _of_places(ground.facts[ground.headline], len(ground.places))
-    if ground.statement == "first_place":
-        share = round(10 * min(ground.confidence, 0.99))
+    if basis.headline is not None and basis.statement == "claim":
+        return basis.facts[basis.headline].says[:300]
+    if basis.statement == "facts" and basis.headline is not None:
+        return _of_places(basis.facts[basis.headline], len(basis.places))
+    if basis.statement == "first_place":
+        share = round(10 * min(basis.confidence, 0.99))
         return (
-            f"The search ranks `{ground.paths[0]}` first; with a lead like this the first file was fixed in "
+            f"The search ranks `{basis.paths[0]}` first; with a lead like this the first file was fixed in "
             f"{share} of 10 reports."[:300]
         )
     return _NO_LINE
@@ -227,9 +227,9 @@ _WEAK_POINTERS = ("documented_here", "sibling")
 """Kinds of facts that never support a claim about a fault but may be shown as an answer."""
 
 
-def _how_to_confirm(ground: Ground) -> str:
+def _how_to_confirm(basis: FactBasis) -> str:
     """Return where to set a breakpoint: on the line of the leading fact, if it is executable."""
-    fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
+    fact = basis.facts[basis.headline] if basis.headline is not None and basis.statement == "claim" else None
     if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
         return ""
     return (
@@ -251,11 +251,11 @@ def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str,
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
-async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort) -> Suspect | None:
+async def _suspect(path: str, report: TriageReport, survey: Survey, basis: FactBasis, code: CodePort) -> Suspect | None:
     """Return the place of a file: around its leading fact, else where the brain or the search found it."""
-    facts, lead_fact = ground.facts, ground.stated.headline
+    facts, lead_fact = basis.facts, basis.stated.headline
     mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
-    shown = mine if any(facts[number] in (lead_fact, *ground.stated.strong) for number in mine) else ()
+    shown = mine if any(facts[number] in (lead_fact, *basis.stated.strong) for number in mine) else ()
     known = next((one for one in report.suspects if one.path == path), None)
     lead = next((one for one in survey.leads if one.path == path), None)
     strong = [facts[number] for number in mine if facts[number].strong]
@@ -317,11 +317,11 @@ def _from_lead(lead: Location, best: float) -> Suspect:
     )
 
 
-def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
+def _cause(basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
     """Return the claim as text: the leading fact, and the file that it makes likely."""
-    if ground.statement != "claim" or ground.headline is None or not suspects:
+    if basis.statement != "claim" or basis.headline is None or not suspects:
         return None
-    fact = ground.facts[ground.headline]
+    fact = basis.facts[basis.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
     inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
     return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]

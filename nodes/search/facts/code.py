@@ -157,7 +157,7 @@ class Code:
         """Return the project's own files among ``holding``."""
         return [number for number in self.holding(name) if self.own[number]]
 
-    def users(self, name: str, enough: int) -> int:
+    def count_users(self, name: str, enough: int) -> int:
         """Count the own files that contain a name as a whole word; stop counting at more than ``enough``."""
         files = self.files_with(name)
         if len(files) > 4 * enough + 8:

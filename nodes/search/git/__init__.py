@@ -160,7 +160,7 @@ class Repository:
         (depth, size), paths = arguments[:2], arguments[2:]
         # Without this option, git treats a leading ``:`` of a path as pathspec magic.
         command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
-        with self.started(*command, most=limits.listing) as git:
+        with self.start(*command, most=limits.listing) as git:
             records = git.records(b"\0", limits.entries)
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
@@ -178,7 +178,7 @@ class Repository:
         """Return the size of each present object by its id; of the first ones only if there are too many."""
         # The order does not matter here, and without one git need not sort the objects by id.
         command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
-        with self.started(*command, most=self.limits.listing) as git:
+        with self.start(*command, most=self.limits.listing) as git:
             most = self.limits.listing // _OBJECT
             return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
 
@@ -217,7 +217,7 @@ class Repository:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
             # ``--buffer`` avoids a flush per object; all ids are known before.
-            with self.started("cat-file", "--batch", "--buffer", stdin=ids) as git:
+            with self.start("cat-file", "--batch", "--buffer", stdin=ids) as git:
                 yield from parse_batch(git.out, self.limits.memory)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
@@ -246,7 +246,7 @@ class Repository:
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         # These options override settings of the repository's configuration that would change the output.
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
-        with self.started("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
+        with self.start("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
             printed = git.out.read()
             code = git.finish()
             if git.cut is None:
@@ -272,14 +272,14 @@ class Repository:
             stdin_file.seek(0)
             limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
             most = self.limits.output if limit is None else limit
-            with self.started(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
+            with self.start(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
                 printed = git.out.read()
                 code = git.finish()
                 if git.cut == "seconds":
                     self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
-    def settled(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
+    def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
         Args:
@@ -306,7 +306,7 @@ class Repository:
             return found.st_mtime_ns, found.st_size
         return None
 
-    def started(
+    def start(
         self,
         *arguments: str | bytes,
         stdin: IO[bytes] | int = subprocess.DEVNULL,
@@ -319,7 +319,7 @@ class Repository:
 
     def _answer(self, *arguments: str | bytes) -> bytes | None:
         """Return the short output of a command; None if it fails."""
-        with self.started(*arguments, most=_ANSWER) as git:
+        with self.start(*arguments, most=_ANSWER) as git:
             printed = git.out.read()
             return printed if git.finish() == 0 else None
 
