@@ -17,7 +17,8 @@ from nodes.search.facts import find_facts, verify
 from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
-from nodes.search.git import Repository, decode, is_text, split_lines
+from nodes.search.git import Repository
+from nodes.search.git.objects import decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
 from nodes.search.history.spots import widened

@@ -6,7 +6,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from nodes.search.git import parse_content
+from nodes.search.git.objects import parse_content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
