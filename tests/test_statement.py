@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.agents.writing.statement import FactBasis, state_facts, with_pointer, without_facts
+from nodes.agents.writing.basis import FactBasis
+from nodes.agents.writing.statement import state_facts, with_pointer, without_facts
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
