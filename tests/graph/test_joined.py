@@ -70,7 +70,7 @@ def answer_of(state: BugTriageState) -> dict[str, Any]:
     """What people get of the run, without times and without the commit, which differs by the clock."""
     report = state.report
     assert report is not None
-    said = json.loads(
+    document = json.loads(
         json.dumps(
             {
                 "comment": report.github_comment.splitlines(),
@@ -84,15 +84,15 @@ def answer_of(state: BugTriageState) -> dict[str, Any]:
             }
         ).replace(state.sha, "SHA")
     )
-    assert isinstance(said, dict)
-    return said
+    assert isinstance(document, dict)
+    return document
 
 
 async def test_the_answer_of_a_joined_run_is_the_golden_one(tmp_path: Path, request: Any) -> None:
-    said = answer_of(await triage(tmp_path / "feedbox"))
+    document = answer_of(await triage(tmp_path / "feedbox"))
     if request.config.getoption("--rewrite-ranking"):
-        GOLDEN.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert said == json.loads(GOLDEN.read_text(encoding="utf-8"))
-    (joined,) = said["joined"]
+        GOLDEN.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert document == json.loads(GOLDEN.read_text(encoding="utf-8"))
+    (joined,) = document["joined"]
     assert joined["summary"].startswith("Together: handbook 50%, tickets 50%, codebase_search ")
-    assert len(said["outside"]) == 2  # one of the three pages was found twice
+    assert len(document["outside"]) == 2  # one of the three pages was found twice

@@ -214,15 +214,15 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     )
     start = start.model_copy(update={"max_retries": 0})  # a retry sends the same texts again
     texts: list[str] = []
-    asked: list[AskedQuestion] = []
+    questions: list[AskedQuestion] = []
     outcome = await advance(graph, context, thread, start)
     while isinstance(outcome, Waiting):
-        question = _asked(outcome.exchange, len(asked) + 1)
-        texts.append(waiting_comment(outcome.state, _thread(*asked, question)))
+        question = _asked(outcome.exchange, len(questions) + 1)
+        texts.append(waiting_comment(outcome.state, _thread(*questions, question)))
         answer = _answer(case) if case.is_comment else BENIGN
         state: Any = "answered" if answer else "withdrawn"
         settled = {"state": state, "answer": answer, "answer_url": f"{BASE}/issues/1#issuecomment-5"}
-        asked.append(_asked(outcome.exchange, question.slot, **settled))
+        questions.append(_asked(outcome.exchange, question.slot, **settled))
         given = Answer(text=answer, answered_by="rita")
         outcome = await advance(graph, context, thread, start, answer=given, question_id=outcome.exchange.question_id)
     report = outcome.state.report
@@ -230,7 +230,7 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     result = build_result(outcome.state)
     gathered = result.numbered(await context.evidence.get(result.evidence))
     run = RunView(1, "finished", context.code.sha, report.written_by, "", result, gathered)
-    texts += [report_comment(report, _thread(*asked)), f"{_thread().marker}\n\n{explanation(run, result)}"]
+    texts += [report_comment(report, _thread(*questions)), f"{_thread().marker}\n\n{explanation(run, result)}"]
     paths = {suspect.path for suspect in report.suspects}
     labels = wanted_labels(Finished(outcome.state), RepositoryConfig())
     return Ran(texts, paths, labels)
@@ -249,9 +249,9 @@ def _asked(exchange: HumanExchange, slot: int, **given: Any) -> AskedQuestion:
 
 
 def _answer(case: Hostile) -> str | None:
-    said = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
+    comment = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
     question = AskedQuestion(1, "q", "Does it fail when exporting?", "", ("Yes", "No"), "")
-    return answer_in(said, question, by_reporter=True)
+    return answer_in(comment, question, by_reporter=True)
 
 
 def _wire(text: str) -> str:
