@@ -238,7 +238,7 @@ async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pyt
     with watched.watching() as quick:
         monkeypatch.setattr(live, "_ROOM", 2)
         with watched.watching() as slow:
-            await watched.looked()
+            await watched.wait_for_query()
             refs = [await ran(site.store, Ran(status="failed", trace=(), visits=())) for _ in range(3)]
             events: set[str] = set()
             async with asyncio.timeout(patience(PATIENCE)):

@@ -147,9 +147,9 @@ class Sender:
         for attempt in range(model.max_retries + 1):
             started = model.clock()
             try:
-                async with self._paid(request.call) as bill:
+                async with self._paid(request.call) as counted:
                     reply = await _send(request, seconds_left)
-                    bill.answered(reply)
+                    counted.answered(reply)
                     return reply
             except BusyError as busy:
                 pause = busy.pause(attempt)
@@ -163,26 +163,26 @@ class Sender:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def _paid(self, call: Call) -> AsyncIterator[_Bill]:
+    async def _paid(self, call: Call) -> AsyncIterator[_CallUsage]:
         """Reserve the estimated cost of a call, and settle it by the actual cost."""
-        reserved, bill = await self.budget.reserve(call), _Bill(call)
+        reserved, counted = await self.budget.reserve(call), _CallUsage(call)
         try:
-            yield bill
+            yield counted
         except _RefusedError:
-            bill.usage = Usage(calls=1)
+            counted.usage = Usage(calls=1)
             raise
         except BusyError as busy:
             # A server that answers with an error charges nothing; what a lost answer cost is unknown.
-            bill.usage = Usage(calls=1) if busy.answered else bill.usage
+            counted.usage = Usage(calls=1) if busy.answered else counted.usage
             raise
         except _LostError:
             raise
         except ModelError:
-            bill.usage = Usage(calls=1)
+            counted.usage = Usage(calls=1)
             raise
         finally:
-            self.usage += bill.usage
-            await reserved.settle(bill.usage)
+            self.usage += counted.usage
+            await reserved.settle(counted.usage)
 
 
 _FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window")
@@ -195,7 +195,7 @@ def _refused(fault: Fault, sent: Abilities) -> str:
 
 
 @dataclass(slots=True)
-class _Bill:
+class _CallUsage:
     """The usage of a call; for a lost answer, the estimate."""
 
     call: Call

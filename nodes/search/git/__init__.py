@@ -266,7 +266,7 @@ class Repository:
             cache_key: the cache key, if the arguments contain a value that differs in each call.
         """
         # The part of the key that differs per clone state: deepening a shallow clone changes what full ids lead to.
-        key = ("output", self._border(), cache_key or arguments, stdin)
+        key = ("output", self._shallow_state(), cache_key or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:
             printed = self.output(*arguments, stdin=stdin)
@@ -274,7 +274,7 @@ class Repository:
                 self.known.keep(key, printed, len(printed) + _ENTRY)
         return printed
 
-    def _border(self) -> Hashable:
+    def _shallow_state(self) -> Hashable:
         """Return a value that changes when a shallow clone is deepened."""
         for place in (self.directory / "shallow", self.directory / ".git" / "shallow"):
             try:

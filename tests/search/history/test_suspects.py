@@ -180,7 +180,9 @@ def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(project,
     moved = Spot("src/parsing.py", 5, 7, focus=(6, 6), symbol="f1")
     project.story.commit("2024-02-20", {}, "Move the parser", moves={"lib/parser.py": "src/parsing.py"})
     assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1", moved)[0] == "Speed up the parser"
-    assert "Move the parser" not in [c.commit.subject for c in project.ask(tmp_path, "It hangs", moved).suspicion.recent]
+    assert "Move the parser" not in [
+        c.commit.subject for c in project.ask(tmp_path, "It hangs", moved).suspicion.recent
+    ]
 
 
 def test_releases_on_a_branch_count_from_where_it_left(project, tmp_path):
