@@ -27,9 +27,20 @@ $(STAMP): pyproject.toml uv.lock | $(UV)
 	$(UV) sync --frozen --quiet --python "$$(command -v $(PYTHON))"
 	@touch $@
 
-demo: $(STAMP) ## triage a sample issue of a sample repository
-	@$(RUN)/python docs/demo/make_repository.py .tracehound/demo
-	@TRIAGE_DATA_DIR=.tracehound/data $(RUN)/triage run --repo .tracehound/demo --issue docs/demo/issue.md --brain rules
+# The demo judges by rules and reads Python: it needs neither a model's client, nor GitHub's, nor the other grammars.
+UNUSED := cryptography githubkit githubkit-schemas httptools langchain-openai nh3 openai pygments regex sse-starlette \
+	starlette tiktoken uvicorn uvloop zstandard \
+	$(addprefix tree-sitter-,c c-sharp cpp go java javascript kotlin php ruby rust scala swift typescript)
+DEMO := $(if $(wildcard $(STAMP)),.venv,.tools/demo)
+
+.tools/demo/.installed: pyproject.toml uv.lock | $(UV)
+	@UV_PROJECT_ENVIRONMENT=.tools/demo $(UV) sync --frozen --no-dev $(addprefix --no-install-package ,$(UNUSED)) \
+		--python "$$(command -v $(PYTHON))"
+	@touch $@
+
+demo: $(DEMO)/.installed ## triage a sample issue of a sample repository
+	@$(DEMO)/bin/python docs/demo/make_repository.py .tracehound/demo
+	@TRIAGE_DATA_DIR=.tracehound/data $(DEMO)/bin/triage run --repo .tracehound/demo --issue docs/demo/issue.md --brain rules
 
 test: $(STAMP) ## run every test
 	@$(RUN)/python -m pytest -q $(SPREAD)

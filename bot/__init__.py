@@ -1,0 +1,28 @@
+"""Tracehound. ``from bot import triage`` triages an issue from Python; docs/python.md describes the stable names."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bot.errors import UserError
+    from bot.library import triage
+    from bot.report.document import Result
+
+__all__ = ["Result", "UserError", "triage"]
+_HOME = {"Result": "bot.report.document", "UserError": "bot.errors", "triage": "bot.library"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: importing a run takes a second, and `triage --help` needs none."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'bot' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names before they are imported too."""
+    return sorted({*globals(), *__all__})

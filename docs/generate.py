@@ -129,7 +129,8 @@ _SETTINGS = """\
 
 This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder.
 Missing settings of the App are read from `app.json` in `TRIAGE_DATA_DIR`, where [`/setup`](setup.md) stores them.
-`triage doctor` checks each setting and reports all that are missing or malformed together.
+`triage doctor` checks each setting and reports all that are missing or malformed together. Secrets can be in files, and
+limits and prices have [a form of their own](values.md).
 
 | Variable | Default | Meaning |
 |---|---|---|"""

@@ -37,6 +37,7 @@ _COMMANDS = {
     "forget": ("server", "Delete all stored data of one repository."),
     "stats": ("server", "Compare the server's reports with the merged fixes."),
     "jobs": ("server", "List failed jobs, and retry them."),
+    "token": ("server", "Create, list and revoke tokens for the HTTP API."),
     "replay": ("server", "Show which jobs a saved delivery leads to."),
     "schema": ("local", "Print the JSON Schema of `run --format json`."),
     "config": ("local", "Check a repository's .github/triage.yml."),

@@ -55,4 +55,9 @@ def build_result(state: BugTriageState) -> Result:
 def result_schema() -> dict[str, Any]:
     """Return the JSON Schema of a result."""
     schema = Result.model_json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tracehound triage result", **schema}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tracehound:schema:triage-result",
+        "title": "Tracehound triage result",
+        **schema,
+    }

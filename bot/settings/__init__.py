@@ -14,8 +14,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.errors import UserError
 from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.dotenv import find_env_file
+from bot.settings.plain import SLUG, URL, explain
+from bot.settings.secret_files import read_secret_files
 
-_URL = r"^https?://[^/\s]"
 BrainChoice = Literal["auto", "llm", "rules"]
 
 
@@ -49,7 +50,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
         None,
-        pattern=_URL,
+        pattern=URL,
         description="An OpenAI-compatible endpoint; unset means OpenAI's own.",
         examples=["http://localhost:11434/v1"],
     )
@@ -66,7 +67,7 @@ class Settings(BaseSettings):
     )
     github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
     github_app_slug: str | None = Field(
-        None, pattern=r"^[a-z0-9-]+$", description="The App's name in addresses; pages link to where it is installed."
+        None, pattern=SLUG, description="The App's name in addresses; pages link to where it is installed."
     )
     github_private_key: SecretStr | None = Field(None, description="The App's private key, as PEM.")
     github_private_key_path: Path | None = Field(None, description="A file with the App's private key.")
@@ -75,13 +76,13 @@ class Settings(BaseSettings):
     )
     github_api_url: str = Field(
         "https://api.github.com",
-        pattern=_URL,
+        pattern=URL,
         description="GitHub's API.",
         examples=["https://github.example.org/api/v3"],
     )
     github_server_url: str = Field(
         "https://github.com",
-        pattern=_URL,
+        pattern=URL,
         description="The address of GitHub's pages, if a delivery does not contain it.",
         examples=["https://github.example.org"],
     )
@@ -99,7 +100,7 @@ class Settings(BaseSettings):
     )
     triage_public_url: str | None = Field(
         None,
-        pattern=_URL,
+        pattern=URL,
         description="The address at which GitHub and browsers reach this server.",
         examples=["https://triage.example.org"],
     )
@@ -131,7 +132,7 @@ class Settings(BaseSettings):
     )
     otel_exporter_otlp_endpoint: str | None = Field(
         None,
-        pattern=_URL,
+        pattern=URL,
         description=(
             "The endpoint for OpenTelemetry spans, over OTLP/HTTP; needs the extra `otel`. Unset: none are sent."
         ),
@@ -287,6 +288,10 @@ class Settings(BaseSettings):
         return "llm" if self.openai_api_key or self.openai_base_url else "rules"
 
 
+SECRETS = tuple(name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
+"""Settings that may be in a file, which a variable with the suffix ``_FILE`` names."""
+
+
 class SettingsError(UserError):
     """Settings are malformed."""
 
@@ -308,12 +313,17 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
         SettingsError: settings are malformed; the error names all of them.
     """
     file = find_env_file(repository)
+    files = read_secret_files(SECRETS, file)
+    given = {**files.values, **otherwise}
+    faults = dict(files.faults)
     try:
-        return Settings(_env_file=file, **otherwise)
+        settings = Settings(_env_file=file, **given)
     except ValidationError as error:
-        faults = {str(fault["loc"][0]): _fault(str(fault["loc"][0]), fault["msg"]) for fault in error.errors()}
-        sound = Settings(_env_file=file, **(otherwise | {name: _default(name) for name in faults}))
-        raise SettingsError(faults, sound) from error
+        faults |= {str(fault["loc"][0]): _fault(str(fault["loc"][0]), explain(fault)) for fault in error.errors()}
+        settings = Settings(_env_file=file, **(given | {name: _default(name) for name in faults}))
+    if faults:
+        raise SettingsError(faults, settings)
+    return settings
 
 
 def _default(name: str) -> Any:

@@ -21,6 +21,7 @@ from pydantic import (
 
 from bot.errors import UserError
 from bot.settings.dotenv import is_inside
+from bot.settings.plain import ABSOLUTE, ENV_NAME, HEADER_NAME, HOST_NAME, ONE_LINE, TOOL_NAME
 from bot.settings.yaml_file import ConfigError, read_yaml
 from nodes.evidence import EvidenceKind
 from nodes.state import NodeName
@@ -54,13 +55,13 @@ ATTACHMENT_HOSTS = (
 Address = Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_free)]
-EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
-HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,80}$")]
-Value = Annotated[str, StringConstraints(max_length=4_000, pattern=r"^[^\r\n\x00]*$")]
+ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME), AfterValidator(_free)]
+EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
+HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
+Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
 Seconds = Annotated[float, Field(gt=0, le=600)]
 PerMinute = Annotated[float, Field(gt=0, le=6_000)]
-HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
+HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
 SourceKind = Literal["document", "database", "web"]
 
 
@@ -86,7 +87,7 @@ class ToolConfig(Section):
     env: Annotated[dict[EnvName, Value], Field(max_length=50, repr=False)] = {}
     """The command's environment, in addition to PATH, HOME, LANG, LC_ALL and TMPDIR; ``${NAME}`` is replaced by an
     environment variable."""
-    cwd: Annotated[str, StringConstraints(pattern=r"^/")] | None = None
+    cwd: Annotated[str, StringConstraints(pattern=ABSOLUTE)] | None = None
     """The command's working directory, as an absolute path; unset means ``/``."""
     tool: Annotated[str, StringConstraints(max_length=200)] = ""
     """The server's name for the tool; unset means the tool with this key's name, or the server's only tool."""
@@ -251,6 +252,7 @@ def operator_schema() -> dict[str, Any]:
     schema = OperatorConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tracehound:schema:operator.yml",
         **schema,
         "title": "Tracehound: the operator's configuration",
     }

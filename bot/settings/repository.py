@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.errors import UnreadableFileError
+from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
 from nodes.search.paths.globs import name_matches, path_matches
@@ -35,9 +36,8 @@ CommandName = Literal[
 StateName = Literal["needs-answer", "cause-found", "no-cause", "duplicate", "fixed"]
 LabelName = Literal[Kind, StateName]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
-Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^*]*(\*{1,2}[^*]*){0,4}$")]
-# In .gitignore "!" negates a pattern and "#" starts a comment; neither is supported here.
-PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^!#]")]
+Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=STARS)]
+PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=IGNORED_PATH)]
 
 
 class Section(BaseModel):
@@ -111,7 +111,7 @@ class RepositoryConfig(Section):
     """``false`` fetches no picture of an issue and sends none to a model, even if the operator enabled it."""
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
-    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[A-Z]{2})?$")] = "en"
+    language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"
     """Language of the text that a model writes. Fixed sentences are in English."""
     commands: dict[CommandName, CommandRole] = {}
     """Restricts who may give a command: ``author`` (the issue's author and maintainers), ``maintainer`` or
@@ -129,6 +129,7 @@ def config_schema() -> dict[str, Any]:
     schema = RepositoryConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:tracehound:schema:triage.yml",
         **schema,
         "title": "Tracehound: .github/triage.yml",
     }

@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from bot.errors import BotError
+from bot.settings.plain import explain, nearest_choice
 
 M = TypeVar("M", bound=BaseModel)
 KnownKeys = Callable[[Sequence[str]], Sequence[str]]
@@ -64,7 +65,8 @@ def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
         # Floats arrive as text (see `_scalar`), which the strict models would refuse.
         return model.model_validate(values, strict=False)
     except ValidationError as error:
-        raise ConfigError(tuple(_fault(root, fault, known) for fault in error.errors())) from error
+        found = [_fault(root, fault, known) for fault in error.errors()]
+        raise ConfigError(tuple(sorted(found, key=lambda fault: fault.line))) from error
 
 
 def compose(text: str) -> yaml.Node | None:
@@ -128,9 +130,16 @@ def _fault(root: yaml.Node, fault: Any, known: KnownKeys) -> ConfigFault:
     if fault["type"] in ("extra_forbidden", "literal_error") and ("[key]" in fault["loc"] or "extra" in fault["type"]):
         close = difflib.get_close_matches(name, known([str(part) for part in where[:-1]]), 1)
         return ConfigFault(line, f"unknown key `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
-    return ConfigFault(
-        line, f"`{'.'.join(_short(str(part)) for part in where)}`: {fault['msg'].removeprefix('Value error, ')}"
-    )
+    close_choice = nearest_choice(fault)
+    meant = f"; did you mean `{close_choice}`?" if close_choice else ""
+    return ConfigFault(line, f"{_named(where)} {explain(fault)}{meant}")
+
+
+def _named(where: Sequence[Any]) -> str:
+    """Name a value by its keys; an entry of a list by its position, from 1."""
+    keys = [_short(str(part)) for part in where if not isinstance(part, int)]
+    position = next((f", entry {part + 1}," for part in where if isinstance(part, int)), "")
+    return f"`{'.'.join(keys)}`{position}" if keys else "the file"
 
 
 def _line(root: yaml.Node, where: list[Any]) -> int:

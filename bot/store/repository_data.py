@@ -35,6 +35,7 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "past_walks": _REPOSITORY,
     "limited": _REPOSITORY,
     "api_runs": _REPOSITORY,
+    "api_tokens": _REPOSITORY,
     "usage": _SCOPE,
     "repositories": _REPOSITORY,
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
+from bot.store.api_tokens import ApiTokens
 from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
@@ -79,6 +80,7 @@ class Store:
         self.metrics = Metrics(self._database)
         self.usage = Usage(self._database)
         self.api_runs = ApiRuns(self._database)
+        self.api_tokens = ApiTokens(self._database)
         self.ended_sessions = EndedSessions(self._database)
         self.pages = Pages(self._database)
         self.pruning = Pruning(self._database)

@@ -77,6 +77,15 @@ def _named(job: Job) -> Attributes:
     }
 
 
+def _log_ids(job: Job) -> dict[str, object]:
+    """Return what every log record of a job contains; the repository by its name, since its id says little."""
+    ids: dict[str, object] = {"delivery": job.delivery, "job": job.id, "issue": job.work.key}
+    if isinstance(job.work, InstallationChanged):
+        return ids
+    ref = job.work.ref if isinstance(job.work.ref, RepositoryRef) else job.work.ref.repository
+    return ids | {"repository": f"{ref.owner}/{ref.name}"}
+
+
 logger = logging.getLogger(__name__)
 
 OnIssue = Callable[[IssueJob, Any], Awaitable[None]]
@@ -124,7 +133,7 @@ class Worker:
             BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
         """
         began = time.perf_counter()
-        with log_context(delivery=job.delivery, job=job.id, issue=job.work.key), instrumented(job, self._spans):
+        with log_context(**_log_ids(job)), instrumented(job, self._spans):
             await self._do(job)
             seconds = round(time.perf_counter() - began, 3)
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})

@@ -28,6 +28,7 @@ class Api:
     store: SqliteStore
     http: httpx.AsyncClient
     woken: list[None] = field(default_factory=list)
+    bearer: str = f"Bearer {TOKEN}"
 
     async def ask(self, body: Any = ISSUE, key: str | None = None, **headers: str) -> httpx.Response:
         given = {"Authorization": f"Bearer {TOKEN}", **({"Idempotency-Key": key} if key else {}), **headers}

@@ -60,7 +60,8 @@ def test_the_doctor_is_content_without_any_setting(tmp_path: Path) -> None:
     done = triage(tmp_path, "doctor")
     assert done.returncode == 0, done.stdout
     assert "FAIL" not in done.stdout
-    assert "TRIAGE_BRAIN" in done.stdout
+    assert len(done.stdout.splitlines()) <= 10
+    assert "TRIAGE_BRAIN" in triage(tmp_path, "doctor", "--all").stdout
 
 
 def test_the_doctor_never_prints_a_key(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from bot.cli.doctor.model import MOST_CALLS
 from bot.cli.server.doctor import command as doctor
+from bot.settings import Settings
 from tests.github_server import GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, Repo
 from tests.model_server import Reply, Request, error, says
@@ -191,3 +192,58 @@ def test_a_store_of_a_newer_release_and_a_dead_tool_are_named(tmp_path: Path, to
     assert code == 1
     assert "newer release" in checks["store"]["says"]
     assert {name for name, check in checks.items() if not check["ok"]} == {"store", "tool gone"}
+
+
+@pytest.fixture
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return the lines that a person reads."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, **settings: str) -> list[str]:
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        return CliRunner().invoke(doctor, arguments).stdout.splitlines()
+
+    return run
+
+
+def test_a_sound_installation_takes_ten_lines_at_most(
+    repo: Repo, app: dict[str, str], printed: Callable[..., list[str]]
+) -> None:
+    repo.files[".github/triage.yml"] = "labels:\n  allowed: [bug]\n"
+    with serve_model() as model:
+        model.script = able
+        settings = {**app, "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-x"}
+        lines = printed("--github", "octo/app", **settings)
+    assert [line[:16].split() for line in lines[:-1]] == [
+        ["ok", "machine"],
+        ["ok", "settings"],
+        ["ok", "App"],
+        ["ok", "model"],
+        ["ok", "repository"],
+    ]
+    assert lines[-1].startswith("No fault in ")
+    text = "\n".join(lines)
+    assert "GITHUB_APP_ID" in text
+    assert "permissions as in app.yml; events as in app.yml; webhook goes to https://triage.example.org" in text
+    assert "gpt-4o answers, at temperature 0; a run takes about" in text
+    assert "octo/app can be read; mode comment" in text
+
+
+def test_faults_come_first_and_are_counted(printed: Callable[..., list[str]]) -> None:
+    lines = printed(TRIAGE_BRAIN="llmm", PORT="zz", TRIAGE_API_TOKEN="short")
+    assert [line.split()[1] for line in lines[:3]] == ["TRIAGE_BRAIN", "TRIAGE_API_TOKEN", "PORT"]
+    assert all(line.startswith("FAIL") for line in lines[:3])
+    assert "must have at least 16 characters" in lines[1]
+    assert any(line.startswith("ok   settings") for line in lines[3:])
+    assert not any(line.startswith("FAIL") for line in lines[3:])
+    assert lines[-1].startswith("3 faults in ")
+    assert "are checked once the settings are correct" in lines[-1]
+    assert len(lines) <= 10
+
+
+def test_all_lists_every_setting_with_its_meaning(printed: Callable[..., list[str]]) -> None:
+    lines = printed("--all")
+    assert len(lines) > len(Settings.model_fields)
+    for name, field in Settings.model_fields.items():
+        assert any(name.upper() in line and str(field.description) in line for line in lines), name

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -11,6 +14,9 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
+from bot.settings import Settings
+from bot.settings.operator import operator_schema
+from bot.settings.plain import PATTERNS
 from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, find_config, read_config
 
 WHOLE = """\
@@ -60,9 +66,14 @@ def test_an_empty_file_means_the_defaults(text: str) -> None:
         pytest.param("labels:\n  allow: []\n", 2, "did you mean `allowed`", id="unknown-key-below"),
         pytest.param("labels:\n  map:\n    bgu: x\n", 3, "unknown key `bgu`; did you mean `bug`?", id="kind"),
         pytest.param("commands:\n  redirekt: nobody\n", 2, "did you mean `redirect`", id="command"),
-        pytest.param("commands:\n  stop: anyone\n", 2, "`commands.stop`", id="role"),
-        pytest.param("mode: shout\n", 1, "'dry-run', 'label' or 'comment'", id="value"),
-        pytest.param("a: 1\nlimits:\n  questions: 3\n", 3, "less than or equal to 2", id="number"),
+        pytest.param("commands:\n  stop: anyone\n", 2, "`commands.stop` must be 'author', 'maintainer'", id="role"),
+        pytest.param("mode: coment\n", 1, "did you mean `comment`?", id="mistyped-value"),
+        pytest.param("labels:\n  allowed: bug\n", 2, "`labels.allowed` must be a list", id="no-list"),
+        pytest.param("enabled: maybe\n", 1, "`enabled` must be true or false", id="no-truth"),
+        pytest.param("language: english\n", 1, "must be a language code, such as `en`", id="language"),
+        pytest.param("bots: [a, '']\n", 1, "`bots`, entry 2, must not be empty", id="empty-entry"),
+        pytest.param("mode: shout\n", 1, "`mode` must be 'dry-run', 'label' or 'comment'", id="value"),
+        pytest.param("a: 1\nlimits:\n  questions: 3\n", 3, "`limits.questions` must be at most 2", id="number"),
         pytest.param("mode: label\nmode: comment\n", 2, "`mode` appears twice", id="twice"),
         pytest.param("bots:\n  - a\n  - []\n", 3, "bots", id="item"),
         pytest.param("mode: 'label\n", 2, "not YAML", id="broken"),
@@ -80,6 +91,27 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
     with pytest.raises(ConfigError) as raised:
         read_config(text)
     assert any(fault.line == line and says in fault.message for fault in raised.value.faults), raised.value.faults
+
+
+def test_faults_are_in_the_order_of_their_lines() -> None:
+    text = "mode: shout\nlimits:\n  questions: 9\n  suspects: many\nlanguage: english\nmod: label\n"
+    with pytest.raises(ConfigError) as raised:
+        read_config(text)
+    assert [fault.line for fault in raised.value.faults] == [1, 3, 4, 5, 6]
+
+
+def test_no_value_of_the_file_is_repeated() -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_config("mode: hunter2\nlanguage: hunter2\nbots: hunter2\nlimits: {suspects: hunter2}\n")
+    assert len(raised.value.faults) == 4
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("schema", [config_schema, operator_schema, Settings.model_json_schema])
+def test_each_pattern_is_explained_in_words(schema: Callable[[], dict[str, Any]]) -> None:
+    patterns = set(re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', json.dumps(schema())))
+    assert patterns
+    assert {json.loads(pattern) for pattern in patterns} <= PATTERNS.keys()
 
 
 def test_a_name_in_a_fault_cannot_act() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 
 from bot.cli.doctor import Check
 from bot.errors import BotError, UserError
@@ -19,6 +20,7 @@ from bot.settings.repository import find_config
 from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"
+_check = partial(Check, part="App")
 _LEVELS = ("none", "read", "write", "admin")
 
 
@@ -26,17 +28,18 @@ def check_app(settings: Settings) -> Iterator[Check]:
     """Compare the App's registration on GitHub with what the App needs."""
     key = app_key(settings)
     if settings.github_app_id is None:
-        yield Check(ok=True, name="App", says="none is configured; `triage serve` or `triage app create` registers one")
+        says = "none is configured; `triage serve` or `triage app create` registers one"
+        yield _check(ok=True, name="App", says=says, brief="none; `triage serve` registers one")
         return
     if key is None:
-        yield Check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
+        yield _check(ok=False, name="App", says="its private key cannot be read: set GITHUB_PRIVATE_KEY_PATH")
         return
     try:
         app = asyncio.run(fetch_registered_app(str(settings.github_app_id), key, settings.github_api_url))
     except (BotError, ValueError, TypeError) as error:
-        yield Check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
+        yield _check(ok=False, name="App", says=f"GitHub does not know it: {str(error)[:200]}")
         return
-    yield Check(ok=True, name="App", says=f"{app.slug}, its name on GitHub")
+    yield _check(ok=True, name="App", says=f"{app.slug}, its name on GitHub", brief=app.slug)
     yield _permissions(app.permissions)
     yield _events(app.events)
     yield _hook(app, settings)
@@ -48,9 +51,11 @@ def _permissions(held: Mapping[str, str]) -> Check:
     spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(needed.get(name))]
     if lacking:
         says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
-        return Check(ok=False, name="App's permissions", says=says)
+        return _check(ok=False, name="App's permissions", says=says)
     surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
-    return Check(ok=True, name="App's permissions", says=f"as in app.yml{surplus}")
+    return _check(
+        ok=True, name="App's permissions", says=f"as in app.yml{surplus}", brief=f"permissions as in app.yml{surplus}"
+    )
 
 
 def _rank(level: str | None) -> int:
@@ -60,23 +65,23 @@ def _rank(level: str | None) -> int:
 def _events(subscribed: frozenset[str]) -> Check:
     lacking = sorted(set(registration()["default_events"]) - subscribed)
     says = f"lacks {', '.join(lacking)}: tick it on the App's settings page" if lacking else "as in app.yml"
-    return Check(ok=not lacking, name="App's events", says=says)
+    return _check(ok=not lacking, name="App's events", says=says, brief="events as in app.yml")
 
 
 def _hook(app: RegisteredApp, settings: Settings) -> Check:
     name = "App's webhook"
     if not app.hook_url:
-        return Check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
+        return _check(ok=False, name=name, says="has no address: set one that ends with /webhooks/github")
     if app.hook_insecure:
-        return Check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
+        return _check(ok=False, name=name, says=f"{app.hook_url} is called without certificate verification: enable it")
     public = (settings.triage_public_url or "").rstrip("/")
     if public and app.hook_url != f"{public}{_WEBHOOK}":
         says = f"goes to {app.hook_url}, but TRIAGE_PUBLIC_URL says {public}{_WEBHOOK}"
         # smee.io forwards deliveries, so its address legitimately differs from the public one.
-        return Check(ok="smee.io/" in app.hook_url, name=name, says=says)
+        return _check(ok="smee.io/" in app.hook_url, name=name, says=says, brief=f"webhook {says}")
     ends = app.hook_url.endswith(_WEBHOOK) or "smee.io/" in app.hook_url
     says = f"goes to {app.hook_url}" if ends else f"goes to {app.hook_url}, which does not end with {_WEBHOOK}"
-    return Check(ok=ends, name=name, says=says)
+    return _check(ok=ends, name=name, says=says, brief=f"webhook {says}")
 
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -110,7 +115,7 @@ def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
         yield from asyncio.run(_checked(full_name, settings))
     except BotError as error:
         says = f"cannot be read: {error}; install the App there, or set GITHUB_TOKEN"
-        yield Check(ok=False, name=full_name, says=says)
+        yield Check(ok=False, name=full_name, says=says, part="repository")
 
 
 async def _checked(full_name: str, settings: Settings) -> list[Check]:
@@ -126,13 +131,12 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
     try:
         client = github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
         sha = await client.tip()
-        yield Check(
-            ok=True, name=full_name, says=f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
-        )
+        says = f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
+        yield Check(ok=True, name=full_name, says=says, part="repository", brief=f"{full_name} can be read")
         found = await find_config(client)
         faults = "; ".join(map(str, found.faults))
         says = f"`.github/triage.yml`: {faults}" if faults else f"mode {found.config.mode}"
-        yield Check(ok=not faults, name="its configuration", says=says)
+        yield Check(ok=not faults, name="its configuration", says=says, part="repository")
         there = await client.repository_labels()
         wanted = {*found.config.labels.map.values(), *(one for one in found.config.labels.allowed if "*" not in one)}
         missing = sorted(wanted - there)
@@ -142,6 +146,8 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
             if missing
             else "all there"
         )
-        yield Check(ok=not (set(found.config.labels.map.values()) & set(missing)), name="its labels", says=says)
+        brief = f"its configuration names labels that do not exist: {', '.join(missing)}" if missing else ""
+        sound = not (set(found.config.labels.map.values()) & set(missing))
+        yield Check(ok=sound, name="its labels", says=says, part="repository", brief=brief)
     finally:
         await github.aclose()

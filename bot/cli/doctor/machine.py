@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from bot.cli.doctor import Check
@@ -23,7 +24,7 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     """Run the checks that need no network except the connection to the database."""
     version = sys.version_info
     says = f"{version.major}.{version.minor}.{version.micro} (3.11 or newer)"
-    yield Check(ok=version >= (3, 11), name="python", says=says)
+    yield _check(ok=version >= (3, 11), name="python", says=says, brief=f"Python {says.split(maxsplit=1)[0]}")
     yield _git()
     writable = _writable(settings.triage_data_dir)
     yield writable
@@ -31,17 +32,21 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         yield _store(settings)
 
 
+_check = partial(Check, part="machine")
+
+
 def _git() -> Check:
     if shutil.which("git") is None:
-        return Check(ok=False, name="git", says="not found on the PATH: install git")
+        return _check(ok=False, name="git", says="not found on the PATH: install git")
     output = subprocess.run(
         ["git", "--version"], capture_output=True, text=True, timeout=10, check=False
     ).stdout.strip()
     found = re.match(r"git version (\d+)\.(\d+)", output)
     if found is None:
-        return Check(ok=False, name="git", says=output or "does not answer to `git --version`")
+        return _check(ok=False, name="git", says=output or "does not answer to `git --version`")
     new = (int(found[1]), int(found[2])) >= _GIT
-    return Check(ok=new, name="git", says=output if new else f"{output}: install 2.31 or newer")
+    says = output if new else f"{output}: install 2.31 or newer"
+    return _check(ok=new, name="git", says=says, brief=f"git {found[1]}.{found[2]}")
 
 
 def _writable(directory: Path) -> Check:
@@ -51,8 +56,8 @@ def _writable(directory: Path) -> Check:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        return Check(ok=False, name="data directory", says=f"{directory}: {error.strerror}; set TRIAGE_DATA_DIR")
-    return Check(ok=True, name="data directory", says=f"{directory} is writable")
+        return _check(ok=False, name="data directory", says=f"{directory}: {error.strerror}; set TRIAGE_DATA_DIR")
+    return _check(ok=True, name="data directory", says=f"{directory} is writable")
 
 
 def _store(settings: Settings) -> Check:
@@ -61,11 +66,12 @@ def _store(settings: Settings) -> Check:
     try:
         counts = asyncio.run(_counted(settings))
     except BotError as error:
-        return Check(ok=False, name=name, says=str(error))
+        return _check(ok=False, name=name, says=str(error))
     output = ", ".join(f"{count} {state}" for state, count in counts.items()) or "no jobs wait"
     dead = counts.get("dead", 0)
     advice = f"; dead jobs, listed by `triage jobs`: {dead}" if dead else ""
-    return Check(ok=True, name=name, says=f"answers, with this release's tables: {output}{advice}")
+    says = f"answers, with this release's tables: {output}{advice}"
+    return _check(ok=True, name=name, says=says, brief=f"the {name} answers: {output}{advice}")
 
 
 async def _counted(settings: Settings) -> dict[str, int]:

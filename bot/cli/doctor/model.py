@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import BaseModel, Field
 
@@ -20,6 +21,7 @@ from nodes.brains.fence import fence
 from nodes.context import ModelError
 from nodes.state import Usage
 
+_check = partial(Check, part="model")
 MOST_CALLS = 30
 """Limit for all questions together, including corrections and the requests that an endpoint refuses."""
 _CONTEXT = 7_000
@@ -58,10 +60,11 @@ def check_model(settings: Settings, *, calls: bool, clock: Callable[[], float] =
         clock: measures the model's speed, in seconds.
     """
     if settings.brain == "rules":
-        yield Check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
+        yield _check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")
         return
     fault = model_fault(settings)
-    yield Check(ok=fault is None, name="model", says=fault or f"{settings.triage_supervisor_model} answers")
+    says = fault or f"{settings.triage_supervisor_model} answers"
+    yield _check(ok=fault is None, name="model", says=says, brief="" if calls else None)
     if fault is None and calls:
         yield from asyncio.run(_asked(settings, clock))
 
@@ -99,13 +102,13 @@ class _Doctor:
             says = (
                 f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
             )
-            return Check(ok=False, name=name, says=says)
+            return _check(ok=False, name=name, says=says)
         known = model.abilities
         temperature = "at temperature 0" if known.temperature else "takes no temperature, so decisions may differ"
         lacks = [] if known.system else ["without a system role"]
         lacks += [] if known.effort or not model.effort else ["without TRIAGE_MODEL_EFFORT"]
         says = ", ".join((f"answers in a fixed form ({known.method})", temperature, *lacks))
-        return Check(ok=True, name=name, says=says)
+        return _check(ok=True, name=name, says=says, brief=f"{name} answers, {temperature}")
 
     async def _speed(self, name: str) -> AsyncIterator[Check]:
         """Measure the window and the speed with a short question, a long one and a long answer."""
@@ -116,7 +119,7 @@ class _Doctor:
             long = await self._ask(name, _Word, f"{text}\nSay ready.")
         except (ModelError, InvalidOutput) as error:
             says = f"cannot read {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
-            yield Check(ok=False, name=f"{name}'s context", says=says)
+            yield _check(ok=False, name=f"{name}'s context", says=says)
             return
         window = self._models.get(name).abilities.window
         says = f"holds {_CONTEXT:,} words, as many as a run's longest request"
@@ -124,7 +127,7 @@ class _Doctor:
             says = (
                 f"holds {window:,} tokens, so prompts are cut and reports get worse; give it 16,000 (Ollama: num_ctx)"
             )
-        yield Check(ok=window is None, name=f"{name}'s context", says=says)
+        yield _check(ok=window is None, name=f"{name}'s context", says=says, brief="")
         yield self._run(name, short, essay, long)
 
     async def _ask(self, name: str, schema: type[BaseModel], question: str) -> _Timed:
@@ -138,7 +141,9 @@ class _Doctor:
         reads = (long.usage.input_tokens - short.usage.input_tokens) / max(long.seconds - short.seconds, 0.001)
         writes = (essay.usage.output_tokens - short.usage.output_tokens) / max(essay.seconds - short.seconds, 0.001)
         if reads <= 0 or writes <= 0:
-            return Check(ok=True, name=f"{name}'s speed", says="cannot be measured: the answers report no usable usage")
+            return _check(
+                ok=True, name=f"{name}'s speed", says="cannot be measured: the answers report no usable usage"
+            )
         seconds = _RUN_CALLS * short.seconds + _RUN_INPUT / reads + _RUN_OUTPUT / writes
         slowest = short.seconds + 8_000 / reads + 1_000 / writes
         timeout = self._models.settings.timeout
@@ -148,7 +153,8 @@ class _Doctor:
         )
         if slowest > timeout:
             says += f"; the longest answer takes {_duration(slowest)}: raise TRIAGE_MODEL_TIMEOUT above {timeout:g}"
-        return Check(ok=slowest <= timeout, name=f"{name}'s speed", says=says)
+        brief = f"a run takes about {_duration(seconds)}"
+        return _check(ok=slowest <= timeout, name=f"{name}'s speed", says=says, brief=brief)
 
 
 def _duration(seconds: float) -> str:

@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Send no request to the model; by default a few short requests and a long one are sent.",
 )
+@click.option("--all", "every", is_flag=True, help="Print every check and every setting, not only the summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
-def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bool) -> None:
+def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool, as_json: bool) -> None:
     """Check the installation and say how to fix each fault; exit with 1 if there is one.
+
+    Prints the faults first, then one line for each part without one.
 
     Checks this machine (Python, git, data directory, database and its tables), every setting, the App's registration
     on GitHub (permissions, events, webhook), the model (structured output, temperature, window, speed) and the tools
@@ -39,20 +42,26 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, as_json: bo
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
+    from bot.cli.doctor.summary import summary_lines  # noqa: PLC0415
+
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
         checks.append(check)
-        if not as_json:
-            _show(check)
+        if every and not as_json:
+            _show("ok" if check.ok else "FAIL", check.name, check.says)
     if as_json:
         click.echo(json.dumps([{"ok": one.ok, "name": one.name, "says": one.says} for one in checks], indent=1))
+    elif not every:
+        for line in summary_lines(checks):
+            _show(*line)
     if not all(check.ok for check in checks):
         sys.exit(1)
 
 
-def _show(check: Check) -> None:
-    mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
-    click.echo(f"{mark} {check.name:<26} {check.says}", color=None if "NO_COLOR" not in os.environ else False)
+def _show(mark: str, name: str, says: str) -> None:
+    shown = click.style(f"{mark:<4}", fg="red" if mark == "FAIL" else "green")
+    line = f"{shown} {name:<26} {says}" if mark else says
+    click.echo(line, color=None if "NO_COLOR" not in os.environ else False)
 
 
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
@@ -64,11 +73,9 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
     settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
         says = "ignored: it is inside a repository; if it is yours, name the repository to triage with --repo"
-        yield Check(ok=True, name=".env", says=says)
+        yield Check(ok=True, name=".env", says=says, part="settings", brief=f".env {says}")
     yield from check_machine(settings)
-    for name, field in type(settings).model_fields.items():
-        says = faults.get(name) or _shown(name, settings)
-        yield Check(ok=name not in faults, name=name.upper(), says=f"{says}. {field.description}")
+    yield from _explained(settings, faults)
     if faults:
         return
     yield from check_app(settings)
@@ -76,6 +83,23 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
     yield from _tools(settings, repository)
     if github is not None:
         yield from check_repository(github, settings)
+
+
+def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
+    """Explain each setting; the summary names those that are set."""
+    from bot.cli.doctor import Check  # noqa: PLC0415  as above
+
+    given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
+    brief = f"{len(given)} set ({', '.join(given)}), the others at their defaults" if given else "all at their defaults"
+    for name, field in type(settings).model_fields.items():
+        says = faults.get(name) or _shown(name, settings)
+        yield Check(
+            ok=name not in faults,
+            name=name.upper(),
+            says=f"{says}. {field.description}",
+            part="settings",
+            brief=brief,
+        )
 
 
 def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
@@ -97,10 +121,16 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     try:
         sources = Sources(load_operator_config(settings.triage_config, repository))
     except UserError as error:
-        yield Check(ok=False, name="tools", says=str(error))
+        yield Check(ok=False, name="tools", says=str(error), part="tools")
         return
     for source in asyncio.run(sources.check()):
-        yield Check(ok=source.ok, name=f"tool {source.name}", says=source.says)
+        yield Check(
+            ok=source.ok,
+            name=f"tool {source.name}",
+            says=source.says,
+            part="tools",
+            brief=f"{source.name} {source.says}",
+        )
 
 
 def _shown(name: str, settings: Settings) -> str:

@@ -114,6 +114,11 @@ class ProblemError(Exception):
         return Response(body, self.problem.status, self.headers, media_type=TYPE)
 
 
+def unavailable() -> ProblemError:
+    """Return the error of a store that does not answer."""
+    return ProblemError(503, "the store does not answer", headers={"Retry-After": "5"})
+
+
 def invalid(error: ValidationError) -> ProblemError:
     """Convert a validation error of a request body into a problem that lists each error with its location."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from bot.server.api.models import IssueRun, Problem, Run, TextRun
+from bot.server.api.openapi_reading import MODELS, reading_paths
 
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
@@ -15,33 +17,42 @@ DOCUMENT = "/openapi.json"
 _SAYS = {
     "400": "The body is not JSON, or the key is malformed.",
     "401": "The request has no valid token.",
-    "404": "Not found, or the App is not installed there.",
+    "404": "Not found, or the App is not installed there, or the token does not read it.",
     "408": "The body arrived too slowly.",
     "409": "The idempotency key was used for another request.",
     "413": "The body is too large.",
     "415": "The body is not sent as JSON.",
-    "422": "The body is not a valid request.",
+    "422": "The body or a parameter is not valid.",
     "429": "Too many runs are unfinished.",
     "503": "The store does not answer.",
 }
+_Model = tuple[type[BaseModel], Literal["validation", "serialization"]]
 _EXAMPLE = {"repository": "octo/feedbox", "issue": 42}
 
 
 @cache
 def openapi() -> dict[str, Any]:
     """Return the whole document."""
+    requests: list[_Model] = [(IssueRun, "validation"), (TextRun, "validation")]
+    shown: tuple[type[BaseModel], ...] = (Run, Problem, *MODELS)
+    responses: list[_Model] = [(model, "serialization") for model in shown]
     _, definitions = models_json_schema(
-        [(IssueRun, "validation"), (TextRun, "validation"), (Run, "serialization"), (Problem, "serialization")],
+        [*requests, *responses],
         ref_template="#/components/schemas/{model}",
     )
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Tracehound", "version": "1", "description": "Triage an issue, and read the result."},
+        "info": {
+            "title": "Tracehound",
+            "version": "1",
+            "description": "Triage an issue, and read results and what the App stored.",
+        },
         "servers": [{"url": PREFIX}],
         "security": [{"token": []}],
         "paths": {
             "/runs": {"post": _create()},
             "/runs/{id}": {"get": _get()},
+            **reading_paths(_problems),
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},

@@ -1,4 +1,4 @@
-"""``/api/v1``: request runs and read their results."""
+"""``/api/v1``: request runs, and read their results and what the App stored."""
 
 from __future__ import annotations
 
@@ -17,9 +17,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from bot.jobs import ApiRun
-from bot.server.api.models import MAX_BODY, ProblemError, Run, RunRequest, answer_problem, invalid, read_request
+from bot.server.api.access import Access
+from bot.server.api.models import (
+    MAX_BODY,
+    ProblemError,
+    Run,
+    RunRequest,
+    answer_problem,
+    invalid,
+    read_request,
+    unavailable,
+)
 from bot.server.api.openapi import DOCUMENT, PREFIX, openapi
-from bot.server.bearer import bears
+from bot.server.api.reading import Reading
+from bot.server.api.schemas import SCHEMAS
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
@@ -33,12 +44,17 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mount:
-    """Mount the API. It requires TRIAGE_API_TOKEN or the operator's token; its OpenAPI description is public."""
+    """Mount the API, with public descriptions.
+
+    Runs are requested with TRIAGE_API_TOKEN or the operator's token; a stored token reads one repository.
+    """
     api = _Api(settings, store, wake)
     routes = [
         Route("/runs", api.create, methods=["POST"]),
         Route("/runs/{id}", api.get, methods=["GET"]),
+        *Reading(store, api.access).routes(),
         Route(DOCUMENT, _describe, methods=["GET"]),
+        Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
     handlers = {ProblemError: answer_problem, HTTPException: answer_problem, Exception: answer_problem}
     return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
@@ -48,22 +64,29 @@ async def _describe(_request: Request) -> Response:
     return JSONResponse(openapi())
 
 
+async def _schema(request: Request) -> Response:
+    schema = SCHEMAS.get(request.path_params["name"])
+    if schema is None:
+        raise ProblemError(404, f"there are {', '.join(SCHEMAS)}")
+    return JSONResponse(schema())
+
+
 class _Api:
     def __init__(self, settings: Settings, store: Store, wake: Callable[[], None]) -> None:
-        self._tokens = (settings.triage_api_token, settings.triage_admin_token)
+        self.access = Access(store, settings.triage_api_token, settings.triage_admin_token)
         self._store = store
         self._wake = wake
 
     async def create(self, request: Request) -> Response:
         """Store a run for a worker and answer 202."""
-        self._admit(request)
+        self.access.admit(request)
         asked, key = await _read(request), _key(request)
         try:
             run = await self._accepted(asked, key)
         except TooManyRunsError:
             raise ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
         except StoreError:
-            raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
+            raise unavailable() from None
         # A reused idempotency key returns the stored run, so the stored request is compared with this one.
         if json.loads(run.request) != asked.model_dump(mode="json"):
             raise ProblemError(409, "this Idempotency-Key was used for another request")
@@ -72,18 +95,14 @@ class _Api:
 
     async def get(self, request: Request) -> Response:
         """Return the current state of a run."""
-        self._admit(request)
+        self.access.admit(request)
         try:
             run = await self._store.api_runs.get(request.path_params["id"])
         except StoreError:
-            raise ProblemError(503, "the store does not answer", headers={"Retry-After": "5"}) from None
+            raise unavailable() from None
         if run is None:
             raise ProblemError(404, "the run does not exist, or was deleted")
         return _shown(run, 200)
-
-    def _admit(self, request: Request) -> None:
-        if not bears(request, *self._tokens):
-            raise ProblemError(401, "a bearer token is needed", headers={"WWW-Authenticate": "Bearer"})
 
     async def _accepted(self, asked: RunRequest, key: str | None) -> StoredRun:
         # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.

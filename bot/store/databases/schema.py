@@ -336,8 +336,18 @@ CREATE TABLE ended_sessions (
 ) STRICT, WITHOUT ROWID
 """
 
+_API_TOKENS = """
+CREATE TABLE api_tokens (
+    digest TEXT PRIMARY KEY,
+    repository_key TEXT NOT NULL,
+    label TEXT NOT NULL DEFAULT '',
+    created_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_tokens_of_repository ON api_tokens (repository_key)
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES),
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS),
 )
 """A file's ``user_version`` is the number of steps applied."""

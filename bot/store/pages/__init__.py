@@ -1,16 +1,18 @@
-"""Query data for the web pages, limited to the repositories that the viewer may see."""
+"""Query data for the web pages and the HTTP API, limited to the repositories that the viewer may see."""
 
 from __future__ import annotations
 
 from bot.store.databases.database import Database
+from bot.store.pages.reading import Reading
 from bot.store.pages.repositories import Repositories
 from bot.store.pages.runs import Queue, Runs
 
 
 class Pages:
-    """All queries of the web pages."""
+    """All queries of the web pages and the HTTP API."""
 
     def __init__(self, database: Database) -> None:
         self.runs = Runs(database)
         self.repositories = Repositories(database)
         self.queue = Queue(database)
+        self.reading = Reading(database)

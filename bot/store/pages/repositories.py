@@ -11,7 +11,7 @@ from bot.store.databases.database import Connection, Database
 from bot.store.pages.rows import Keys, visible
 from bot.store.runs.outcomes import OutcomeState
 
-_COLUMNS = """
+COLUMNS = """
 repositories.repository_key, repositories.host, owner, name, archived, gone,
 (SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
 (SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
@@ -90,21 +90,21 @@ class Repositories:
         """Return the repositories that have runs, by name."""
         allowed, parameters = visible("repositories.repository_key", keys)
         statement = f"""
-            SELECT {_COLUMNS} FROM repositories
+            SELECT {COLUMNS} FROM repositories
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
         """  # noqa: S608  names of columns, and placeholders
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
-        return [_row(row) for row in rows]
+        return [read_repository(row) for row in rows]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
         """Find a repository by its current name, ignoring case; an existing one comes before a removed one."""
         statement = f"""
-            SELECT {_COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
+            SELECT {COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
             ORDER BY gone, repositories.repository_key LIMIT 1
         """  # noqa: S608  names of columns
         row = await self._database.read(lambda db: db.execute(statement, (owner, name)).fetchone())
-        return _row(row) if row else None
+        return read_repository(row) if row else None
 
     async def outcomes(self, key: str) -> list[OutcomeRow]:
         """Return the outcomes of its reports, the earliest first; those without a time come before."""
@@ -128,7 +128,8 @@ class Repositories:
         return await self._database.read(lambda db: _spent(db, key, days))
 
 
-def _row(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
+def read_repository(row: tuple[str, str, str, str, int, int, int, float | None]) -> RepositoryRow:
+    """Convert a row of ``COLUMNS`` to a repository."""
     key, host, owner, name, archived, gone, runs, last = row
     return RepositoryRow(key, host, owner, name, bool(archived), bool(gone), runs, last)
 

@@ -82,6 +82,8 @@ class RunFilter:
 
     repository: str = ""
     """Key of the repository."""
+    issue: int | None = None
+    """Number of the issue; it requires the repository."""
     status: str = ""
     kind: str = ""
     claimed: bool | None = None
@@ -92,6 +94,11 @@ class RunFilter:
     until: float | None = None
     """Matches runs that began before this time."""
 
+    @property
+    def issue_key(self) -> str:
+        """Key of the issue; empty if any issue matches."""
+        return "" if self.issue is None else f"{self.repository}#{self.issue}"
+
     def matches(self, row: RunRow) -> bool:
         """Return whether the filter matches a run."""
         fields = (
@@ -99,6 +106,7 @@ class RunFilter:
             (self.status, row.status),
             (self.kind, row.kind),
             (self.brain, row.brain),
+            (self.issue_key, row.issue_key),
         )
         return (
             all(required in ("", value) for required, value in fields)
@@ -134,7 +142,7 @@ class Listing:
 
 
 def listed(
-    db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None, after: Place | None
+    db: Connection, run_filter: RunFilter, keys: Keys, *, before: Place | None, after: Place | None, most: int = LISTED
 ) -> list[RunRow]:
     """Read one run more than a page shows, which shows whether there is another page."""
     where, parameters = _where(run_filter, keys)
@@ -149,13 +157,14 @@ def listed(
         SELECT {COLUMNS} {FROM} WHERE {" AND ".join(where)}
         ORDER BY began_at {order}, runs.issue_key {order}, run_no {order} LIMIT ?
     """
-    return [read_row(row) for row in db.execute(statement, (*parameters, LISTED + 1)).fetchall()]
+    return [read_row(row) for row in db.execute(statement, (*parameters, most + 1)).fetchall()]
 
 
 def _where(run_filter: RunFilter, keys: Keys) -> tuple[list[str], list[Value]]:
     allowed, parameters = visible("runs.repository_key", keys)
     optional: Sequence[tuple[str, Value]] = (
         ("runs.repository_key = ?", run_filter.repository or None),
+        ("runs.issue_key = ?", run_filter.issue_key or None),
         (f"({_STATUS}) = ?", run_filter.status or None),
         ("kind = ?", run_filter.kind or None),
         ("kind <> '' AND claimed = ?", None if run_filter.claimed is None else int(run_filter.claimed)),

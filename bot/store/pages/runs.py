@@ -48,11 +48,17 @@ class Runs:
         self._database = database
 
     async def listing(
-        self, run_filter: RunFilter, keys: Keys, *, before: Place | None = None, after: Place | None = None
+        self,
+        run_filter: RunFilter,
+        keys: Keys,
+        *,
+        before: Place | None = None,
+        after: Place | None = None,
+        most: int = LISTED,
     ) -> Listing:
         """Return a page of runs: those before a position, those after it, or the newest."""
-        rows = await self._database.read(lambda db: listed(db, run_filter, keys, before=before, after=after))
-        more, rows = len(rows) > LISTED, rows[:LISTED]
+        rows = await self._database.read(lambda db: listed(db, run_filter, keys, before=before, after=after, most=most))
+        more, rows = len(rows) > most, rows[:most]
         # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
         if after is not None:
             rows.reverse()

@@ -19,6 +19,7 @@ from bot.store.runs.outcomes import Reported
 from bot.worker.admission import explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from bot.worker.publish import Publication, Published
+from bot.worker.runs.posted import describe_publication
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """Status of a run whose publication wrote nothing.
@@ -48,7 +49,8 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
     if published.state == "quiet":
         await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
     await _settle(issue_job, run, outcome, published, await issue_job.pending_writes(seen.found))
-    issue_job.log("run_published", f"{published.state} {published.reason} after {time.perf_counter() - began:.2f} s")
+    seconds = time.perf_counter() - began
+    issue_job.log("run_published", f"{describe_publication(outcome, published)}; published in {seconds:.2f} s")
 
 
 async def publish(

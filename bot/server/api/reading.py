@@ -1,0 +1,135 @@
+"""``GET /api/v1/repositories…``: what the App stored, as pages of JSON or as one stream of JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from bot.server.api import pages
+from bot.server.api.access import Access
+from bot.server.api.models import Fault, ProblemError, unavailable
+from bot.server.api.pages import RepositoryPages
+from bot.server.api.stored import OutcomeQuery, Query, ReportQuery, RepositoryQuery, RunQuery, UsageQuery
+from bot.settings.plain import explain
+from bot.store.databases.database import StoreError
+from bot.store.tables import Store
+
+JSON_LINES = "application/x-ndjson"
+_LARGEST = 999_999_999
+"""Largest number of an issue or a run that a path may name."""
+
+
+class _Page(Protocol):
+    next: str | None
+    items: Any
+
+
+P = TypeVar("P", bound=BaseModel)
+Q = TypeVar("Q", bound=Query)
+Read = Callable[[Any], Awaitable[Any]]
+
+
+class Reading:
+    """The routes of the read API."""
+
+    def __init__(self, store: Store, access: Access) -> None:
+        self._store = store
+        self._access = access
+
+    def routes(self) -> list[Route]:
+        """Return the routes; each requires a token."""
+        one = "/repositories/{owner}/{name}"
+        listings: dict[str, tuple[type[Query], Callable[[RepositoryPages], Read]]] = {
+            "runs": (RunQuery, lambda of: of.runs),
+            "reports": (ReportQuery, lambda of: of.reports),
+            "facts": (ReportQuery, lambda of: of.facts),
+            "outcomes": (OutcomeQuery, lambda of: of.outcomes),
+            "usage": (UsageQuery, lambda of: of.usage),
+        }
+        return [
+            Route("/repositories", self._repositories, methods=["GET"]),
+            *(Route(f"{one}/{name}", self._listing(*how), methods=["GET"]) for name, how in listings.items()),
+            Route(one + "/runs/{issue}/{run}", self._run, methods=["GET"]),
+        ]
+
+    def _listing(
+        self, query: type[Query], reader: Callable[[RepositoryPages], Read]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def listed(request: Request) -> Response:
+            try:
+                of = await self._access.repository(request)
+                return await _answer(request, _query(request, query), reader(of))
+            except StoreError:
+                raise unavailable() from None
+
+        return listed
+
+    async def _repositories(self, request: Request) -> Response:
+        try:
+            keys = await self._access.keys(request)
+            return await _answer(
+                request,
+                _query(request, RepositoryQuery),
+                lambda query: pages.repositories(self._store.pages, keys, query),
+            )
+        except StoreError:
+            raise unavailable() from None
+
+    async def _run(self, request: Request) -> Response:
+        """Return one run with its result."""
+        try:
+            of = await self._access.repository(request)
+            _query(request, Query)
+            issue, number = (_positive(request.path_params[name]) for name in ("issue", "run"))
+            found = await of.run(issue, number)
+        except StoreError:
+            raise unavailable() from None
+        if found is None:
+            raise ProblemError(404, "the run does not exist, or was deleted")
+        return _json(found)
+
+
+async def _answer(request: Request, query: Query, read: Read) -> Response:
+    page = await read(query)
+    if JSON_LINES not in request.headers.get("accept", ""):
+        return _json(page)
+    return StreamingResponse(_lines(query, page, read), media_type=JSON_LINES)
+
+
+async def _lines(query: Query, page: Any, read: Read) -> AsyncIterator[str]:
+    """Yield each item of all pages as a line; one page is in memory at a time."""
+    while True:
+        for item in page.items:
+            yield item.model_dump_json() + "\n"
+        if page.next is None:
+            return
+        query = query.model_copy(update={"cursor": page.next})
+        page = await read(query)
+
+
+def _query(request: Request, model: type[Q]) -> Q:
+    given = request.query_params.multi_items()
+    if len(dict(given)) < len(given):
+        raise ProblemError(422, "a parameter is given twice")
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        named = [Fault(where=".".join(map(str, fault["loc"]))[:100], says=explain(fault)) for fault in faults]
+        raise ProblemError(422, "a parameter is not valid", errors=named[:20]) from None
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    if not 1 <= number <= _LARGEST:
+        raise ProblemError(404, "the run does not exist, or was deleted")
+    return number
+
+
+def _json(model: BaseModel) -> Response:
+    return Response(model.model_dump_json(), media_type="application/json")

@@ -1,0 +1,74 @@
+"""Read secrets from files: ``NAME_FILE`` names the file with the value of the setting ``NAME``.
+
+Docker, Kubernetes and systemd hand secrets to a process as files, which no child process inherits and no listing shows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic_settings import BaseSettings, DotEnvSettingsSource
+
+LARGEST = 65_536
+"""Bytes of a secret; a private key has some thousand."""
+_SUFFIX = "_FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFiles:
+    """Contents and faults of the files, by setting."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_secret_files(names: Collection[str], env_file: Path | None) -> SecretFiles:
+    """Read the files that the environment and the ``.env`` name.
+
+    Args:
+        names: the settings that may be in files, in lower case.
+        env_file: the ``.env``; a variable of the environment comes first.
+    """
+    in_file = DotEnvSettingsSource(BaseSettings, env_file=env_file).env_vars if env_file else {}
+    given = {**_upper(in_file), **_upper(os.environ)}
+    values: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for name in names:
+        path = given.get(name.upper() + _SUFFIX)
+        if not path:
+            continue
+        if given.get(name.upper()):
+            faults[name] = f"set either {name.upper()} or {name.upper()}{_SUFFIX}, not both"
+            continue
+        try:
+            values[name] = _read(Path(path).expanduser())
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            faults[name] = f"the file {path} of {name.upper()}{_SUFFIX} cannot be used: {reason}"
+    return SecretFiles(values, faults)
+
+
+def _upper(variables: Mapping[str, str | None]) -> dict[str, str]:
+    return {name.upper(): value for name, value in variables.items() if value is not None}
+
+
+def _read(path: Path) -> str:
+    """Return a file's text without the line end that editors add.
+
+    Raises:
+        ValueError: the file is empty, too large or not text.
+    """
+    with path.open("rb") as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise ValueError(f"larger than {LARGEST:,} bytes")
+    try:
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise ValueError("not text in UTF-8") from None
+    if not text.strip():
+        raise ValueError("empty")
+    return text
