@@ -247,10 +247,12 @@ def companions(state: BugTriageState, node: NodeName, requested: Iterable[str]) 
     """Return the further specialists and tools that may run in parallel with ``node`` (SPEC section 4)."""
     if node not in get_args(Specialist):
         return ()
-    return tuple(name for name in dict.fromkeys(requested) if name != node and may_run_beside(state, name))[:MAX_BESIDE]
+    return tuple(name for name in dict.fromkeys(requested) if name != node and may_run_in_parallel(state, name))[
+        :MAX_BESIDE
+    ]
 
 
-def may_run_beside(state: BugTriageState, name: str) -> bool:
+def may_run_in_parallel(state: BugTriageState, name: str) -> bool:
     """Return whether a decision may run this specialist or tool in parallel with another."""
     return may_search(state) if name == "codebase_search" else may_be_asked(state, name)
 
@@ -272,7 +274,7 @@ def is_simple(state: BugTriageState) -> bool:
     return state.tier == "simple" and not state.redirect_instructions
 
 
-def settled(state: BugTriageState) -> Route | None:
+def forced_route(state: BugTriageState) -> Route | None:
     """Return the route if every possible decision leads to the same node; then the brain need not be asked."""
     # The guards are pure, so every decision can be tried without a model call.
     routes = {route(state.model_copy(update={"next_node": node})).node for node in get_args(NodeName)}

@@ -38,7 +38,7 @@ class Judgement(BaseModel):
 
 
 class Investigation(Judgement):
-    """What the issue says, read closely."""
+    """The content of the issue."""
 
     problem: Sentence
     """The fault in one sentence, in the program's own words."""
@@ -68,7 +68,7 @@ class PictureTexts(Judgement):
 
 
 class CodeReading(Judgement):
-    """What the candidates say about the cause."""
+    """The cause according to the candidates."""
 
     summary: Sentence
     details: Annotated[str, StringConstraints(max_length=600)]
@@ -111,7 +111,7 @@ class FileStep(Judgement):
 
 
 class CodeStep(Judgement):
-    """Looks to take now, all else empty; or no looks, and the ranking."""
+    """Looks to take now, with all else empty; or no looks, and the ranking."""
 
     looks: tuple[Look, ...] = Field(default=(), max_length=LOOKS)
     summary: Sentence = ""
@@ -128,7 +128,7 @@ class CodeStep(Judgement):
 
 
 class WebReading(Judgement):
-    """What was found outside the repository, and whether it matters."""
+    """The results from outside the repository, and whether they are about this fault."""
 
     summary: Sentence
     details: Annotated[str, StringConstraints(max_length=600)]

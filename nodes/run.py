@@ -9,7 +9,7 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Durability, StateSnapshot
 
-from nodes.context import Context, Outside
+from nodes.context import Context, ExternalSources
 from nodes.graph import RECURSION_LIMIT, Graph
 from nodes.sources.route import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
@@ -96,19 +96,17 @@ async def advance(
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
-    graph_input: BugTriageState | Command[object] | None = None
     # LangGraph returns a snapshot without a creation time for an unknown thread.
     if snapshot.created_at is None:
-        graph_input = initial
+        graph_input: BugTriageState | Command[object] | None = initial
+    elif snapshot.interrupts and answer is None:
+        return _waiting(snapshot)
     elif snapshot.interrupts:
-        waiting = snapshot.interrupts[0]
-        if answer is None:
-            return _waiting(snapshot)
-        if question_id != waiting.value.question_id:
-            raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
-        graph_input = Command(resume={waiting.id: answer})
+        graph_input = _resumption(snapshot, answer, question_id)
     elif not snapshot.tasks:
         return Finished(BugTriageState.model_validate(snapshot.values))
+    else:
+        graph_input = None
     steps = graph.astream(
         graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
     )
@@ -120,6 +118,18 @@ async def advance(
     if after.interrupts:
         return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))
+
+
+def _resumption(snapshot: StateSnapshot, answer: Answer | None, question_id: str | None) -> Command[object]:
+    """Return the command that resumes a waiting thread with an answer.
+
+    Raises:
+        StaleAnswerError: the answer belongs to another question.
+    """
+    waiting = snapshot.interrupts[0]
+    if question_id != waiting.value.question_id:
+        raise StaleAnswerError(f"question {question_id} is not waiting for an answer")
+    return Command(resume={waiting.id: answer})
 
 
 async def advance_answered(
@@ -175,7 +185,7 @@ def initial_state(
     *,
     repository: str,
     sha: str,
-    outside: Outside | None = None,
+    outside: ExternalSources | None = None,
     notes: tuple[str, ...] = (),
 ) -> BugTriageState:
     """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
@@ -183,7 +193,7 @@ def initial_state(
     No outside source is queried for an issue that gives orders instead of describing a problem (seed 003).
     """
     defaults = BugTriageState()
-    outside = outside or Outside()
+    outside = outside or ExternalSources()
     configured = outside.web is not None or bool(outside.tools)
     closed = configured and is_harmful(f"{title}\n{body}")
     return BugTriageState(

@@ -8,7 +8,7 @@ import time
 from langgraph.runtime import Runtime
 
 from nodes import guards
-from nodes.agents.case import load_case, spent
+from nodes.agents.case import load_case, metrics_of
 from nodes.brains import judge
 from nodes.context import Context, Judged
 from nodes.sources import OUTSIDE, source_of
@@ -64,7 +64,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
         "iterations": state.iterations + 1,
         "marks": mark_step(now, (route.node, *also)),
         "trace": (entry,),
-        "metrics": spent(judged),
+        "metrics": metrics_of(judged),
         "retry_pending": False,
     }
     if route.node == "human_input":
@@ -125,9 +125,9 @@ async def _without_duplicates(known: tuple[str, ...], keys: tuple[str, ...], con
 
 
 async def _decide(state: BugTriageState, context: Context) -> Judged[SupervisorDecision]:
-    settled = guards.settled(state)
-    if settled is not None:
-        return Judged(_decision(settled.node, "Only one step is possible."))
+    forced = guards.forced_route(state)
+    if forced is not None:
+        return Judged(_decision(forced.node, "Only one step is possible."))
     # The program decides these steps itself, because a model might spend further rounds on them.
     if state.retry_pending:
         return Judged(_decision("codebase_search", "The draft did not pass the quality gate: the search is broadened."))

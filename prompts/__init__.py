@@ -1,4 +1,4 @@
-"""The texts that models are given: one file per role, filled by plain functions."""
+"""The prompts of models: one file per role, completed by plain functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUPERVISOR_CORRECTION = (
     "Please respond again with valid JSON matching the schema exactly.\n"
     "The next_node field must be one of: investigator, codebase_search, "
     "web_search, critic, human_input, writer, end."
-)  # PRD section 2, to the letter
+)  # verbatim from PRD section 2
 
 _CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"
@@ -37,47 +37,47 @@ _ENGINE_ORDER = (
 
 
 def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[str, str]] = ()) -> str:
-    """The PRD's section 3 without the state, which stands in the human message once (SPEC section 13).
+    """Return section 3 of the PRD without the state, which is in the human message (SPEC section 13).
 
     Args:
         language: a code such as ``de``.
-        tools: what may be named under ``also``, each with the operator's description; nothing is said of none.
+        tools: names that ``also`` may contain, each with the operator's description.
     """
     return f"{_load('supervisor')}{_tools(tools)}{_in_language(language)}"
 
 
 def build_role_prompt(role: Role, language: str = "en") -> str:
-    """What a specialist is asked to do, and by which rules."""
+    """Return the task of a specialist, and the common rules."""
     return f"{_load(role)}\n\n{_load('rules')}{_in_language(language)}"
 
 
 def build_picture_prompt() -> str:
-    """What is asked of pictures; without the common rules, which are about writing, not copying."""
+    """Return the task of reading pictures, without the common rules, which are about writing."""
     return _load("pictures")
 
 
 def build_supervisor_correction(error: str) -> str:
-    """What follows an invalid decision (PRD section 2)."""
+    """Return the message that follows an invalid decision (PRD section 2)."""
     return _SUPERVISOR_CORRECTION.format(error=error)
 
 
 def build_correction(error: str) -> str:
-    """What follows any other invalid answer."""
+    """Return the message that follows any other invalid answer."""
     return _CORRECTION.format(error=error)
 
 
 def build_engine_order(sure: float) -> str:
-    """Say what the order of the candidates is worth."""
+    """State the probability that the engine's first candidate is right."""
     return _ENGINE_ORDER.format(sure=sure)
 
 
 def build_ranking_request() -> str:
-    """What follows the answers to looks, and what is said where none may be taken."""
+    """Return the request for the ranking, which follows the lookups or replaces them."""
     return _RANKING
 
 
 def build_schema_request(schema: str) -> str:
-    """Ask in words for what a server cannot enforce."""
+    """Return a request for JSON of this schema, for servers that cannot enforce it."""
     return f"Answer with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
 
 
@@ -87,7 +87,7 @@ def _tools(tools: Sequence[tuple[str, str]]) -> str:
 
 
 def _in_language(code: str) -> str:
-    """Nothing for English, which everything here is written in."""
+    """Return the instruction to write in this language; empty for English, the language of the prompts."""
     return "" if code == "en" else f"\n\n{_LANGUAGE.format(code=code)}"
 
 

@@ -16,9 +16,9 @@ def form_of(page: str) -> tuple[str, str]:
     return html.unescape(found[1]), html.unescape(found[2])
 
 
-async def on_github(http: httpx.AsyncClient, **asked: str) -> str:
+async def on_github(http: httpx.AsyncClient, **parameters: str) -> str:
     """Submit the form and GitHub's; return the address to which GitHub redirects the browser."""
-    page = await http.get("/setup", params=asked)
+    page = await http.get("/setup", params=parameters)
     assert page.status_code == 200, page.text
     action, manifest = form_of(page.text)
     split = urlsplit(action)

@@ -63,9 +63,9 @@ def comment_event(
     return _event(world, repo, action=action, sender=sender, issue=world.issue(repo, number), comment=shown, **more)
 
 
-def _event(world: World, repo: Repo, *, sender: str, **said: Any) -> bytes:
+def _event(world: World, repo: Repo, *, sender: str, **fields: Any) -> bytes:
     body = {
-        **said,
+        **fields,
         "repository": repository(world, repo),
         "sender": person(sender, "Bot" if sender.endswith("[bot]") else "User"),
         "installation": {"id": repo.installation, "node_id": "MDIz"},

@@ -67,14 +67,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-def said(request: Request) -> str:
+def prompt_of(request: Request) -> str:
     """Return all texts of a request."""
     return "\n".join(str(message["content"]) for message in request["messages"])
 
 
 def answer(request: Request) -> dict[str, Any]:
     """Return the answer of a model that does its task, in any form."""
-    text = said(request)
+    text = prompt_of(request)
     if "You are the supervisor" in text:
         round_ = next(n for n in range(12) if f"Iteration: {n} /" in text)
         return {**DECISION, "next_node": ROUNDS.get(round_, "writer"), "question_options": []}
@@ -85,8 +85,8 @@ def form_of(request: Request) -> Form:
     """Return how the request asks for JSON."""
     if "tools" in request:
         return "tools"
-    asked: Form = request.get("response_format", {"type": "words"})["type"]
-    return asked
+    method: Form = request.get("response_format", {"type": "words"})["type"]
+    return method
 
 
 def call(request: Request, value: dict[str, Any]) -> Reply:
@@ -155,7 +155,7 @@ class Endpoint:
         if handles == "refused":
             return self.refusal
         value = answer(request)
-        if handles == "ignored" and not self.knows_shape and "JSON schema" not in said(request):
+        if handles == "ignored" and not self.knows_shape and "JSON schema" not in prompt_of(request):
             return says("It is probably the lexer, since the loop in `scan` never ends.")
         if handles == "honoured" and form == "tools":
             return call(request, value)

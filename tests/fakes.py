@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.context import Case, Context, Judged, ModelError, Outside, Signal, TimeLimits
+from nodes.context import Case, Context, ExternalSources, Judged, ModelError, Signal, TimeLimits
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
@@ -266,6 +266,6 @@ def context(brain: Any = None, **ports: Any) -> Context:
     }
     web, tools = ports.pop("web", None), ports.pop("tools", ())
     patience = ports.pop("patience", TimeLimits())
-    given |= {"outside": Outside(web, {tool.name: tool for tool in tools}, patience)}
+    given |= {"outside": ExternalSources(web, {tool.name: tool for tool in tools}, patience)}
     given |= ports
     return Context(**{"facts": read_facts(given["title"], given["body"]), **given})

@@ -32,11 +32,11 @@ def serve_page(handler: BaseHTTPRequestHandler, world: World, split: SplitResult
     if answer is None:
         return False
     form = handler.rfile.read(int(handler.headers.get("Content-Length") or 0)).decode()
-    status, said, headers = answer(
+    status, content, headers = answer(
         world, split, {name: values[0] for name, values in parse_qs(form, keep_blank_values=True).items()}
     )
-    page = f"<!doctype html><html lang=en><title>GitHub</title><link rel=icon href=data:,>{said}"
-    body = (said if "Content-Type" in headers else page).encode()
+    page = f"<!doctype html><html lang=en><title>GitHub</title><link rel=icon href=data:,>{content}"
+    body = (content if "Content-Type" in headers else page).encode()
     handler.send_response(status)
     for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
         handler.send_header(name, value)
@@ -81,16 +81,16 @@ def _make(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int,
 
 def _authorize(world: World, split: SplitResult, _form: dict[str, str]) -> tuple[int, str, dict[str, str]]:
     """Redirect a person who has authorised the App before at once."""
-    asked = {name: values[0] for name, values in parse_qs(split.query).items()}
-    if asked["client_id"] != CLIENT_ID or asked["code_challenge_method"] != "S256":
+    query = {name: values[0] for name, values in parse_qs(split.query).items()}
+    if query["client_id"] != CLIENT_ID or query["code_challenge_method"] != "S256":
         return 404, "<h1>404</h1>", {}
     code = secrets.token_hex(10)
-    answer = {"code": code, "state": asked["state"]}
+    answer = {"code": code, "state": query["state"]}
     if world.signed_in:
-        world.authorized[code] = {"login": world.signed_in, **asked}
+        world.authorized[code] = {"login": world.signed_in, **query}
     else:
-        answer = {"error": "access_denied", "state": asked["state"]}
-    return 302, "", {"Location": f"{asked['redirect_uri']}?{urlencode(answer)}"}
+        answer = {"error": "access_denied", "state": query["state"]}
+    return 302, "", {"Location": f"{query['redirect_uri']}?{urlencode(answer)}"}
 
 
 def _exchange(world: World, _split: SplitResult, form: dict[str, str]) -> tuple[int, str, dict[str, str]]:

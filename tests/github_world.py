@@ -53,10 +53,10 @@ class Repo:
         """Return the branch's SHA from git, or the configured one."""
         if self.git is None:
             return self.head
-        asked = ["git", "--git-dir", str(self.git), "rev-parse", "--verify", "--quiet", "HEAD"]
+        command = ["git", "--git-dir", str(self.git), "rev-parse", "--verify", "--quiet", "HEAD"]
         if (self.git / ".git").exists():
-            asked[2] = str(self.git / ".git")
-        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+            command[2] = str(self.git / ".git")
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 @dataclass
@@ -133,7 +133,7 @@ class World:
 
     def issue(self, repo: Repo, number: int) -> Json:
         """Return an issue in the format of the API."""
-        left = Counter(said for kind, at, said in list(self.reactions) if (kind, at) == ("issue", number))
+        left = Counter(content for kind, at, content in list(self.reactions) if (kind, at) == ("issue", number))
         return {
             **repo.issues[number],
             "comments": len(self.on(repo, number)),

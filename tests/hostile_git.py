@@ -97,11 +97,11 @@ def _head(kind: int, size: int) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    said = b""
+    encoded = b""
     while number > 0x7F:
-        said += bytes([number & 0x7F | 0x80])
+        encoded += bytes([number & 0x7F | 0x80])
         number >>= 7
-    return said + bytes([number])
+    return encoded + bytes([number])
 
 
 @dataclass

@@ -92,8 +92,8 @@ class Postgres:
         assert self.process.stdout
         self.process.stdin.write(f"{word}\n".encode())
         self.process.stdin.flush()
-        said = self.process.stdout.readline().decode().strip()
-        assert said == answer, said
+        line = self.process.stdout.readline().decode().strip()
+        assert line == answer, line
 
     def empty(self, url: str) -> None:
         """Delete all rows of the store's tables, which is faster than a new database."""
@@ -129,9 +129,9 @@ def serve_postgres() -> Iterator[Postgres]:
     assert server.stdin
     assert server.stdout
     with server:
-        said = server.stdout.readline()
-        if said != b"ready\n":
-            raise RuntimeError((said + server.stdout.read()).decode(errors="replace"))
+        line = server.stdout.readline()
+        if line != b"ready\n":
+            raise RuntimeError((line + server.stdout.read()).decode(errors="replace"))
         try:
             yield Postgres(folder, server)
         finally:

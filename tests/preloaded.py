@@ -104,8 +104,8 @@ class Parent:
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):
-            while told := self._socket.recv(_LONGEST):
-                event, pid, status = json.loads(told)
+            while message := self._socket.recv(_LONGEST):
+                event, pid, status = json.loads(message)
                 with self._news:
                     if event == "started":
                         # Here and not in ``start``: a short process may have ended before that thread runs again.
@@ -180,8 +180,8 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
             _reap(wishes)
         if wishes not in ready:
             continue
-        said, streams, _, _ = socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)
-        if not said:
+        message, streams, _, _ = socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)
+        if not message:
             return None
         pid = os.fork()
         if pid == 0:
@@ -192,7 +192,7 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
             for fd in (ended, wakes):
                 os.close(fd)
             wishes.close()
-            wish: dict[str, Any] = json.loads(said)
+            wish: dict[str, Any] = json.loads(message)
             _place(streams, wish["descriptors"])
             return wish
         for stream in streams:

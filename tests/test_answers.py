@@ -29,7 +29,7 @@ VERSION = AskedQuestion(
 )
 
 
-def said(body: str, **given) -> Comment:
+def comment(body: str, **given) -> Comment:
     values = {"id": 9, "author_id": 1, "author": "rita", "author_is_bot": False, "body": body}
     return Comment(**{**values, "url": "", "created_at": "", "updated_at": "", **given})
 
@@ -53,7 +53,7 @@ def said(body: str, **given) -> Comment:
     ],
 )
 def test_anybodys_answer_counts(question, body, by_reporter) -> None:
-    assert answer_in(said(body), question, by_reporter=by_reporter)
+    assert answer_in(comment(body), question, by_reporter=by_reporter)
 
 
 @pytest.mark.parametrize("by_reporter", [True, False], ids=["reporter", "somebody"])
@@ -87,7 +87,7 @@ def test_anybodys_answer_counts(question, body, by_reporter) -> None:
     ],
 )
 def test_thanks_votes_and_nudges_are_no_answer(body, by_reporter) -> None:
-    assert answer_in(said(body), EITHER, by_reporter=by_reporter) is None
+    assert answer_in(comment(body), EITHER, by_reporter=by_reporter) is None
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,17 @@ def test_thanks_votes_and_nudges_are_no_answer(body, by_reporter) -> None:
     ],
 )
 def test_talk_among_others_is_no_answer(body) -> None:
-    assert answer_in(said(body), EITHER, by_reporter=False) is None
+    assert answer_in(comment(body), EITHER, by_reporter=False) is None
 
 
 @pytest.mark.parametrize("body", ["It started after I moved the files", "works now", "importing", "je sais pas"])
 def test_what_the_reporter_states_counts(body) -> None:
-    assert answer_in(said(body), EITHER, by_reporter=True) == body
+    assert answer_in(comment(body), EITHER, by_reporter=True) == body
 
 
 def test_bots_and_we_ourselves_do_not_answer() -> None:
-    assert answer_in(said("Yes", author_is_bot=True), EITHER, by_reporter=False) is None
-    assert answer_in(said("Yes", ours=True), EITHER, by_reporter=False) is None
+    assert answer_in(comment("Yes", author_is_bot=True), EITHER, by_reporter=False) is None
+    assert answer_in(comment("Yes", ours=True), EITHER, by_reporter=False) is None
 
 
 def test_an_answer_is_the_authors_own_words() -> None:
@@ -151,5 +151,7 @@ def test_an_edit_of_the_issue_answers_if_it_holds_what_was_asked_for(question, b
 @pytest.mark.parametrize("piece", ["> ", "a-", "'", "<!--", "x", "?"])
 def test_hostile_comments_take_linear_time(piece) -> None:
     assert_linear(
-        lambda body: answer_in(said(body), EITHER, by_reporter=False), lambda size: piece * (size // len(piece)), 60_000
+        lambda body: answer_in(comment(body), EITHER, by_reporter=False),
+        lambda size: piece * (size // len(piece)),
+        60_000,
     )

@@ -37,9 +37,9 @@ def normal(name: str) -> str:
 
 
 def test_every_import_is_declared() -> None:
-    brings, asked = packages_distributions(), declared()
+    brings, requested = packages_distributions(), declared()
     foreign = {name for package in OURS for name in imported(package)} - {*OURS, *sys.stdlib_module_names}
-    assert {name for name in foreign if not asked & set(map(normal, brings.get(name, ())))} == set()
+    assert {name for name in foreign if not requested & set(map(normal, brings.get(name, ())))} == set()
 
 
 def test_a_wheel_holds_the_program_alone() -> None:

@@ -23,9 +23,9 @@ from nodes.search.issue.query import parse_query
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
-from tests.baits import baits, patterns
 from tests.cases import case, place
 from tests.growth import assert_cheap, assert_linear
+from tests.slow_inputs import patterns, slow_inputs
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {
@@ -86,8 +86,8 @@ def only_matched(name: str) -> bool:
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in BOUNDED])
 def test_no_pattern_takes_longer_than_in_proportion(name: str) -> None:
     work = tried(name)
-    for bait in baits(PATTERNS[name]):
-        assert_linear(work, bait.text, LONG, bait)
+    for slow in slow_inputs(PATTERNS[name]):
+        assert_linear(work, slow.text, LONG, slow)
 
 
 def test_what_is_bounded_is_still_there() -> None:
@@ -97,12 +97,12 @@ def test_what_is_bounded_is_still_there() -> None:
 @pytest.mark.tried("regular expressions with the texts they are slowest on")
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name.startswith("nodes.search.")])
 def test_no_line_stops_the_reading(name: str) -> None:
-    for bait in baits(PATTERNS[name]):
-        line = bait.text(1_990).replace("\n", " ")
+    for slow in slow_inputs(PATTERNS[name]):
+        line = slow.text(1_990).replace("\n", " ")
         if ".stacktraces." in name:
-            assert_cheap(partial(find_traces, f"{line}\n{FRAMES}{line}\n{FRAMES}"), 1.0, bait)
+            assert_cheap(partial(find_traces, f"{line}\n{FRAMES}{line}\n{FRAMES}"), 1.0, slow)
         else:
-            assert_cheap(partial(find_mentions, f"{line}\n```\n{line}\n```\n"), 1.0, bait)
+            assert_cheap(partial(find_mentions, f"{line}\n```\n{line}\n```\n"), 1.0, slow)
 
 
 def sections(size: int, first: int) -> str:

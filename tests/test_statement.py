@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.agents.writing.statement import Ground, state_facts, with_pointer, without_facts
+from nodes.agents.writing.basis import FactBasis
+from nodes.agents.writing.statement import state_facts, with_pointer, without_facts
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
@@ -66,4 +67,4 @@ async def test_a_question_leads_with_the_page_that_answers_it() -> None:
 
 
 def test_a_ground_without_facts_states_nothing() -> None:
-    assert Ground.of(Survey(), ()).statement == "nothing"
+    assert FactBasis.of(Survey(), ()).statement == "nothing"

@@ -250,19 +250,10 @@ def storm(
             waits = fleet.watched()
         finally:
             fleet.stop()
-        return Outcome(
-            issues,
-            time.monotonic() - began,
-            killed,
-            apart,
-            arriving.refused,
-            Counter(len(github.world.ours(*one)) for one in arriving.opened),
-            blind_posts(github),
-            disordered(fleet.url),
-            waits,
-            _left(fleet.url),
-            Counter(_fault(line) for app in fleet.apps for line in app.log if "traceback" in line),
-        )
+        reports = Counter(len(github.world.ours(*one)) for one in arriving.opened)
+        tracebacks = Counter(_fault(line) for app in fleet.apps for line in app.log if "traceback" in line)
+        found = reports, blind_posts(github), disordered(fleet.url), waits, _left(fleet.url), tracebacks
+        return Outcome(issues, time.monotonic() - began, killed, apart, arriving.refused, *found)
 
 
 class Arriving(threading.Thread):

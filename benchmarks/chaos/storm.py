@@ -112,18 +112,9 @@ def storm(
             assert app.process is not None
             memory, states = memory_of(app.process.pid), app.unfinished()
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
-        posts = [call for call in github.calls if call.method == "POST" and call.path.endswith("/comments")]
-        return Outcome(
-            issues,
-            time.monotonic() - began,
-            weather.met,
-            left,
-            len(posts),
-            blind_posts(github),
-            reports,
-            memory,
-            states,
-        )
+        posts = sum(call.method == "POST" and call.path.endswith("/comments") for call in github.calls)
+        seconds = time.monotonic() - began
+        return Outcome(issues, seconds, weather.met, left, posts, blind_posts(github), reports, memory, states)
 
 
 def _arrive(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:

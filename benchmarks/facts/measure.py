@@ -74,7 +74,7 @@ def share(values: list[bool]) -> str:
     return f"{100 * sum(values) / len(values):5.1f} % of {len(values):4}" if values else "      –       "
 
 
-def main() -> None:
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--repos", type=Path, required=True)
@@ -83,7 +83,11 @@ def main() -> None:
     parser.add_argument("--only", help="ids that contain this")
     parser.add_argument("--show", help="kinds whose facts are printed, with a comma between them; * for all")
     parser.add_argument("--verify", action="store_true", help="verify every fact again")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = options()
     kinds: dict[str, Kind] = defaultdict(Kind)
     levels: dict[str, list[tuple[bool, bool | None]]] = defaultdict(list)
     seconds: dict[str, float] = defaultdict(float)
@@ -128,6 +132,14 @@ def main() -> None:
         f"issues {done}, skipped {skipped}; " + ", ".join(f"{k} {v / max(1, done):.3f} s" for k, v in seconds.items())
     )
     print_kinds(kinds, done)
+    print_levels(levels, done)
+    if args.verify:
+        print(f"facts that do not verify: {len(false)}")
+        print("\n".join(false[:20]))
+
+
+def print_levels(levels: dict[str, list[tuple[bool, bool | None]]], done: int) -> None:
+    """Print how often the first file, and the function that was claimed, are right at each level."""
     for level, results in sorted(levels.items()):
         functions = [right for _, right in results if right is not None]
         print(
@@ -135,9 +147,6 @@ def main() -> None:
             f"of issues; first file {share([r for r, _ in results])}"
             f"; function {share(functions)}"
         )
-    if args.verify:
-        print(f"facts that do not verify: {len(false)}")
-        print("\n".join(false[:20]))
 
 
 def rows_of(args: argparse.Namespace) -> list[dict[str, Any]]:

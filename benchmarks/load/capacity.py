@@ -60,12 +60,12 @@ def _by_rules(github: GitHubServer, folder: Path, issues: int) -> None:
         time.sleep(2)  # the database updates its counters late
         took = [_cpu([pid]) for pid in fleet.pids()]
         after, more, live = _database(url), _cpu(fleet.database) - database, _live(url)
-        asked = Counter(call.method for call in github.calls[calls:])
+        requested = Counter(call.method for call in github.calls[calls:])
     _say("processor of the server that takes deliveries", 1_000 * (took[0] - receiver) / issues, "ms")
     _say("processor of the worker, a warm small repository", 1_000 * (took[1] - worker) / issues, "ms")
     _say("processor of Postgres", 1_000 * more / issues, "ms")
-    _say("reads of GitHub's API", asked.pop("GET") / issues, "calls")
-    _say("writes to GitHub", asked.total() / issues, "calls")
+    _say("reads of GitHub's API", requested.pop("GET") / issues, "calls")
+    _say("writes to GitHub", requested.total() / issues, "calls")
     for name, one, other in zip(("commits", "bytes of tables and indexes", "bytes of WAL"), before, after, strict=True):
         _say(f"Postgres: {name}", (other - one) / issues, "")
     everything = sum(len(repo.issues) for repo in repos)
@@ -107,9 +107,9 @@ def _by_model(github: GitHubServer, model: ModelServer, folder: Path, issues: in
     settings = {"TRIAGE_BRAIN": "auto", "OPENAI_BASE_URL": model.url, "TRIAGE_MODEL_CALLS_PER_MINUTE": "6000"}
     with running(github, folder / "data", fresh=True, **settings) as app:
         _some(app, github, issues, repo)
-    asked = sum(estimate(str(request["messages"])) for request in model.requests)
+    requested = sum(estimate(str(request["messages"])) for request in model.requests)
     _say("model calls", len(model.requests) / issues, "calls")
-    _say("tokens in, estimated", asked / issues, "tokens")
+    _say("tokens in, estimated", requested / issues, "tokens")
     _say("tokens out, of a model that is brief", sum(answers) / issues, "tokens")
 
 

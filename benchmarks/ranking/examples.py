@@ -135,7 +135,7 @@ def _measure_one(task: tuple[dict[str, Any], Path, Path]) -> tuple[Any, Example]
 def _features(clone: Path, row: dict[str, Any], cache: Path) -> Any:
     engine = Engine(clone, cache)
     title, _, body = row["issue"].lstrip("\n").partition("\n")
-    return engine.measured(Query(title.lstrip("# ").strip(), body.strip("\n")), row["base_commit"])
+    return engine.features(Query(title.lstrip("# ").strip(), body.strip("\n")), row["base_commit"])
 
 
 def by_repository(examples: Sequence[Example]) -> Iterator[tuple[str, list[Example], list[Example]]]:

@@ -16,7 +16,7 @@ import bm25s
 import numpy as np
 
 from nodes.search.engine import Engine
-from nodes.search.git import TEXT_LIMIT, decode, is_text
+from nodes.search.git.objects import TEXT_LIMIT, decode, is_text
 from nodes.search.index.loading import WITHOUT_WORDS
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Query

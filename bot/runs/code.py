@@ -51,9 +51,9 @@ class EngineCode:
         """Return files in few words, in the order given."""
         return await asyncio.to_thread(self._engine.sketches, self._narrowed(query), paths, self._sha)
 
-    async def broken(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
+    async def invalid_facts(self, facts: Sequence[Fact], text: str) -> frozenset[int]:
         """Return the positions of the facts that fail a second verification."""
-        return await asyncio.to_thread(self._engine.broken, facts, text, self._sha)
+        return await asyncio.to_thread(self._engine.invalid_facts, facts, text, self._sha)
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Return verbatim lines (1-based, inclusive), or None if they do not exist."""

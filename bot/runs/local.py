@@ -21,10 +21,10 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, CodePort, Listener, Outside, PastPort, PicturePort
+from nodes.context import Brain, CodePort, Context, ExternalSources, Listener, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
-from nodes.state import Answer, HumanExchange
+from nodes.state import Answer, BugTriageState, HumanExchange
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ async def triage(
     ask: Ask,
     listener: Listener,
     past: PastPort | None = None,
-    outside: Outside | None = None,
+    outside: ExternalSources | None = None,
     pictures: PicturePort | None = None,
     renderer: MarkdownRenderer | None = None,
 ) -> Account:
@@ -64,18 +64,13 @@ async def triage(
         pictures: fetches the issue's pictures; None if they are not read.
         renderer: renders the comment.
     """
-    sha = code.sha
-    key = _issue_key(repository, sha, title, body, settings.brain)
+    key = _issue_key(repository, code.sha, title, body, settings.brain)
     store = SqliteStore(settings.triage_data_dir / "store.db")
     try:
         run_no = await store.open_run(key)
         thread_id = f"{key}:{run_no}"
         async with open_brain(settings) as brain, _checkpoints(settings) as saver, traced(settings):
             rules = RulesBrain()
-
-            async def ask_person(waiting: Waiting) -> Answer:
-                return await ask(waiting.exchange)
-
             context = build_context(
                 title,
                 body,
@@ -89,15 +84,24 @@ async def triage(
                 outside=outside,
                 pictures=pictures,
             )
-            start = initial_state(title, body, repository="", sha=sha, outside=outside)
-            state = (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
+            state = await _run(saver, context, thread_id, ask)
             # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
             await store.finish_run(key, run_no)
             result = build_result(state)
             gathered = result.numbered(await context.evidence.get(state.evidence))
-            return Account(run_no, sha, context.brain.name, settings_hash(settings), result, gathered)
+            return Account(run_no, code.sha, context.brain.name, settings_hash(settings), result, gathered)
     finally:
         await store.aclose()
+
+
+async def _run(saver: SqliteCheckpoints, context: Context, thread_id: str, ask: Ask) -> BugTriageState:
+    """Run the graph to its end, with each question put to the caller, and return the last state."""
+
+    async def ask_person(waiting: Waiting) -> Answer:
+        return await ask(waiting.exchange)
+
+    start = initial_state(context.title, context.body, repository="", sha=context.code.sha, outside=context.outside)
+    return (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:
@@ -132,7 +136,7 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
 
 
 @asynccontextmanager
-async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[Outside]:
+async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[ExternalSources]:
     """Open the outside sources of a local run; GitHub's search needs GITHUB_TOKEN and is left out without it."""
     sources = Sources(operator)
     issues = operator.web.github_issues

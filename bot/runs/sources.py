@@ -11,7 +11,7 @@ from bot.errors import BotError
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
-from nodes.context import Outside, TimeLimits
+from nodes.context import ExternalSources, TimeLimits
 from nodes.evidence import Evidence
 from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
@@ -39,13 +39,13 @@ class Sources:
         issues = config.web.github_issues
         self._issue_turn = Pace(issues.per_minute) if issues and issues.enabled else None
 
-    def outside(self, find_issues: FindIssues | None = None) -> Outside:
+    def outside(self, find_issues: FindIssues | None = None) -> ExternalSources:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
         # The tool with this name answers for the web search, so it is not offered a second time.
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
         specialists = self._config.specialists
         patience = TimeLimits(outside=specialists.timeout, code=specialists.code_timeout)
-        return Outside(self.web(find_issues), own, patience)
+        return ExternalSources(self.web(find_issues), own, patience)
 
     def web(self, find_issues: FindIssues | None = None) -> WebSearch | None:
         """Return the web search; None if no provider is configured."""

@@ -42,14 +42,14 @@ def _facts(state: BugTriageState, context: Context) -> IssueFacts:
     return read_facts(context.title, "\n\n".join((context.body, *added))) if added else context.facts
 
 
-def spent(judged: Judged[Any]) -> Metrics:
+def metrics_of(judged: Judged[Any]) -> Metrics:
     """Return a judgement's contribution to the run's metrics."""
     fallbacks = (judged.fallback,) if judged.fallback else ()
     remarks = tuple(remark[:300] for remark in judged.remarks)
     return Metrics(usage=judged.usage, fallbacks=fallbacks, claims_dropped=judged.dropped, remarks=remarks)
 
 
-def traced(
+def trace_entry(
     node: str,
     state: BugTriageState,
     judged: Judged[Any],

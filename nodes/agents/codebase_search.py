@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, spent, traced
+from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.agreement import Opinions, confidence_of
 from nodes.agents.code.candidates import (
     CANDIDATES,
@@ -82,7 +82,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         "search_confidence": read.confidence,
         "search_prefers": read.search_prefers,
         "trace": (_entry(state, gathered, read, started),),
-        "metrics": spent(read.judged),
+        "metrics": metrics_of(read.judged),
     }
 
 
@@ -291,7 +291,7 @@ def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float
         counts |= {"looks": len(looks.lines), "refused": looks.refused}
     if read.judged.dropped:
         counts["dropped"] = read.judged.dropped
-    return traced(
+    return trace_entry(
         "codebase_search",
         state,
         read.judged,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, spent, traced
+from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
 from nodes.brains.opening import fitted_body
 from nodes.context import Case, Context, Judged
@@ -54,7 +54,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         confidence=verdict.confidence,
         judged_by=judged.judged_by,
     )
-    entry = traced(
+    entry = trace_entry(
         "critic",
         state,
         judged,
@@ -68,7 +68,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         "findings": (finding,),
         "critic_feedback": verdict,
         "trace": (entry,),
-        "metrics": spent(judged),
+        "metrics": metrics_of(judged),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, spent, traced
+from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
 from nodes.context import Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
@@ -71,7 +71,7 @@ async def _read(name: str, found: Found, state: BugTriageState, context: Context
     return {
         "findings": (_finding(name, judged, numbered),),
         "trace": (_entry(name, found, judged, state, began),),
-        "metrics": spent(judged),
+        "metrics": metrics_of(judged),
     }
 
 
@@ -91,7 +91,7 @@ def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedE
 
 def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, began: float) -> TraceEntry:
     reading = judged.value
-    return traced(
+    return trace_entry(
         name,
         state,
         judged,

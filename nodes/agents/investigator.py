@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, spent, traced
+from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import judge
 from nodes.context import Context
 from nodes.evidence import MAX_QUOTE, Evidence
@@ -74,7 +74,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
     )
     facts = context.facts
     tiered = tier_of(reading.kind, facts)
-    entry = traced(
+    entry = trace_entry(
         "investigator",
         state,
         judged,
@@ -89,7 +89,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         "reading": reading,
         "tier": tiered.tier,
         "trace": (*read.trace, entry),
-        "metrics": add(read.metrics, spent(judged)),
+        "metrics": add(read.metrics, metrics_of(judged)),
     }
 
 

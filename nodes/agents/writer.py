@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, spent, traced
+from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing.changes import add_history
-from nodes.agents.writing.compose import compose, conclude, withheld, without_sight
+from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
 from nodes.agents.writing.statement import (
     TOO_THIN,
@@ -145,7 +145,7 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if is_unreadable(case.state):
         return report
     searched = _was_searched(case.state)
-    report = report if searched or report.written_by == "rules" else without_sight(report)
+    report = report if searched or report.written_by == "rules" else without_code_claims(report)
     if report.kind in _PLACELESS or _is_thin(report, case):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
@@ -153,19 +153,19 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     try:
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
-        return without_claim(report) if searched else without_sight(report)
+        return without_claim(report) if searched else without_code_claims(report)
     if report.kind != "bug":
         return await with_pointer(report, survey, context.code)
     if searched:
         return await _with_facts(report, survey, case, context)
-    return report if case.state.tier == "simple" else await _as_found(report, survey, context)
+    return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
 
 
-async def _as_found(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
+async def _with_search_result(report: TriageReport, survey: Survey, context: Context) -> TriageReport:
     """Return the program's own places with their facts, for a report that was written before any search."""
     if not survey.leads:
-        return without_sight(report)
-    stated = await state_facts(without_sight(report), survey, context.code, ordered=True)
+        return without_code_claims(report)
+    stated = await state_facts(without_code_claims(report), survey, context.code, ordered=True)
     tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
     sure = round(penalised(survey.confidence, report.citation_audit), 4)
     return stated.model_copy(update={"confidence": sure, "tried": tried})
@@ -277,7 +277,7 @@ def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state:
                 hallucination=bool(audit.fabricated),
             ),
         )
-    return spent(judged).model_copy(
+    return metrics_of(judged).model_copy(
         update={
             "confidence_history": (report.confidence,),
             "retry_reasons": retries,
@@ -292,7 +292,7 @@ def _entry(
     report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, began: float
 ) -> TraceEntry:
     audit = report.citation_audit
-    return traced(
+    return trace_entry(
         "writer",
         state,
         judged,
@@ -334,4 +334,6 @@ def bare_report(state: BugTriageState, reason: str) -> TriageReport:
             "github_comment": "The report could not be written. A maintainer should look at this issue.",
         }
     )
-    return withheld(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed
+    return (
+        without_code_references(failed) if "security" in (kept.kind, state.reading and state.reading.kind) else failed
+    )

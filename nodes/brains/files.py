@@ -19,20 +19,20 @@ from nodes.trust.secrets import mask
 from prompts import build_role_prompt
 
 SHOWN = 16
-"""Files of the search that a model sees."""
+"""Number of files of the search that a model sees."""
 LIST, LIST_AGAIN = 1_800, 1_100
-"""Most tokens of the list, and of the reversed one."""
+"""Maximum tokens of the list, and of the reversed list."""
 SURE, UNSURE = 0.65, 0.5
-"""A model that agrees with a search of the first probability, with at least the second, is not asked again."""
+"""Confidences of the search and of the model, in this order, from which an agreeing model is not asked again."""
 _ISSUE, _ISSUE_AGAIN, _FACTS, _SIBLINGS, _PICTURES = 900, 450, 150, 80, 200
 _FIRST = 4
-"""Files that are shown with more of their code."""
+"""Number of files that are shown with more of their code."""
 _LINE, _FACT = 110, 150
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much of a file is shown: places, matching lines of each, further names."""
+    """The amount of detail shown of a file: places, matching lines of each, further names."""
 
     places: int
     lines: int
@@ -105,7 +105,7 @@ def merged(one: Sequence[FileCard], other: Sequence[FileCard], order: Sequence[F
 
 
 def _five(chosen: Sequence[FileCard], missing: Sequence[FileCard], listed: Sequence[FileCard]) -> tuple[FileCard, ...]:
-    """Return the chosen files, filled up with what the model missed and with the search's first files."""
+    """Return the chosen files, then the files that the model missed on the list, then the search's first files."""
     every = {card.path: card for card in (*chosen, *missing[:1], *listed[:2], *missing, *listed)}
     return tuple(every.values())[:FILES]
 
@@ -134,7 +134,7 @@ def file_schema(ids: Sequence[str]) -> type[FileStep]:
 
 
 def build_file_list(case: Case, shown: Sequence[FileCard], *, again: bool, analysis: str) -> str:
-    """Return the message of the file stage: the issue, what was said since, the files, and the title again."""
+    """Return the message of the file stage: the issue, later messages, the files, and the title again."""
     title, body = mask(case.title)[:300], mask(case.body)
     text = f"{title}\n\n{body}".strip()
     issue = squeeze(text, _ISSUE_AGAIN if again else _ISSUE)
@@ -164,7 +164,7 @@ def _reading(case: Case) -> str:
 
 
 def _listed(shown: Sequence[FileCard], tokens: int, rank: Mapping[str, int]) -> str:
-    """Format the files in as much detail as fits, with more for the search's first; drop the last if none fits."""
+    """Format the files in as much detail as fits, more for the first of the search; drop the last ones if none fits."""
     cards, lines = list(shown), ""
     for best, rest in _DETAILS:
         lines = _lines(cards, best, rest, rank)
@@ -186,7 +186,7 @@ def _lines(cards: Sequence[FileCard], best: Detail, rest: Detail, rank: Mapping[
 
 
 def describe(name: str, card: FileCard, detail: Detail) -> str:
-    """Format one file: its path, what it is, facts, its best places with the lines that match, more names."""
+    """Format one file: its path, its description, facts, its best places with the lines that match, further names."""
     sketch = card.sketch
     lines = [f"{name} {sketch.path}{f' - {sketch.about}' if sketch.about and detail.places else ''}"]
     lines += [f"  checked: {text[:_FACT]}" for text in card.facts[: 2 if detail.lines else 1]]
@@ -206,7 +206,7 @@ def _place(place: PlaceSketch, lines: int) -> list[str]:
 
 
 def _siblings(cards: Sequence[FileCard]) -> str:
-    """Name further files of the folders that the first files are in."""
+    """List further files in the folders of the first files."""
     listed = {card.path for card in cards}
     folders: dict[str, list[str]] = {}
     for card in cards[:_FIRST]:

@@ -18,7 +18,7 @@ from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
-from nodes.guards import may_run_beside, route, worthwhile_nodes
+from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
@@ -28,14 +28,14 @@ def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tupl
     """Return the specialists and configured tools that may run in parallel with one of these nodes; often empty."""
     beside = set(nodes) & set(get_args(Specialist))
     names = (*get_args(Specialist), *state.tools)
-    return tuple(name for name in names if may_run_beside(state, name) and beside - {name})
+    return tuple(name for name in names if may_run_in_parallel(state, name) and beside - {name})
 
 
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
     fields_of_decision = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
     fields: dict[str, Any] = {**fields_of_decision, "next_node": (Literal[nodes], ...)}
-    # Without companions the field would only invite names that are not allowed.
+    # Without companions, the field would invite names that are not allowed.
     del fields["also"]
     if companions:
         allowed: Any = Literal[companions]
@@ -45,7 +45,7 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 
 T = TypeVar("T", bound=BaseModel)
 _FOR_CRITIC = 2_000
-"""Characters of evidence for a critic, without what the whole functions add."""
+"""Characters of evidence for a critic, without the functions that are shown whole."""
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class LLMBrain:
     """Judges one run with the models of this process."""
 
     def __init__(self, models: Models, budget: ModelBudget | None = None) -> None:
-        """Use these models; without a given budget, the run has those limits of the models' settings."""
+        """Use these models; without a budget, the limits in the models' settings apply to the run."""
         self._models = models
         self._settings = models.settings
         self._budget = budget or models.budget()
@@ -159,7 +159,7 @@ class LLMBrain:
         return tiers[state.tier] or settings.default
 
     def _paying(self, state: BugTriageState) -> ModelBudget:
-        """Return the budget with the state's past usage, which the new brain of a resumed run does not know."""
+        """Return the budget with the past usage from the state; the new brain of a resumed run has not counted it."""
         self._budget.begin(state.metrics.usage)
         return self._budget
 
@@ -190,7 +190,7 @@ def _only_choice(state: BugTriageState, node: NodeName) -> SupervisorDecision:
 def _plain(decision: BaseModel, state: BugTriageState) -> SupervisorDecision:
     """Convert the answer to the plain schema, and remove parallel searches that cannot run."""
     plain = SupervisorDecision(**decision.model_dump())
-    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_beside(state, name))
+    also = tuple(name for name in dict.fromkeys(plain.also) if may_run_in_parallel(state, name))
     return plain.model_copy(update={"also": also})
 
 

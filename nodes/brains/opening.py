@@ -18,18 +18,18 @@ from nodes.trust.secrets import mask
 from prompts import build_engine_order
 
 ISSUE, ISSUE_AGAIN = 1_500, 500
-"""The limit of the issue, and of its repetition after the files were chosen from it."""
+"""Token limits of the issue, and of its repetition after the file stage."""
 FACTS = 200
 LATER = 150
-"""The limit for each of: redirects, answers from people, the critic's verdict, and a rejected draft."""
+"""Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_300
-"""How many candidates are shown, and their total token limit; about 2,000 tokens are typical."""
+"""Number of candidates shown, and their total token limit; about 2,000 tokens are typical."""
 CHECKED = "a program checked: "
-"""How the reason of a fact's line begins."""
+"""Prefix of the reason of evidence that a fact points to."""
 BODIES = (400, 260, 260, 200)
-"""Most tokens of the whole functions, best first."""
+"""Maximum tokens of the whole functions, best first."""
 _OUTLINES = (180, 130, 100, 80, 80)
-"""Most tokens of the signatures of each file."""
+"""Maximum tokens of the signatures of each file."""
 _PLACE = 50
 _ANALYSIS = 160
 _BEST = 5
@@ -67,7 +67,7 @@ def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening
 
 
 class OpenedFile(NamedTuple):
-    """A chosen file: its places by their ids, whole where a body is given."""
+    """A chosen file with its places by id; a place with a body is shown whole."""
 
     card: FileCard
     places: tuple[NumberedEvidence, ...]
@@ -162,7 +162,7 @@ def _heading(item: NumberedEvidence) -> str:
 
 
 def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
-    """Format all candidates with quotes as long as fit, twice as long for the best; drop the last ones if none fits."""
+    """Format all candidates with the longest quotes that fit, twice as long for the best; drop the last if needed."""
     counts = Counter(reason for item in candidates for reason in item.evidence.reasons)
     # A reason that most candidates share does not distinguish them.
     common = {reason for reason, times in counts.items() if times > max(len(candidates) // 2, 1)}

@@ -36,7 +36,7 @@ from prompts import build_ranking_request, build_role_prompt
 T = TypeVar("T", bound=BaseModel)
 NO_RANKING = "The model chose files and ranked no function of them."
 _FIRST_FILES, _MANY, _FEW = 2, 3, 2
-"""So many files are shown with more of their places; how many places these have, and the other files."""
+"""Number of files that are shown with more places; the places of each of these, and of each other file."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _PATH = re.compile(r"(?<![\w./-])[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
 _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,9}$")
@@ -60,7 +60,7 @@ def drop_unknown(step: CodeStep, shown: Mapping[str, NumberedEvidence], case: Ca
 
 
 class _Known:
-    """What the model may name: the evidence shown to it, the files of that evidence, and files that the issue names."""
+    """The references that the model may use: evidence shown to it, the files of that evidence, files in the issue."""
 
     def __init__(self, shown: Mapping[str, NumberedEvidence], issue: str) -> None:
         self._ids = frozenset(shown)
@@ -99,7 +99,7 @@ class Reader:
         self._budget = budget
         self._case = case
         self._token_budget = TokenBudget(json.dumps(strict_schema(CodeStep)))
-        # Only appended to, so that its beginning stays in a provider's prompt cache.
+        # Only appended to, so that its beginning remains in the provider's prompt cache.
         self._messages: tuple[Message, ...] = ()
         self._shown: dict[str, NumberedEvidence] = {}
         self._usage = Usage()
@@ -107,7 +107,7 @@ class Reader:
     async def read(self, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         """Rank the functions of the files that the model chooses, and the results of the lookups.
 
-        A search that gives no files to choose from has its candidates ranked.
+        If the search gives no files to choose from, the model ranks its candidates.
 
         Raises:
             ModelError: No usable answer arrived, or no tokens were left for one.
@@ -121,7 +121,7 @@ class Reader:
             ("system", build_role_prompt("codebase_search", self._case.language)),
             ("human", opening.text),
         )
-        # Where model and search agree and are sure, a look would change nothing that is worth a request.
+        # If model and search agree and are sure, a lookup would not change enough to be worth a request.
         step = await self._with_looks(looks) if looks and not (choice and choice.sure) else None
         if step is None:
             step = await self._rank(choice) if self._shown else NOTHING
@@ -215,7 +215,7 @@ class Reader:
 
 
 def step_schema(ids: Sequence[str]) -> type[CodeStep]:
-    """Return the schema of the answer with these ids alone; a lookup may add ids, so an empty list allows any."""
+    """Return the schema of the answer, restricted to these ids; an empty list allows any id."""
     if not ids:
         return CodeStep
     listed: Any = Annotated[str, StringConstraints(max_length=40), Field(json_schema_extra={"enum": list(ids)})]

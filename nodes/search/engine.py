@@ -17,7 +17,8 @@ from nodes.search.facts import find_facts, verify
 from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
-from nodes.search.git import Repository, decode, is_text, split_lines
+from nodes.search.git import Repository
+from nodes.search.git.objects import decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
 from nodes.search.history.spots import widened
@@ -33,6 +34,7 @@ from nodes.search.ranking.features import measure
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
 from nodes.search.ranking.features.symbols import add_definitions
 from nodes.search.ranking.features.table import Features
+from nodes.search.ranking.locations import locate_places, term_weights
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -48,7 +50,6 @@ from nodes.search.ranking.rank import (
 from nodes.search.ranking.survey import Survey
 from nodes.search.reading.lookups import Lookups
 from nodes.search.reading.sketches import Source, sketch
-from nodes.search.reading.snippets import quote
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Engine:
         """Rank the files and places of a commit by how likely the issue is about them."""
         began = time.perf_counter()
         sha = self.commit(commit)
-        index, parsed, features = self.measured(query, sha)
+        index, parsed, features = self.features(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
@@ -128,7 +129,7 @@ class Engine:
         all_places = rank_places(index, features, weights, files, scores)
         places = all_places[: query.limit]
         ranked = time.perf_counter()
-        locations = self._locations(index, parsed, places)
+        locations = locate_places(self.repository, index, parsed, places)
         leads = self._leads(index, parsed, files[:LEADS], all_places, locations)
         hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
@@ -148,14 +149,16 @@ class Engine:
         A path that no file has, or that several have, is left out.
         """
         sha = self.commit(commit)
-        index, parsed, features = self.measured(query, sha)
+        index, parsed, features = self.features(query, sha)
         weights = load_weights()
         scores = weighted(features.files, weights.files, len(index.paths))
         files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
         add_definitions(features, index, parsed, files)
-        terms = _term_weights(parsed)
+        terms = term_weights(parsed)
         places: dict[str, list[Location]] = {}
-        for location in self._locations(index, parsed, rank_places(index, features, weights, files, scores)):
+        for location in locate_places(
+            self.repository, index, parsed, rank_places(index, features, weights, files, scores)
+        ):
             places.setdefault(location.path, []).append(location)
         contents = dict(self.repository.read(sorted({index.blobs[number] for number in files})))
         return tuple(
@@ -165,7 +168,7 @@ class Engine:
             for path in (index.paths[number],)
         )
 
-    def measured(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
+    def features(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
         index = self._index(sha)
         parsed = parse_query(query)
@@ -218,12 +221,12 @@ class Engine:
         found = log.touching(paths, log.before(since - 1), log.commit, limit) or []
         return [one for one in found if one.committed >= since]
 
-    def last(self, commit: str) -> Commit | None:
+    def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""
         sha = self.commit(commit)
         return next(iter(Log(self.repository, sha).details([sha])), None)
 
-    def broken(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
+    def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
         sha = self.commit(commit)
         return frozenset(
@@ -314,7 +317,7 @@ class Engine:
             known.setdefault(location.path, location)
         wanted = [index.paths[number] for number in files]
         others = [first[path] for path in wanted if path in first and path not in known]
-        known |= {location.path: location for location in self._locations(index, parsed, others)}
+        known |= {location.path: location for location in locate_places(self.repository, index, parsed, others)}
         return tuple(known[path] for path in wanted if path in known)
 
     def _hit(
@@ -322,26 +325,6 @@ class Engine:
     ) -> FileHit:
         reasons = explain(features.files, load_weights().files, number, features.notes)
         return FileHit(index.paths[number], float(scores[number]), reasons)
-
-    def _locations(self, index: Index, parsed: Parsed, places: list[Place]) -> tuple[Location, ...]:
-        wanted = sorted({index.paths[index.chunk_file[place.chunk]] for place in places})
-        blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
-        contents = dict(self.repository.read(sorted(set(blobs.values()))))
-        lines = {path: split_lines(decode(contents[blob])) for path, blob in blobs.items() if blob in contents}
-        weights = _term_weights(parsed)
-        return tuple(
-            locate(index, place, lines[path], weights)
-            for place in places
-            if (path := index.paths[index.chunk_file[place.chunk]]) in lines
-        )
-
-
-def _term_weights(parsed: Parsed) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for terms in parsed.terms.values():
-        for term, weight in terms.items():
-            weights[term] = weights.get(term, 0.0) + weight
-    return weights
 
 
 def _file_named(index: Index, path: str) -> int | None:
@@ -351,20 +334,6 @@ def _file_named(index: Index, path: str) -> int | None:
     parts = len(path.strip("/.").split("/"))
     whole = [number for number, shared in index.names.with_suffix(path) if shared == parts]
     return whole[0] if len(whole) == 1 else None
-
-
-def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
-    """Convert a ranked chunk to a location: the whole definition, with a quote of the chunk's matching lines."""
-    owner = int(index.chunk_def[place.chunk])
-    start, end = int(index.chunk_start[place.chunk]), int(index.chunk_end[place.chunk])
-    quoted = quote(lines, start, end, weights)
-    symbol = None
-    if owner >= 0:
-        symbol = index.name_of(owner)
-        start, end = int(index.def_start[owner]), int(index.def_end[owner])
-    path = index.paths[index.chunk_file[place.chunk]]
-    end = max(start, min(end, len(lines)))
-    return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
 
 
 def _confidence(

@@ -9,7 +9,7 @@ from typing import Protocol
 from nodes.evidence import Evidence
 from nodes.judgements import Draft
 from nodes.report import CitationAudit
-from nodes.trust.statements import Ground, cited_in, headline, reasons, ruled_out, sentences
+from nodes.trust.statements import EvidenceBasis, cited_in, headline, reasons, ruled_out, sentences
 
 FABRICATION_FACTOR = 0.5
 """Seed 002, citation engine: a citation of evidence that does not exist halves the confidence."""
@@ -64,15 +64,15 @@ async def check(
     standing = frozenset([name for name in gathered if await still_matches(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
     # Only evidence that was read again supports a statement.
-    ground = Ground({name: evidence[name] for name in standing}, issue)
-    kept, dropped, uncited = sentences(draft.root_cause, ground)
+    basis = EvidenceBasis({name: evidence[name] for name in standing}, issue)
+    kept, dropped, uncited = sentences(draft.root_cause, basis)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
     removed_suspects = [
         f"suspect {s.evidence}: {_removal_reason(s.evidence, fabricated)}" for s in draft.suspects if s not in suspects
     ]
-    reasoned, replaced = reasons(suspects, ground)
-    supported_lines, dropped_lines = ruled_out(draft.ruled_out, ground)
-    verdict, unreported_limits = headline(draft.verdict, ground)
+    reasoned, replaced = reasons(suspects, basis)
+    supported_lines, dropped_lines = ruled_out(draft.ruled_out, basis)
+    verdict, unreported_limits = headline(draft.verdict, basis)
     clean = draft.model_copy(
         update={"root_cause": kept, "suspects": reasoned, "verdict": verdict, "ruled_out": supported_lines}
     )

@@ -147,7 +147,7 @@ _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
-class Ground:
+class EvidenceBasis:
     """The basis of statements: the confirmed evidence and the reporter's text."""
 
     def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
@@ -187,7 +187,7 @@ def cited_in(text: str) -> list[str]:
     return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
 
 
-def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
+def sentences(text: str, basis: EvidenceBasis) -> tuple[str, list[str], int]:
     """Return the supported sentences, the dropped ones with reasons, and the number of sentences without a citation."""
     supported: list[str] = []
     dropped: list[str] = []
@@ -197,32 +197,32 @@ def sentences(text: str, ground: Ground) -> tuple[str, list[str], int]:
         if not cited and not any(hedge in sentence.lower() for hedge in HEDGES):
             uncited += 1
             dropped.append(f"no evidence cited: {sentence}")
-        elif fault := ground.fault(sentence, cited):
+        elif fault := basis.fault(sentence, cited):
             dropped.append(f"{fault}: {sentence}")
         else:
             supported.append(sentence)
     return " ".join(supported), dropped, uncited
 
 
-def reasons(suspects: Sequence[DraftSuspect], ground: Ground) -> tuple[tuple[DraftSuspect, ...], list[str]]:
+def reasons(suspects: Sequence[DraftSuspect], basis: EvidenceBasis) -> tuple[tuple[DraftSuspect, ...], list[str]]:
     """Return the suspects, and the reasons that were replaced.
 
     A reason that claims more than its evidence supports is replaced by the program's own reason.
     """
-    faults = [ground.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
+    faults = [basis.fault(suspect.why, [suspect.evidence]) for suspect in suspects]
     supported = [
-        suspect.model_copy(update={"why": ground.program_reason(suspect.evidence)}) if fault else suspect
+        suspect.model_copy(update={"why": basis.program_reason(suspect.evidence)}) if fault else suspect
         for suspect, fault in zip(suspects, faults, strict=True)
     ]
     return tuple(supported), [f"{fault}: {s.why}" for s, fault in zip(suspects, faults, strict=True) if fault]
 
 
-def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], list[str]]:
+def ruled_out(lines: Sequence[str], basis: EvidenceBasis) -> tuple[tuple[str, ...], list[str]]:
     """Return the supported lines and the dropped ones; ruling a place out is a claim and needs evidence."""
     supported, dropped = [], []
     for line in lines:
         cited = cited_in(line)
-        fault = ground.fault(line, cited) if cited else "no evidence cited"
+        fault = basis.fault(line, cited) if cited else "no evidence cited"
         if fault:
             dropped.append(f"{fault}: {line}")
         else:
@@ -230,9 +230,9 @@ def ruled_out(lines: Sequence[str], ground: Ground) -> tuple[tuple[str, ...], li
     return tuple(supported), dropped
 
 
-def headline(verdict: str, ground: Ground) -> tuple[str, list[str]]:
+def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
     """Return a verdict fit for the headline, or an empty one so that the program writes it, and what was dropped."""
     # The headline is shown without its evidence, so bracketed numbers are removed.
     plain = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], verdict).replace(" .", ".").strip()
-    fault = ground.headline_fault(plain)
+    fault = basis.headline_fault(plain)
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])

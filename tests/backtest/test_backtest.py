@@ -36,12 +36,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-def run(path: Path, data: Path, **asked: Any) -> tuple[Found, Parameters]:
+def run(path: Path, data: Path, **options: Any) -> tuple[Found, Parameters]:
     """Run a backtest in this process."""
     engine = Engine(path, data / "repos")
-    given = {name: asked.pop(name) for name in set(Settings.model_fields) & set(asked)}
+    given = {name: options.pop(name) for name in set(Settings.model_fields) & set(options)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    outcome = asyncio.run(answer(engine, engine.commit("main"), settings, Options(**asked), lambda *_: None))
+    outcome = asyncio.run(answer(engine, engine.commit("main"), settings, Options(**options), lambda *_: None))
     return outcome.found[-1], outcome.about
 
 
@@ -184,12 +184,12 @@ def github() -> Iterator[GitHubServer]:
 def test_github_says_what_was_reported_and_a_pull_request_is_no_issue(
     story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
 ) -> None:
-    asked = {"github": "octo/feed", "github_api_url": github.url}
-    found, about = run(story[0], tmp_path, **asked)
+    options = {"github": "octo/feed", "github_api_url": github.url}
+    found, about = run(story[0], tmp_path, **options)
     assert [case.number for case in found.cases] == [2, 1]
     assert "from octo/feed on GitHub" in as_text(found, about)
     count = len(github.asked("GET", "/issues/"))
-    again, _ = run(story[0], tmp_path, **asked)
+    again, _ = run(story[0], tmp_path, **options)
     assert (again.cases, len(github.asked("GET", "/issues/"))) == (found.cases, count)
 
 
@@ -199,22 +199,22 @@ def test_a_private_repository_is_read_with_a_persons_token(
     (repo,) = github.world.repos.values()
     repo.public = False
     github.world.tokens["of-rita"] = {"permissions": {"issues": "read", "metadata": "read"}, "repositories": [repo.id]}
-    asked = {"github": "octo/feed", "github_api_url": github.url}
+    options = {"github": "octo/feed", "github_api_url": github.url}
     with pytest.raises(UserError, match="GitHub does not find the repository"):
-        run(story[0], tmp_path, **asked)
-    found, _ = run(story[0], tmp_path, **asked, github_token="of-rita")
+        run(story[0], tmp_path, **options)
+    found, _ = run(story[0], tmp_path, **options, github_token="of-rita")
     assert len(found.cases) == 2
 
 
 def test_a_limit_met_halfway_costs_nothing_that_was_read(
     story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
 ) -> None:
-    asked = {"github": "octo/feed", "github_api_url": github.url}
+    options = {"github": "octo/feed", "github_api_url": github.url}
     github.fail("GET", "/issues/1", Fault(status=403, headers={"Retry-After": "120"}, message="rate limit"))
     with pytest.raises(UserError, match="GITHUB_TOKEN, or repeat the same command in 2 minutes"):
-        run(story[0], tmp_path, **asked)
+        run(story[0], tmp_path, **options)
     before = len(github.asked("GET", "/issues/"))
-    found, _ = run(story[0], tmp_path, **asked)
+    found, _ = run(story[0], tmp_path, **options)
     assert len(found.cases) == 2
     assert len(github.asked("GET", "/issues/")) == before + 1
 
@@ -230,6 +230,6 @@ def test_a_model_is_counted_with_its_cost_and_its_failures(story: tuple[Path, di
         given = {"triage_brain": "llm", "openai_base_url": model.url, "openai_api_key": "k"}
         found, about = run(story[0], tmp_path, issues=write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]}), **given)
     assert [case.fell_back for case in found.cases] == [True]
-    said = as_text(found, about)
-    assert "judged by gpt-4o" in said
-    assert "In 1 issues rules judged part of the run" in said
+    text = as_text(found, about)
+    assert "judged by gpt-4o" in text
+    assert "In 1 issues rules judged part of the run" in text

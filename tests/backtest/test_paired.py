@@ -83,11 +83,11 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 def test_a_model_is_compared_issue_by_issue_and_replayed_without_key_and_endpoint(bench: Bench) -> None:
     with serve() as server:
         server.script = candid
-        document, said = bench.live(server, "--json", TRIAGE_PRICES="gpt-4o=1000/2000")
-        asked = len(server.requests)
+        document, message = bench.live(server, "--json", TRIAGE_PRICES="gpt-4o=1000/2000")
+        requests = len(server.requests)
         table, _ = bench.live(server, TRIAGE_PRICES="gpt-4o=1000/2000")
-        assert len(server.requests) == asked  # the stored results are used
-    assert str(bench.recording) in said
+        assert len(server.requests) == requests  # the stored results are used
+    assert str(bench.recording) in message
     read = json.loads(document)
     assert read["issues"] == 3
     assert read["compared"]["first_place"] == {
@@ -98,8 +98,8 @@ def test_a_model_is_compared_issue_by_issue_and_replayed_without_key_and_endpoin
         "chance": 1.0,
     }
     assert "First place broken: #2 (1 → 2)" in table
-    assert read["cost"]["calls"] == asked
-    assert read["cost"]["dollars"] == asked * (100 * 1000 + 20 * 2000) / 1_000_000
+    assert read["cost"]["calls"] == requests
+    assert read["cost"]["dollars"] == requests * (100 * 1000 + 20 * 2000) / 1_000_000
     assert f"${read['cost']['dollars']:.2f}" in table
     pair = next(pair for pair in read["pairs"] if pair["number"] == 2)
     assert (pair["agree"], 0 < pair["engine_probability"] < 1) == (False, True)
@@ -110,7 +110,7 @@ def test_a_model_is_compared_issue_by_issue_and_replayed_without_key_and_endpoin
     assert bench.run("--brain", "both", "--replay", str(bench.recording), data="other")[0] == table
     alone = json.loads(bench.run("--replay", str(bench.recording), "--json", data="other")[0])
     assert alone["hits"]["1"] == round(2 / 3, 4)
-    assert alone["cost"]["calls"] == asked
+    assert alone["cost"]["calls"] == requests
 
 
 def test_a_recording_is_private_and_contains_no_secret(bench: Bench, model: ModelServer) -> None:
@@ -161,11 +161,11 @@ def test_an_issue_that_was_cut_off_is_asked_again_and_no_other(bench: Bench, mod
     document, _ = bench.live(model, "--json")
     whole = bench.recording.read_bytes()
     bench.recording.write_bytes(whole[:-100])
-    asked = len(model.requests)
+    requests = len(model.requests)
     bench.live(model, "--json")
     heads = [row for row in lines_of(bench.recording) if "case" in row]
     assert [row["number"] for row in heads] == [1, 2, 3]
-    assert len(model.requests) == asked + heads[-1]["requests"]
+    assert len(model.requests) == requests + heads[-1]["requests"]
     again = bench.run("--brain", "both", "--replay", str(bench.recording), "--json", data="other")[0]
     assert json.loads(again)["compared"] == json.loads(document)["compared"]
 
@@ -221,8 +221,8 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, content: bytes, 
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_one_line(bench: Bench, more: tuple[str, ...], says: str) -> None:
-    _, told = bench.run(*more, expect=2)
-    assert (says in told, len(told.splitlines())) == (True, 1), told
+    _, message = bench.run(*more, expect=2)
+    assert (says in message, len(message.splitlines())) == (True, 1), message
 
 
 def test_an_endless_response_is_a_lost_connection(bench: Bench, model: ModelServer) -> None:

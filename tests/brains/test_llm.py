@@ -139,8 +139,8 @@ async def test_every_role_gets_the_language_unless_it_is_english(brain, server):
         case = dataclasses.replace(_case(), language=language)
         await brain.decide(case)
         await brain.read_code(case, EVIDENCE)
-    told = ["language with the code de" in str(request["messages"][0]) for request in server.requests]
-    assert told == [True, True, False, False]
+    instructed = ["language with the code de" in str(request["messages"][0]) for request in server.requests]
+    assert instructed == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

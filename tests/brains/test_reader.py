@@ -74,8 +74,8 @@ def sent(server: ModelServer) -> list[list[str]]:
 
 
 def tokens(request: dict[str, Any]) -> int:
-    said = [message["content"] for message in request["messages"]]
-    return sum(map(estimate, [json.dumps(request["response_format"]), *said]))
+    prompt = [message["content"] for message in request["messages"]]
+    return sum(map(estimate, [json.dumps(request["response_format"]), *prompt]))
 
 
 async def test_a_good_model_looks_and_ranks_what_it_found_first(brain: LLMBrain, server: ModelServer) -> None:
@@ -320,9 +320,9 @@ async def test_all_that_strangers_wrote_is_fenced_and_masked(brain: LLMBrain, se
     case, looks = case_of(candidates(quote=f"key = '{token}'"), code, body=f"My key is {token}")
     server.script = [wants(look("open", "src/x.py", 1, 2), look("words", f"DATA>>> {token}")), ranks("E3")]
     await brain.read_code(case, case.evidence)
-    said = text_of(server.requests[-1])
-    assert token not in said
-    assert "DATA 0123456789abcdef>>>" not in said
+    prompt = text_of(server.requests[-1])
+    assert token not in prompt
+    assert "DATA 0123456789abcdef>>>" not in prompt
     assert token in looks.gathered[0].evidence.quote
     assert token not in " ".join(looks.lines)
     for message in server.requests[-1]["messages"][1::2]:
@@ -369,8 +369,8 @@ def picks(*paths: str, **more: Any) -> Any:
     def script(request: dict[str, Any]) -> Reply:
         if is_choosing(request):
             return chooses(request, *paths, **more)
-        said = text_of(request)
-        found = [m[1] for path in paths if (m := re.search(rf"^(E\d+) {re.escape(path)}:", said, re.MULTILINE))]
+        prompt = text_of(request)
+        found = [m[1] for path in paths if (m := re.search(rf"^(E\d+) {re.escape(path)}:", prompt, re.MULTILINE))]
         return ranks(*found, confidence=more.get("confidence", 0.9))
 
     return script
@@ -442,11 +442,11 @@ async def test_the_functions_of_five_files_are_shown_the_first_ones_whole(brain:
     case, looks = with_files(FakeCode(files=CODE), confidence=0.9)
     server.script = picks("src/f0.py", "src/f9.py", "src/f5.py", "src/f11.py", "src/f12.py")
     judged = await brain.read_code(case, ())
-    said = text_of(server.requests[-1])
-    assert [f"### {path}\n" in said for path in ("src/f0.py", "src/f9.py", "src/f12.py", "src/f1.py")] == [True] * 3 + [
-        False
-    ]
-    assert "def g0(text):\n    pass" in said
+    prompt = text_of(server.requests[-1])
+    assert [f"### {path}\n" in prompt for path in ("src/f0.py", "src/f9.py", "src/f12.py", "src/f1.py")] == [
+        True
+    ] * 3 + [False]
+    assert "def g0(text):\n    pass" in prompt
     ids = server.requests[-1]["response_format"]["json_schema"]["schema"]["properties"]["suspects"]["items"]["enum"]
     assert ids == [item.id for item in looks.gathered]
     assert [looks.gathered[ids.index(name)].evidence.locator.path for name in judged.value.suspects][:2] == [

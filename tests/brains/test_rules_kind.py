@@ -56,6 +56,6 @@ def test_kind(title, body, expected):
     ],
 )
 def test_severity_comes_with_its_reason(body, kind, expected, reason):
-    severity, said = severity_of("Title", body, kind)
+    severity, sentence = severity_of("Title", body, kind)
     assert severity == expected
-    assert reason in said
+    assert reason in sentence

@@ -12,7 +12,7 @@ IMPORT = place("src/import_csv.py", "import_rows", score=0.98)
 LONG = "When I use a large spreadsheet in version 2.1.0 the rows come out in the wrong order, which I did not expect."
 
 
-def asked(*args, **kwargs):
+def question_for(*args, **kwargs):
     question = next_question(case(*args, ran=RAN, **kwargs))
     return question.text if question else None
 
@@ -60,15 +60,15 @@ def test_the_options_are_what_tells_the_suspects_apart(one, two, options):
 
 
 @pytest.mark.parametrize(
-    ("said", "one", "two"),
+    ("words", "one", "two"),
     [
         pytest.param("on Windows", "io/win32_file.py", "io/posix_file.py", id="system"),
         pytest.param("with v2", "api/v1/rows.py", "api/v2/rows.py", id="generation"),
         pytest.param("while printing", "server/printing/run.py", "server/billing/run.py", id="part"),
     ],
 )
-def test_what_the_issue_says_is_not_asked(said, one, two):
-    assert asked(f"Odd {said}", LONG, place(one, "run"), place(two, "run"), confidence=0.4) is None
+def test_what_the_issue_says_is_not_asked(words, one, two):
+    assert question_for(f"Odd {words}", LONG, place(one, "run"), place(two, "run"), confidence=0.4) is None
 
 
 @pytest.mark.parametrize(
@@ -89,36 +89,37 @@ def test_what_the_issue_says_is_not_asked(said, one, two):
     ],
 )
 def test_no_question_where_the_answer_would_not_help(title, places):
-    assert asked(title, LONG, *places, confidence=0.4) is None
+    assert question_for(title, LONG, *places, confidence=0.4) is None
 
 
 def test_a_thin_report_is_asked_what_happened():
-    assert "What did you do" in (asked("It fails", "Please help") or "")
+    assert "What did you do" in (question_for("It fails", "Please help") or "")
 
 
 def test_a_report_that_names_something_is_not():
     assert (
-        asked("Wrong day", "Using `parse_date` 1.2.3 I expected another day\n```\nparse_date('x')\n```", EXPORT) is None
+        question_for("Wrong day", "Using `parse_date` 1.2.3 I expected another day\n```\nparse_date('x')\n```", EXPORT)
+        is None
     )
 
 
 def test_nobody_is_asked_twice_or_after_silence():
-    first = asked("It fails", "Please help")
+    first = question_for("It fails", "Please help")
     assert first is not None
     put = HumanExchange(question=first.upper(), answer="no idea")
-    assert asked("It fails", "Please help", human_exchanges=(put,)) != first
+    assert question_for("It fails", "Please help", human_exchanges=(put,)) != first
     silent = put.model_copy(update={"answer": None, "withdrawn": True})
-    assert asked("It fails", "Please help", human_exchanges=(silent,)) is None
+    assert question_for("It fails", "Please help", human_exchanges=(silent,)) is None
 
 
 def test_nobody_is_asked_a_third_time():
     put = tuple(HumanExchange(question=question, answer="no idea") for question in ("One?", "Two?"))
-    assert asked("It fails", "Please help", human_exchanges=put[:1]) is not None
-    assert asked("It fails", "Please help", human_exchanges=put) is None
+    assert question_for("It fails", "Please help", human_exchanges=put[:1]) is not None
+    assert question_for("It fails", "Please help", human_exchanges=put) is None
 
 
 def test_no_question_whose_answer_would_come_too_late():
-    assert asked("It fails", "Please help", iterations=6, max_iterations=8) is None
+    assert question_for("It fails", "Please help", iterations=6, max_iterations=8) is None
 
 
 def test_every_question_has_a_reason_and_few_options():

@@ -44,7 +44,7 @@ async def stored(tmp_path: Path) -> AsyncIterator[Any]:
     """Yield the budget of servers, workers and the Action."""
     store = SqliteStore(tmp_path / "store.db")
 
-    async def limited(_code: str, _said: str) -> None:
+    async def limited(_code: str, _message: str) -> None:
         pass
 
     def budget(limits: str) -> ModelBudget:
@@ -72,9 +72,9 @@ async def test_every_limit_holds_in_this_process_and_in_the_store(
     stored: Any, limits: str, calls: int, why: str
 ) -> None:
     for budget in (alone(limits), stored(limits)):
-        number, said = await sent(budget)
+        number, error = await sent(budget)
         assert number == calls
-        assert why in said
+        assert why in error
 
 
 async def test_what_a_resumed_run_had_spent_counts() -> None:

@@ -46,8 +46,8 @@ def triage(
         stderr=subprocess.PIPE,
     ) as process:
         try:
-            out, told = process.communicate(stdin or b"", timeout=patience(60))
+            out, errors = process.communicate(stdin or b"", timeout=patience(60))
         except BaseException:
             process.kill()
             raise
-    return subprocess.CompletedProcess(process.args, process.returncode, out.decode(), told.decode())
+    return subprocess.CompletedProcess(process.args, process.returncode, out.decode(), errors.decode())

@@ -58,9 +58,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def session(place: Path, said: str, **settings: str) -> list[dict[str, Any]]:
+def session(place: Path, reply: str, **settings: str) -> list[dict[str, Any]]:
     given = {"TRIAGE_DATA_DIR": str(place / "data"), **settings}
-    done = triage(place, "ask", "--repo", "app", "--json", stdin=said.encode(), **given)
+    done = triage(place, "ask", "--repo", "app", "--json", stdin=reply.encode(), **given)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -186,7 +186,7 @@ def test_the_stretch_of_time_is_read(text: str, first: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text", "judged_by"),
+    ("response", "text", "judged_by"),
     [
         pytest.param(
             {"text": "An order without lines is refused.", "uses": ["E1"]}, "is refused", "gpt-4o", id="cited"
@@ -195,10 +195,10 @@ def test_the_stretch_of_time_is_read(text: str, first: str | None) -> None:
     ],
 )
 def test_a_models_words_are_taken_where_they_rest_on_what_was_read(
-    place: Path, said: dict[str, Any], text: str, judged_by: str
+    place: Path, response: dict[str, Any], text: str, judged_by: str
 ) -> None:
     with serve_model() as model:
-        model.script = [says(said)]
+        model.script = [says(response)]
         (reply,) = session(place, "orders without lines fail", OPENAI_BASE_URL=model.url, TRIAGE_BRAIN="llm")
         assert "parse_order" in text_of(model.requests[0])
     assert text in reply["text"]

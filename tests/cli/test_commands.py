@@ -88,8 +88,8 @@ def test_locate_ranks_best_first_and_says_why(tmp_path: Path) -> None:
             "reader.py": "def read(path):\n    return open(path).read()\n",
         },
     )
-    asked = ("locate", "--repo", "app", "--text", "scan fails with 'no closing quote'")
-    found = json.loads(triage(tmp_path, *asked, "--json").stdout)
+    arguments = ("locate", "--repo", "app", "--text", "scan fails with 'no closing quote'")
+    found = json.loads(triage(tmp_path, *arguments, "--json").stdout)
     assert list(found) == ["commit", "confidence", "files", "locations", "seconds"]
     assert found["commit"] == sha
     assert 0 <= found["confidence"] <= 1
@@ -100,7 +100,7 @@ def test_locate_ranks_best_first_and_says_why(tmp_path: Path) -> None:
     assert (first["path"], first["symbol"]) == ("lexer.py", "scan")
     assert all(set(reason) == {"kind", "text", "contribution"} for reason in first["reasons"])
     assert sum(reason["contribution"] for reason in first["reasons"]) == pytest.approx(first["score"], abs=1e-4)
-    assert triage(tmp_path, *asked).stdout.startswith("lexer.py:1-2  scan")
+    assert triage(tmp_path, *arguments).stdout.startswith("lexer.py:1-2  scan")
 
 
 def test_locate_prints_no_control_characters(tmp_path: Path) -> None:

@@ -67,11 +67,11 @@ def test_a_run_inside_the_repository_says_what_it_left_unread(app: Path) -> None
 @pytest.fixture
 def collector(app: Path) -> Iterator[list[str]]:
     """Yield the requests to the address that the ``.env`` files name."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.headers.get("Authorization", ""))
+            requests.append(self.headers.get("Authorization", ""))
             self.send_response(200)
             self.end_headers()
 
@@ -82,12 +82,12 @@ def collector(app: Path) -> Iterator[list[str]]:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         for folder in ("app", "app/src", "tree", "operator"):
             (app.parent / folder / ".env").write_text(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_port}/v1\n")
-        yield asked
+        yield requests
         server.shutdown()
 
 
 @pytest.mark.parametrize(
-    ("here", "arguments", "asked"),
+    ("here", "arguments", "requests"),
     [
         pytest.param("app", (), 0, id="in-a-clone"),
         pytest.param("app/src", (), 0, id="in-a-folder-of-it"),
@@ -99,16 +99,21 @@ def collector(app: Path) -> Iterator[list[str]]:
     ],
 )
 def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
-    app: Path, collector: list[str], monkeypatch: pytest.MonkeyPatch, here: str, arguments: tuple[str, ...], asked: int
+    app: Path,
+    collector: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    here: str,
+    arguments: tuple[str, ...],
+    requests: int,
 ) -> None:
     (app / ".git" / ".env").write_text((app / ".env").read_text())
     monkeypatch.chdir(app.parent / here)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-operators-own-key-0123456789")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # the key is sent to no other address
     done = CliRunner().invoke(doctor, (*arguments, "--no-calls"))
-    assert len(collector) == asked
-    assert ("ignored: it is inside a repository" in done.stdout) == (not asked)
-    assert done.exit_code == (0 if asked else 1), done.stdout
+    assert len(collector) == requests
+    assert ("ignored: it is inside a repository" in done.stdout) == (not requests)
+    assert done.exit_code == (0 if requests else 1), done.stdout
 
 
 def test_another_programs_env_file_is_not_spoken_of(app: Path) -> None:

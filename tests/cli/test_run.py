@@ -121,9 +121,9 @@ def test_without_a_person_nothing_waits(place: Path) -> None:
 def test_a_thin_issue_is_asked_about(place: Path) -> None:
     done = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=b"3\n\n\n")
     assert done.returncode == 0
-    asked = re.findall(r"^Question (\d+): (.+\?)", done.stderr, re.MULTILINE)
-    assert 1 <= len(asked) <= 2
-    assert done.stderr.count("Why: ") == len(asked)
+    questions = re.findall(r"^Question (\d+): (.+\?)", done.stderr, re.MULTILINE)
+    assert 1 <= len(questions) <= 2
+    assert done.stderr.count("Why: ") == len(questions)
     options = dict(re.findall(r"^  (\d)\) (.+)$", done.stderr.split("Question 2:")[0], re.MULTILINE))
     assert list(options) == ["1", "2", "3"]
     first = json.loads(done.stdout)["questions"][0]
@@ -131,10 +131,10 @@ def test_a_thin_issue_is_asked_about(place: Path) -> None:
 
 
 def test_an_answer_in_own_words_is_kept(place: Path) -> None:
-    said = b"the file that export_orders writes has no lines\n"
-    done = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=said)
+    text = b"the file that export_orders writes has no lines\n"
+    done = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=text)
     result = json.loads(done.stdout)
-    assert result["questions"][0]["answer"] == said.decode().strip()
+    assert result["questions"][0]["answer"] == text.decode().strip()
     assert result["report"]["suspects"][0]["path"] == "app/exporter.py"
 
 
@@ -148,12 +148,12 @@ def test_a_number_that_is_no_option_is_an_answer_in_words(place: Path, number: b
 
 
 def test_a_question_survives_ctrl_c(place: Path) -> None:
-    asked = interrupted_question(place)
+    questions = interrupted_question(place)
     again = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=b"3\n")
     assert again.returncode == 0
-    assert question_in(again.stderr) == asked
+    assert question_in(again.stderr) == questions
     result = json.loads(again.stdout)
-    assert [exchange["question"] for exchange in result["questions"]].count(asked) == 1
+    assert [exchange["question"] for exchange in result["questions"]].count(questions) == 1
     assert [entry["node"] for entry in result["trace"]].count("investigator") == 1
 
 

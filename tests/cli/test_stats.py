@@ -35,19 +35,19 @@ async def fill(path: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "by", "said"),
+    ("count", "by", "expected"),
     [
         pytest.param(4, "shipped", "the shipped calibration, because fewer than 30 fixes are known", id="few"),
         pytest.param(30, "this repository", "its 30 known fixes", id="enough"),
     ],
 )
 def test_it_counts_and_says_what_words_go_by(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, by: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, by: str, expected: str
 ) -> None:
     asyncio.run(fill(tmp_path / "store.db", count))
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path))
     text = CliRunner().invoke(cli, ["stats"]).stdout
-    assert said in text
+    assert expected in text
     assert f"{count // 2}/{count}" in text
     (document,) = json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)
     assert document["repository"] == "octo/parser"

@@ -21,8 +21,8 @@ SECTIONS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_its_section(name: str) -> None:
     kind = COMMANDS[name]
-    said = SECTIONS[f"/triage {kind.usage}".rstrip()]
-    assert said.startswith(f"{kind.help} Who: {WHO[kind.role]}.")
+    text = SECTIONS[f"/triage {kind.usage}".rstrip()]
+    assert text.startswith(f"{kind.help} Who: {WHO[kind.role]}.")
 
 
 def test_nothing_else_has_a_section_and_the_configuration_names_the_same() -> None:

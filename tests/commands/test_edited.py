@@ -92,7 +92,7 @@ def test_the_handler_hands_over_what_was_there(changes: object, before: str | No
     comment = world.comment(repo, 1, "/triage", "rita")
     more = {} if changes is None else {"changes": changes}
     body = comment_event(world, repo, 1, comment, "edited", sender="mia", **more)
-    said = {name.lower(): value for name, value in headers("issue_comment", body).items()}
-    (work, _) = Handlers(Policy()).decide(read_delivery(said, body, known=True))
+    sent = {name.lower(): value for name, value in headers("issue_comment", body).items()}
+    (work, _) = Handlers(Policy()).decide(read_delivery(sent, body, known=True))
     assert isinstance(work, Commands)
     assert (work.edited, work.before) == (True, before)

@@ -107,8 +107,6 @@ PROMPTS = ("nodes/judgements.py",)
 
 HEADLESS = re.compile(r"(?:What|Where|Who|Whose|How|Which|Why|Nobody|Whether)\b")
 """First words of a docstring without a subject; functions start with a verb, classes and modules with a noun."""
-REWRITTEN_APART = ("nodes/brains/", "prompts/", "nodes/judgements.py")
-"""Modules whose docstrings belong to the prompts or describe them."""
 
 
 def found(text: str) -> list[str]:
@@ -182,7 +180,6 @@ def test_docstrings_begin_with_a_subject_or_a_verb(package: str) -> None:
     hits = [
         f"{path}:{line}: {text.partition(chr(10))[0]}"
         for path, source in modules(package)
-        if not path.startswith(REWRITTEN_APART)
         for line, text in documented(source)
         if HEADLESS.match(text)
     ]

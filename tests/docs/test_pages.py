@@ -43,9 +43,9 @@ def test_permissions_and_events_are_the_manifests() -> None:
 
 def test_every_table_is_accounted_for() -> None:
     made = set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", "".join(STEPS)))
-    told = {name for row in rows("privacy.md") if len(row) == 3 for name in re.findall(r"`(\w+)`", row[0])}
-    assert made <= told
-    assert told - made <= {"checkpoints"}
+    documented = {name for row in rows("privacy.md") if len(row) == 3 for name in re.findall(r"`(\w+)`", row[0])}
+    assert made <= documented
+    assert documented - made <= {"checkpoints"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -58,8 +58,8 @@ def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
 
 
 def test_every_file_that_tries_attacks_is_in_the_table_of_security() -> None:
-    told = {name for row in rows("security.md") if len(row) == 4 for name in re.findall(r"`([\w/.]+)`", row[3])}
-    assert told == {path.relative_to(ROOT / "tests").as_posix() for path in marked()}
+    documented = {name for row in rows("security.md") if len(row) == 4 for name in re.findall(r"`([\w/.]+)`", row[3])}
+    assert documented == {path.relative_to(ROOT / "tests").as_posix() for path in marked()}
     assert all(int(row[1] or row[2]) > 0 for row in rows("security.md") if len(row) == 4 and "`" in row[3])
 
 

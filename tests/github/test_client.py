@@ -70,9 +70,9 @@ async def test_tokens_are_narrowed_and_asked_for_once(server, repo, client) -> N
     server.world.open_issue(repo)
     await client.issue(1)
     await client.create_comment(1, "hello")
-    asked = server.asked("POST", "access_tokens")
+    requests = server.asked("POST", "access_tokens")
     wanted = {"issues": "write", "contents": "read", "metadata": "read"}
-    assert [call.body for call in asked] == [{"repository_ids": [repo.id], "permissions": wanted}]
+    assert [call.body for call in requests] == [{"repository_ids": [repo.id], "permissions": wanted}]
 
 
 async def test_a_revoked_token_is_replaced(server, repo, client) -> None:
@@ -420,7 +420,7 @@ async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, clien
 
 
 @pytest.mark.parametrize(
-    ("said", "permission"),
+    ("answer", "permission"),
     [
         pytest.param({"permission": "read", "role_name": "triage"}, Permission.TRIAGE, id="triage-reads-as-read"),
         pytest.param({"permission": "write", "role_name": "maintain", "user": {}}, Permission.MAINTAIN, id="no-flags"),
@@ -429,5 +429,5 @@ async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, clien
         pytest.param({"role_name": "admin", "user": {"permissions": {"pull": True}}}, Permission.READ, id="flags-win"),
     ],
 )
-def test_without_flags_the_role_counts(said: dict[str, object], permission: Permission) -> None:
-    assert permission_of(said) == permission
+def test_without_flags_the_role_counts(answer: dict[str, object], permission: Permission) -> None:
+    assert permission_of(answer) == permission

@@ -181,8 +181,8 @@ async def test_the_newest_findings_stay_whole_until_their_evidence_is_numbered()
 def test_a_tool_is_asked_twice_at_most_and_three_run_beside_at_most() -> None:
     state = BugTriageState(iterations=1, tools=("a", "b", "c", "d"), web_configured=True)
     assert companions(state, "codebase_search", ("a", "x", "b", "a", "c", "d")) == ("a", "b", "c")
-    asked = state.model_copy(update={"trace": (TraceEntry(node="a"),) * 2})
-    assert companions(asked, "web_search", ("a", "codebase_search")) == ("codebase_search",)
+    queries = state.model_copy(update={"trace": (TraceEntry(node="a"),) * 2})
+    assert companions(queries, "web_search", ("a", "codebase_search")) == ("codebase_search",)
     assert companions(state, "critic", ("a",)) == ()
 
 
@@ -197,10 +197,10 @@ def test_kill_9_between_branches_costs_only_those_that_were_not_done(tmp_path: P
     hanging.wait()
     with Forked([*command, "go on"], stdout=subprocess.PIPE, text=True) as resumed:
         assert resumed.communicate(timeout=patience(60))[0].strip() == "success"
-    asked = log.read_text().splitlines()
-    assert asked.count("web_search done") == 1
-    assert asked.count("docs asked") == 2
-    assert asked.count("docs done") == 1
+    queries = log.read_text().splitlines()
+    assert queries.count("web_search done") == 1
+    assert queries.count("docs asked") == 2
+    assert queries.count("docs done") == 1
 
 
 KEYS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)

@@ -31,7 +31,7 @@ STORE, PLAIN = location("app/store.py", "save", score=0.8), location("app/other.
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("redirect", "expected"),
     [
         pytest.param("look at app/store.py", ["app/store.py"], id="a-file"),
         pytest.param("look at the reader", ["parser/reader.py"], id="a-file-without-its-end"),
@@ -41,8 +41,8 @@ STORE, PLAIN = location("app/store.py", "save", score=0.8), location("app/other.
         pytest.param("where strings end", ["parser/lexer.py"], id="words-alone"),
     ],
 )
-def test_a_redirect_means_what_it_names(said: str, expected: list[str]) -> None:
-    found = pointed_at(Ranking(SHA, locations=(LEXER, READER, STORE, PLAIN)), said)
+def test_a_redirect_means_what_it_names(redirect: str, expected: list[str]) -> None:
+    found = pointed_at(Ranking(SHA, locations=(LEXER, READER, STORE, PLAIN)), redirect)
     assert [item.locator.path for item in found] == expected
     assert all(item.reasons[0] == POINTED for item in found)
 

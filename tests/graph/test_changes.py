@@ -56,12 +56,12 @@ def ran(code: FakeCode, draft: Draft | None = None) -> tuple[BugTriageState, Tri
     return state, state.report, ctx
 
 
-def told(past: History) -> FakeCode:
+def code_with(past: History) -> FakeCode:
     return FakeCode(past=past, subjects={GUILTY: "Speed up the lexer", FORGED: "Something else"})
 
 
 def test_a_suspect_change_is_shown_with_its_bound_and_was_re_read() -> None:
-    _, report, _ = ran(told(SUSPECTED))
+    _, report, _ = ran(code_with(SUSPECTED))
     assert [found.sha for found in report.suspect_changes] == [GUILTY]
     found = report.suspect_changes[0]
     assert (found.title, found.author, found.day) == ("Speed up the lexer", "Bob", "2024-02-01")
@@ -71,7 +71,7 @@ def test_a_suspect_change_is_shown_with_its_bound_and_was_re_read() -> None:
 
 
 def test_a_commit_is_evidence_under_the_number_that_the_report_gives_it() -> None:
-    state, report, ctx = ran(told(SUSPECTED))
+    state, report, ctx = ran(code_with(SUSPECTED))
     key = state.evidence[int(report.suspect_changes[0].evidence.removeprefix("E")) - 1]
     assert isinstance(ctx.evidence, FakeEvidence)
     kept = ctx.evidence.kept[key]
@@ -80,25 +80,25 @@ def test_a_commit_is_evidence_under_the_number_that_the_report_gives_it() -> Non
 
 
 def test_a_commit_that_does_not_read_as_gathered_is_left_out() -> None:
-    _, report, _ = ran(told(SUSPECTED))
+    _, report, _ = ran(code_with(SUSPECTED))
     assert FORGED not in report.model_dump_json()
 
 
 def test_the_owner_comes_with_a_reason_and_the_crash_with_its_name() -> None:
-    _, report, _ = ran(told(SUSPECTED))
+    _, report, _ = ran(code_with(SUSPECTED))
     assert (report.owner, report.owner_reason) == ("@octo/lexers", "CODEOWNERS assigns `/src/`")
     assert report.fingerprints == ("0123456789abcdef",)
 
 
 def test_without_a_bound_no_change_is_suspected_and_the_report_says_why() -> None:
-    _, report, _ = ran(told(ONLY_RECENT))
+    _, report, _ = ran(code_with(ONLY_RECENT))
     assert report.suspect_changes == ()
     assert [found.basis for found in report.recent_changes] == ["recent"]
     assert report.no_suspect_change == "it names no version"
 
 
 def test_the_places_asked_for_are_those_of_the_report() -> None:
-    code = told(SUSPECTED)
+    code = code_with(SUSPECTED)
     _, report, _ = ran(code)
     assert [(spot.path, spot.focus) for spot in code.spots] == [
         (suspect.path, (suspect.quote_start, suspect.quote_end)) for suspect in report.suspects
@@ -107,7 +107,7 @@ def test_the_places_asked_for_are_those_of_the_report() -> None:
 
 @pytest.mark.parametrize("kind", ["feature", "question", "security"])
 def test_what_is_no_bug_has_no_suspect_change(kind: Any) -> None:
-    code = told(SUSPECTED)
+    code = code_with(SUSPECTED)
     draft = Draft(
         verdict="v", root_cause="", suspects=(DraftSuspect(evidence="E1", why="x"),), kind=kind, confidence=0.9
     )

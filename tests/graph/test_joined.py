@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context, Outside
+from nodes.context import Context, ExternalSources
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
@@ -58,7 +58,7 @@ async def triage(folder: Path) -> BugTriageState:
         signals=FakeSignals(),
         renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
         facts=read_facts(TITLE, BODY),
-        outside=Outside(None, tools),
+        outside=ExternalSources(None, tools),
     )
     start = initial_state(TITLE, BODY, repository="octo/feedbox", sha=ctx.code.sha, outside=ctx.outside)
     outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
@@ -70,7 +70,7 @@ def answer_of(state: BugTriageState) -> dict[str, Any]:
     """What people get of the run, without times and without the commit, which differs by the clock."""
     report = state.report
     assert report is not None
-    said = json.loads(
+    document = json.loads(
         json.dumps(
             {
                 "comment": report.github_comment.splitlines(),
@@ -84,15 +84,15 @@ def answer_of(state: BugTriageState) -> dict[str, Any]:
             }
         ).replace(state.sha, "SHA")
     )
-    assert isinstance(said, dict)
-    return said
+    assert isinstance(document, dict)
+    return document
 
 
 async def test_the_answer_of_a_joined_run_is_the_golden_one(tmp_path: Path, request: Any) -> None:
-    said = answer_of(await triage(tmp_path / "feedbox"))
+    document = answer_of(await triage(tmp_path / "feedbox"))
     if request.config.getoption("--rewrite-ranking"):
-        GOLDEN.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert said == json.loads(GOLDEN.read_text(encoding="utf-8"))
-    (joined,) = said["joined"]
+        GOLDEN.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert document == json.loads(GOLDEN.read_text(encoding="utf-8"))
+    (joined,) = document["joined"]
     assert joined["summary"].startswith("Together: handbook 50%, tickets 50%, codebase_search ")
-    assert len(said["outside"]) == 2  # one of the three pages was found twice
+    assert len(document["outside"]) == 2  # one of the three pages was found twice

@@ -56,8 +56,8 @@ def good(request: dict[str, Any]) -> Reply:
     """Return the reply of a correct model, by the schema."""
     properties = request["response_format"]["json_schema"]["schema"]["properties"]
     if "next_node" in properties:
-        said = str(request["messages"])
-        round_ = next(n for n in range(12) if f"Iteration: {n} /" in said)
+        prompt = str(request["messages"])
+        round_ = next(n for n in range(12) if f"Iteration: {n} /" in prompt)
         return says({**DECISION, "next_node": NEXT.get(round_, "writer"), "question_options": [], "also": []})
     if "not_listed" in properties:
         return chooses(request, "src/lexer.py", "src/reader.py")

@@ -26,7 +26,7 @@ from nodes.report import TriageReport
 from nodes.run import Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.endpoints import answer, said
+from tests.endpoints import answer, prompt_of
 from tests.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
 from tests.graph.test_run import finish
 from tests.model_server import ModelServer, Reply, Request, error, says, serve
@@ -68,8 +68,8 @@ async def run(brain: LLMBrain) -> BugTriageState:
     thread = str(next(THREADS))
     outcome = await advance(GRAPH, ctx, thread, start)
     while isinstance(outcome, Waiting):
-        asked = outcome.exchange.question_id
-        outcome = await advance(GRAPH, ctx, thread, start, answer=Answer(), question_id=asked)
+        question_id = outcome.exchange.question_id
+        outcome = await advance(GRAPH, ctx, thread, start, answer=Answer(), question_id=question_id)
     return outcome.state
 
 
@@ -124,7 +124,7 @@ async def test_an_exhausted_budget_ends_in_what_the_program_found(server: ModelS
 
 async def test_a_supervisor_that_never_answers_ends_in_what_the_program_found(server: ModelServer) -> None:
     def script(request: Request) -> Reply:
-        return says("lunch") if "You are the supervisor" in said(request) else says(answer(request))
+        return says("lunch") if "You are the supervisor" in prompt_of(request) else says(answer(request))
 
     report = report_of(await triage(server, script))
     assert [one.path for one in report.suspects] == ["src/lexer.py"]
@@ -140,7 +140,7 @@ async def test_a_retry_tells_reader_and_writer_what_was_rejected_and_repeats_no_
 
     state = await triage(server, script)
     assert state.retry_count
-    later = [said(request) for request in server.requests if "## Rejected draft" in said(request)]
+    later = [prompt_of(request) for request in server.requests if "## Rejected draft" in prompt_of(request)]
     assert later
     assert all("could not confirm" in text and "cache" in text for text in later if "You are the writer" in text)
     sent = [json.dumps(request["messages"]) for request in server.requests]
@@ -213,7 +213,7 @@ class Liar:
     async def ainvoke(self, messages: list[tuple[str, str]], **_given: Any) -> AIMessage:
         step = self.steps[self.asked % len(self.steps)]
         self.asked += 1
-        reply = told({"messages": [{"content": text} for _, text in messages]}, step)
+        reply = with_false_statements({"messages": [{"content": text} for _, text in messages]}, step)
         if reply.status != 200:
             raise ModelError("the model's server answered HTTP 500")
         choice = reply.body["choices"][0]
@@ -223,7 +223,7 @@ class Liar:
         return AIMessage(message["content"] or "", additional_kwargs=extra, response_metadata=finish)
 
 
-def told(request: Request, step: Any) -> Reply:
+def with_false_statements(request: Request, step: Any) -> Reply:
     """Return the requested answer with the false statements of this step."""
     if isinstance(step, Reply):
         return step

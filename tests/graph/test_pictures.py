@@ -100,8 +100,8 @@ async def test_the_words_of_a_picture_reach_query_and_prompts_fenced_and_are_rea
     assert request["messages"][-1]["content"][1] == {"type": "image_url", "image_url": {"url": DATA}}
     assert port.asked == 1
     assert any(WORDS in query.extra for query in code.queries)
-    told = [str(request["messages"]) for request in server.requests if not has_image(request)]
-    assert any("<<<DATA pictures" in text and "TypeError: cannot read" in text for text in told)
+    prompts = [str(request["messages"]) for request in server.requests if not has_image(request)]
+    assert any("<<<DATA pictures" in text and "TypeError: cannot read" in text for text in prompts)
     entry = entry_of(state)
     assert (entry.decision, entry.judged_by) == ("read", "gpt-4o")
     assert entry.counts == {"pictures": 2, "read": 1, "refused": 1}

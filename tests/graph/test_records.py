@@ -86,9 +86,9 @@ async def test_a_model_gets_a_long_text_compressed_from_the_set_length(
     await models.aclose()
     read = entries(state, "investigator")[0]
     assert read.counts.get("context_compressed", 0) == is_long
-    asked = next(text_of(request) for request in server.requests if "You are the investigator" in text_of(request))
-    assert ("characters left out" in asked) == is_long
-    assert len(asked) < compress_from + 8_000
+    prompt = next(text_of(request) for request in server.requests if "You are the investigator" in text_of(request))
+    assert ("characters left out" in prompt) == is_long
+    assert len(prompt) < compress_from + 8_000
 
 
 async def test_rules_read_the_whole_text_and_record_no_compression() -> None:

@@ -79,8 +79,8 @@ async def test_a_question_waits_and_its_answer_reaches_the_search() -> None:
 async def test_a_question_names_nothing_that_the_commit_does_not_have() -> None:
     made_up = "Does `src/nope.py:9999` run? "
     options = ("2.4", "`src/nope.py:9999`", f"Long. {'x' * 300}")
-    said = {"question": f"{made_up}Which version?", "question_context": made_up, "question_options": options}
-    brain = ScriptedBrain([decide("human_input").model_copy(update=said), *PLAIN])
+    question = {"question": f"{made_up}Which version?", "question_context": made_up, "question_options": options}
+    brain = ScriptedBrain([decide("human_input").model_copy(update=question), *PLAIN])
     waiting = await advance(graph(), context(brain), "t", START)
     exchange = waiting.exchange
     assert (exchange.question, exchange.context, exchange.options) == ("Which version?", "", ("2.4",))
@@ -200,8 +200,8 @@ def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Pat
     hanging.wait()
     with Forked([*command, "go on"], stdout=subprocess.PIPE, text=True) as resumed:
         assert resumed.communicate(timeout=patience(60))[0].strip() == "success"
-    asked = log.read_text().split()
-    assert [asked.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]
+    queries = log.read_text().split()
+    assert [queries.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]
 
 
 def test_an_old_checkpoint_is_brought_up_to_date() -> None:

@@ -192,13 +192,13 @@ SCENES = {
 
 
 async def play(scene: Scene) -> tuple[BugTriageState, list[str]]:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def source(name: str, keywords: tuple[str, ...] = ()) -> FakeWeb:
         def before() -> None:
             if name in scene.dead:
                 raise DEAD
-            asked.append(name)
+            questions.append(name)
 
         page = Evidence(
             kind="document",
@@ -224,7 +224,7 @@ async def play(scene: Scene) -> tuple[BugTriageState, list[str]]:
     start = start.model_copy(update={"redirect_instructions": scene.redirects, "max_retries": 1})
     outcome = await advance(graph(), ctx, "t", start)
     assert isinstance(outcome, Finished)
-    return outcome.state, asked
+    return outcome.state, questions
 
 
 def _model(scene: Scene) -> ScriptedBrain:
@@ -237,15 +237,15 @@ def _model(scene: Scene) -> ScriptedBrain:
 @pytest.mark.parametrize("name", SCENES)
 async def test_scenario(name: str) -> None:
     scene = SCENES[name]
-    state, asked = await play(scene)
+    state, questions = await play(scene)
     route = [entry.decision for entry in state.trace if entry.node == "supervisor"]
     failed = [entry.node for entry in state.trace if entry.decision == "failed"]
     assert " ".join(route) == scene.route
-    assert sorted(asked) == sorted(scene.asked.split())
+    assert sorted(questions) == sorted(scene.asked.split())
     assert sorted(failed) == sorted(scene.failed.split())
     assert not scene.guard or scene.guard in [entry.guard for entry in state.trace]
     assert state.report is not None
-    assert bool(state.report.outside) == bool(asked)
+    assert bool(state.report.outside) == bool(questions)
     if not scene.decisions:
         assert state.tier == scene.tier
 

@@ -59,8 +59,8 @@ async def test_a_model_that_takes_it_for_a_bug_names_no_place(title: str, body: 
     assert state.report is not None
     assert state.report.kind == "security"
     assert not state.report.suspects
-    for said in published(state):
-        assert not [place for place in PLACES if place in said], said
+    for text in published(state):
+        assert not [place for place in PLACES if place in text], text
 
 
 async def test_nothing_of_it_is_asked_in_public_or_outside() -> None:
@@ -75,8 +75,8 @@ async def test_a_writer_that_breaks_names_no_place_either() -> None:
             raise RuntimeError("src/lexer.py")
 
     state = await triaged(ScriptedBrain(list(PLAIN), before=broken), "XSS in comment preview", "It is rendered.")
-    for said in published(state):
-        assert not [place for place in PLACES if place in said], said
+    for text in published(state):
+        assert not [place for place in PLACES if place in text], text
 
 
 @pytest.mark.parametrize("ran", ["", "investigator"])

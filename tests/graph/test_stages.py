@@ -21,7 +21,7 @@ from nodes.search.engine import Engine
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
 from tests.code_reader import is_choosing
-from tests.endpoints import ANSWERS, said
+from tests.endpoints import ANSWERS, prompt_of
 from tests.fakes import context
 from tests.model_server import ModelServer, Reply, Request, says, serve
 from tests.patience import patience
@@ -165,7 +165,7 @@ async def test_a_model_that_knows_the_fix_claims_it_although_the_search_doubts(
 
 def _first(run: Triaged) -> str:
     """The first file of the list that the model was shown."""
-    listed = next(said(request) for request in run.requests if is_choosing(request))
+    listed = next(prompt_of(request) for request in run.requests if is_choosing(request))
     return listed.partition("\nF1 ")[2].split()[0]
 
 
@@ -201,7 +201,7 @@ def critic_says(**objection: Any) -> Any:
     model = Scripted("oracle", frozenset({FIXED}))
 
     def script(request: Request) -> Reply:
-        if "You are the critic" in said(request):
+        if "You are the critic" in prompt_of(request):
             return says({**ANSWERS["critic"], "approved": False, **objection})
         return model(request)
 
@@ -248,16 +248,16 @@ async def test_what_the_critic_asks_for_is_looked_up_and_judged_again(server: Mo
     assert run.steps == ["investigator", "codebase_search", "critic", "codebase_search", "critic", "writer"]
     search = [entry for entry in run.state.trace if entry.node == "codebase_search"][1]
     assert search.reason.startswith("Looked up what was missing: ")
-    critics = [said(request) for request in run.requests if "You are the critic" in said(request)]
+    critics = [prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request)]
     assert "shop/tax.py" in critics[1].partition("## Evidence")[2]
     assert "`shop/tax.py`" in " ".join(run.report.doubts)
-    writer = next(said(request) for request in run.requests if "You are the writer" in said(request))
+    writer = next(prompt_of(request) for request in run.requests if "You are the writer" in prompt_of(request))
     assert "Required evidence: the tax of an item" in writer
 
 
 async def test_the_critic_sees_the_first_functions_whole(server: ModelServer, engine: Engine) -> None:
     run = await triage(server, engine, Scripted("oracle", frozenset({"shop/cart.py"})))
-    critic = next(said(request) for request in run.requests if "You are the critic" in said(request))
+    critic = next(prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request))
     assert "return to_cents(self.discount.of(total) if self.discount else total) / 100" in critic
 
 
@@ -265,12 +265,12 @@ async def test_no_request_is_sent_twice(server: ModelServer, engine: Engine) -> 
     model = Scripted("oracle", frozenset({FIXED}))
 
     def script(request: Request) -> Reply:
-        if "You are the writer" in said(request):
+        if "You are the writer" in prompt_of(request):
             return says({**ANSWERS["writer"], "root_cause": "It is stale [E777]."})
         return model(request)
 
     run = await triage(server, engine, script)
-    texts = [said(request) for request in run.requests]
+    texts = [prompt_of(request) for request in run.requests]
     assert len(set(texts)) == len(texts)
     assert run.state.retry_count
     assert any(finding.agent_name == "writer" and "stale" in finding.details for finding in run.state.findings)
@@ -281,7 +281,7 @@ async def test_a_models_labels_are_the_repositorys_own(server: ModelServer, engi
 
     def script(request: Request) -> Reply:
         reply = model(request)
-        if "You are the writer" in said(request):
+        if "You are the writer" in prompt_of(request):
             return says({**ANSWERS["writer"], "labels": ["priority: critical", "bug"]})
         return reply
 

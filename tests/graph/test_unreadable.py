@@ -43,7 +43,7 @@ async def test_a_model_that_claims_a_cause_cannot_claim_a_search(code: Any, deci
 
 
 def searched(*decisions: str) -> BugTriageState:
-    return BugTriageState(trace=tuple(TraceEntry(node="codebase_search", decision=said) for said in decisions))
+    return BugTriageState(trace=tuple(TraceEntry(node="codebase_search", decision=decision) for decision in decisions))
 
 
 @pytest.mark.parametrize(

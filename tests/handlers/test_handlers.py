@@ -25,8 +25,8 @@ ISSUE = {"number": 4, "user": RITA, "body": None}
 COMMENT = {"id": 5, "user": RITA, "body": "It still fails", "html_url": "https://x/5", "created_at": "t"}
 
 
-def decide(event: str, **said: Any) -> list[Work]:
-    payload = {"repository": REPOSITORY, "sender": RITA, "installation": {"id": 7}} | said
+def decide(event: str, **fields: Any) -> list[Work]:
+    payload = {"repository": REPOSITORY, "sender": RITA, "installation": {"id": 7}} | fields
     headers = {"x-github-event": event, "x-github-delivery": "g", "content-type": "application/json"}
     delivery = read_delivery(headers, json.dumps(payload).encode(), known=True)
     work = Handlers(Policy(app_id=4711, bots=frozenset({"helper[bot]"}))).decide(delivery)
@@ -84,8 +84,8 @@ def test_issues(action: str, more: dict[str, Any], kinds: list[str]) -> None:
     ],
 )
 def test_comments(action: str, more: dict[str, Any], kinds: list[str]) -> None:
-    said = {"issue": ISSUE, "comment": COMMENT} | more
-    assert [work.kind for work in decide("issue_comment", action=action, **said)] == kinds
+    fields = {"issue": ISSUE, "comment": COMMENT} | more
+    assert [work.kind for work in decide("issue_comment", action=action, **fields)] == kinds
 
 
 def test_what_we_wrote_ourselves_starts_nothing_even_if_we_are_allowed() -> None:

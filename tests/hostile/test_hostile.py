@@ -30,7 +30,7 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, Context, Outside, Picture, Pictures
+from nodes.context import Brain, Context, ExternalSources, Picture, Pictures
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import Waiting, advance, initial_state
@@ -135,7 +135,7 @@ async def test_nothing_of_it_acts_where_a_tool_says_it(
     server.script, server.requests[:] = obedient(case), []
     page = Result(_wire(case.body), title=_wire(case.title), url="https://evil.example/@everyone")
     tool = FakeWeb(as_evidence([page], "document", "docs", 5), name="docs")
-    context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, Outside(None, {"docs": tool}))
+    context = _context(BENIGN, "parse_date fails.", LLMBrain(models), engine, ExternalSources(None, {"docs": tool}))
     ran = await _to_the_end(case, context, graph, "from-a-tool")
     assert tool.queries
     for text in ran.texts:
@@ -192,7 +192,7 @@ async def _triage(case: Hostile, brain: Brain, engine: Engine, graph: Graph) -> 
     return await _to_the_end(case, _context(title, body, brain, engine), graph)
 
 
-def _context(title: str, body: str, brain: Brain, engine: Engine, outside: Outside | None = None) -> Context:
+def _context(title: str, body: str, brain: Brain, engine: Engine, outside: ExternalSources | None = None) -> Context:
     return Context(
         title=title,
         body=body,
@@ -203,7 +203,7 @@ def _context(title: str, body: str, brain: Brain, engine: Engine, outside: Outsi
         signals=FakeSignals(),
         renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
         facts=read_facts(title, body),
-        outside=outside or Outside(),
+        outside=outside or ExternalSources(),
     )
 
 
@@ -214,15 +214,15 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     )
     start = start.model_copy(update={"max_retries": 0})  # a retry sends the same texts again
     texts: list[str] = []
-    asked: list[AskedQuestion] = []
+    questions: list[AskedQuestion] = []
     outcome = await advance(graph, context, thread, start)
     while isinstance(outcome, Waiting):
-        question = _asked(outcome.exchange, len(asked) + 1)
-        texts.append(waiting_comment(outcome.state, _thread(*asked, question)))
+        question = _asked(outcome.exchange, len(questions) + 1)
+        texts.append(waiting_comment(outcome.state, _thread(*questions, question)))
         answer = _answer(case) if case.is_comment else BENIGN
         state: Any = "answered" if answer else "withdrawn"
         settled = {"state": state, "answer": answer, "answer_url": f"{BASE}/issues/1#issuecomment-5"}
-        asked.append(_asked(outcome.exchange, question.slot, **settled))
+        questions.append(_asked(outcome.exchange, question.slot, **settled))
         given = Answer(text=answer, answered_by="rita")
         outcome = await advance(graph, context, thread, start, answer=given, question_id=outcome.exchange.question_id)
     report = outcome.state.report
@@ -230,7 +230,7 @@ async def _to_the_end(case: Hostile, context: Context, graph: Graph, how: str = 
     result = build_result(outcome.state)
     gathered = result.numbered(await context.evidence.get(result.evidence))
     run = RunView(1, "finished", context.code.sha, report.written_by, "", result, gathered)
-    texts += [report_comment(report, _thread(*asked)), f"{_thread().marker}\n\n{explanation(run, result)}"]
+    texts += [report_comment(report, _thread(*questions)), f"{_thread().marker}\n\n{explanation(run, result)}"]
     paths = {suspect.path for suspect in report.suspects}
     labels = wanted_labels(Finished(outcome.state), RepositoryConfig())
     return Ran(texts, paths, labels)
@@ -249,9 +249,9 @@ def _asked(exchange: HumanExchange, slot: int, **given: Any) -> AskedQuestion:
 
 
 def _answer(case: Hostile) -> str | None:
-    said = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
+    comment = Comment(5, 1, "rita", author_is_bot=False, body=_wire(case.body), url="", created_at="", updated_at="")
     question = AskedQuestion(1, "q", "Does it fail when exporting?", "", ("Yes", "No"), "")
-    return answer_in(said, question, by_reporter=True)
+    return answer_in(comment, question, by_reporter=True)
 
 
 def _wire(text: str) -> str:

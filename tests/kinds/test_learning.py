@@ -89,8 +89,8 @@ def test_the_temperature_undoes_too_much_confidence(heat: float) -> None:
     assert temperature(rows * heat, wanted) == pytest.approx(heat, rel=0.15)
 
 
-def _guess(kind: str, said: str, repository: str = "a") -> Guess:
-    return Guess(repository, kind, said, 0.5)
+def _guess(kind: str, predicted: str, repository: str = "a") -> Guess:
+    return Guess(repository, kind, predicted, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,9 @@ class BusyModel:
 def sound(request: Request) -> Reply:
     """Return the reply of a correct model, by the schema."""
     fields = request["response_format"]["json_schema"]["schema"]["properties"]
-    said = str(request["messages"])
+    prompt = str(request["messages"])
     if "next_node" in fields:
-        found = re.search(r"Iteration: (\d+) /", said)
+        found = re.search(r"Iteration: (\d+) /", prompt)
         step = {2: "critic"}.get(int(found[1]) if found else 9, "writer")
         return says({**_DECISION, "next_node": step})
     if "not_listed" in fields:

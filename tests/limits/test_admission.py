@@ -78,8 +78,8 @@ async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHu
         for author in ("rita", "rita", "rita", "rita", "tom", "mona", "mona", "mona"):
             looked_at[author] += bool(stage.reported(await stage.opened(author)))
         assert looked_at == {"rita": 2, "tom": 1, "mona": 3}
-        told = [n for n in stage.repo.issues if "limits met here today" in stage.reported(n)]
-        assert told == [5]
+        refused = [n for n in stage.repo.issues if "limits met here today" in stage.reported(n)]
+        assert refused == [5]
         assert "issues for one author" in stage.reported(5)
         await stage.triage(4, "command", by=1)  # a maintainer's command
         assert stage.reported(4)
@@ -97,7 +97,7 @@ async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubSer
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "replied"),
     [
         pytest.param({"triage_limits_run": "questions=0"}, [False, False], id="of-a-run"),
         pytest.param({"triage_limits_installation": "questions=1"}, [True, False], id="of-an-account"),
@@ -105,11 +105,11 @@ async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubSer
     ],
 )
 async def test_questions_have_ceilings_too(
-    github: GitHubServer, tmp_path: Path, settings: dict[str, str], said: list[bool]
+    github: GitHubServer, tmp_path: Path, settings: dict[str, str], replied: list[bool]
 ) -> None:
     async with staged(github, tmp_path, **settings) as stage:
         numbers = [await stage.opened(title="It breaks", body="") for _ in range(2)]
-        assert ["> - [ ] **Q1**" in stage.reported(number) for number in numbers] == said
+        assert ["> - [ ] **Q1**" in stage.reported(number) for number in numbers] == replied
 
 
 async def test_where_todays_questions_are_used_up_a_report_is_written_without_asking(
@@ -117,7 +117,7 @@ async def test_where_todays_questions_are_used_up_a_report_is_written_without_as
 ) -> None:
     async with staged(github, tmp_path) as stage:
         stage.repo.files[".github/triage.yml"] = "limits:\n  questions_per_day: 1\n"
-        asked, not_asked = [await stage.opened(title="It breaks", body="") for _ in range(2)]
-        assert "> - [ ] **Q1**" in stage.reported(asked)
-        assert stage.reported(not_asked)
-        assert "> - [ ] **Q1**" not in stage.reported(not_asked)
+        by_command, on_opening = [await stage.opened(title="It breaks", body="") for _ in range(2)]
+        assert "> - [ ] **Q1**" in stage.reported(by_command)
+        assert stage.reported(on_opening)
+        assert "> - [ ] **Q1**" not in stage.reported(on_opening)

@@ -68,8 +68,8 @@ async def close_the_model(stage: Stage, seconds: float) -> None:
 
 
 def report(stage: Stage, number: int = 1) -> str:
-    (said,) = stage.github.world.reports(stage.repo, number)
-    return said
+    (text,) = stage.github.world.reports(stage.repo, number)
+    return text
 
 
 @pytest.mark.timeout(300)
@@ -148,9 +148,9 @@ async def test_a_model_in_time_posts_once(tmp_path: Path, monkeypatch: pytest.Mo
         assert written.edits == 0
 
 
-@pytest.mark.parametrize("said", ["/triage stop", ""])
+@pytest.mark.parametrize("text", ["/triage stop", ""])
 async def test_a_stop_between_the_two_leaves_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     async with judged(tmp_path, monkeypatch) as (stage, day, _, _written):
         await close_the_model(stage, 180.0)
@@ -159,12 +159,12 @@ async def test_a_stop_between_the_two_leaves_the_first(
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(job)
         await stage.worker.jobs.postpone(job, 180.0, "later", limited=True)
-        if said:
+        if text:
             await stage.worker.store.for_issue(ref).row.mute(muted=True)
         else:  # a person deletes it
             stage.github.world.comments.clear()
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
-        assert len(stage.github.world.reports(stage.repo, 1)) == bool(said)
+        assert len(stage.github.world.reports(stage.repo, 1)) == bool(text)
         assert (await stage.worker.store.for_issue(ref).row.state()).muted
 
 

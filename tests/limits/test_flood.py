@@ -67,8 +67,8 @@ class Stage:
     async def says(self, who: str, number: int, body: str) -> None:
         made, sender = self.github.world.comment(self.repo, number, body, who), person(who)
         times = {"created_at": made["created_at"], "updated_at": made["updated_at"]}
-        said = Comment(made["id"], sender["id"], who, author_is_bot=False, body=body, url=made["html_url"], **times)
-        work = Commands(ref=self.ref(number), comment=said, sender=who, sender_id=sender["id"])
+        comment = Comment(made["id"], sender["id"], who, author_is_bot=False, body=body, url=made["html_url"], **times)
+        work = Commands(ref=self.ref(number), comment=comment, sender=who, sender_id=sender["id"])
         await self.worker.store.inbox.accept(Arrival(f"comment-{made['id']}", "issue_comment", b"{}", (work,)))
 
 

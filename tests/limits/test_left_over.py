@@ -54,8 +54,8 @@ async def opened(stage: Stage) -> IssueRef:
 async def command(stage: Stage, ref: IssueRef, body: str) -> None:
     made, sender = stage.github.world.comment(stage.repo, ref.number, body, "mona"), person("mona")
     times = {"created_at": made["created_at"], "updated_at": made["updated_at"]}
-    said = Comment(made["id"], sender["id"], "mona", author_is_bot=False, body=body, url=made["html_url"], **times)
-    work = Commands(ref=ref, comment=said, sender="mona", sender_id=sender["id"])
+    comment = Comment(made["id"], sender["id"], "mona", author_is_bot=False, body=body, url=made["html_url"], **times)
+    work = Commands(ref=ref, comment=comment, sender="mona", sender_id=sender["id"])
     await stage.worker.store.inbox.accept(Arrival(f"c{made['id']}", "issue_comment", b"{}", (work,)))
 
 

@@ -99,8 +99,8 @@ def test_on_a_terminal_it_is_read_by_people(monkeypatch: pytest.MonkeyPatch, no_
     log_to_stderr()
     with log_context(issue="github.com/1#2"):
         logging.getLogger("bot").info("done \x1b]0;title\x07 %s", TOKEN)
-    said = stream.getvalue()
-    assert ("\x1b[" in said) == coloured
-    assert "github.com/1#2" in said
-    assert "\x1b]0" not in said
-    assert TOKEN not in said
+    text = stream.getvalue()
+    assert ("\x1b[" in text) == coloured
+    assert "github.com/1#2" in text
+    assert "\x1b]0" not in text
+    assert TOKEN not in text

@@ -73,10 +73,10 @@ async def test_it_is_ended_by_a_limit_and_not_asked_again(
     with caplog.at_level(logging.WARNING), serve_hostile(pack, advertised) as server:
         await refused(mirrors, server.url)
         assert any(says in str(vars(record).get("reason", "")) for record in caplog.records), caplog.records
-        asked = len(server.asked)
+        requests = len(server.asked)
         began = time.monotonic()
         assert "the repository" in await refused(mirrors, server.url)
-        assert (len(server.asked), time.monotonic() - began < 30) == (asked, True)
+        assert (len(server.asked), time.monotonic() - began < 30) == (requests, True)
     assert size_of(root) < 1_000_000
     assert not processes_in(root)
 

@@ -165,8 +165,8 @@ async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
         async with mirrors.ready(ref_to(repo), source):
             raise AssertionError
 
-    said = await asyncio.gather(*(use() for _ in range(3)), return_exceptions=True)
-    assert {type(error) for error in said} == {ForbiddenError}
+    results = await asyncio.gather(*(use() for _ in range(3)), return_exceptions=True)
+    assert {type(error) for error in results} == {ForbiddenError}
 
 
 async def test_too_large_a_history_is_left_out_and_too_large_a_tree_refused(tmp_path, repo, source) -> None:

@@ -84,8 +84,8 @@ async def test_the_command_shows_progress_stops_at_its_limit_and_continues(
     server: GitHubServer, client: RepositoryClient, past: PastIssues, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await learn(past, client, 3)
-    said = capsys.readouterr().err.splitlines()
-    assert said == [
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
         "2 of at most 3 issues",
         "3 of at most 3 issues",
         "3 old issues were indexed; older ones were not read",

@@ -31,7 +31,7 @@ async def test_issues_are_read_as_githubs_api_and_its_command_line_write_them(tm
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         pytest.param("{", "line 2: Invalid JSON", id="no-json"),
         pytest.param("[]", "line 2", id="no-object"),
@@ -42,8 +42,8 @@ async def test_issues_are_read_as_githubs_api_and_its_command_line_write_them(tm
         pytest.param("\x00", "line 2", id="binary"),
     ],
 )
-def test_a_line_that_is_no_issue_is_named(tmp_path: Path, line: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_a_line_that_is_no_issue_is_named(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         read_listed(written(tmp_path, '{"number": 9}', line))
 
 

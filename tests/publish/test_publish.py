@@ -45,7 +45,7 @@ EXCHANGE = HumanExchange(
 )
 
 
-def asked(slot: int = 1, **given) -> AskedQuestion:
+def question(slot: int = 1, **given) -> AskedQuestion:
     values = {
         "slot": slot,
         "question_id": f"q-{slot}",
@@ -106,7 +106,7 @@ class Stage:
         self.clock.time += seconds * SECONDS
 
     @property
-    def said(self) -> list[str]:
+    def comments(self) -> list[str]:
         return self.world.ours(self.repo, 1)
 
     @property
@@ -155,11 +155,11 @@ async def test_a_report_is_posted_once_and_left_as_it_is(stage) -> None:
     stage.later()
     again = await stage.publish()
     assert (first.state, again.comment_id) == ("posted", first.comment_id)
-    assert len(stage.said) == 1
-    assert stage.said[0].startswith("<!-- triage:report v1 issue=1 run=1 -->\n")
-    assert "updated 2026-01-01 10:02 UTC" in stage.said[0]
-    assert f"{stage.server.url}/octo/parser/blob/{SHA}/parser/lexer.py#L10-L13" in stage.said[0]
-    assert visible_words(stage.said[0]) <= VISIBLE_WORDS
+    assert len(stage.comments) == 1
+    assert stage.comments[0].startswith("<!-- triage:report v1 issue=1 run=1 -->\n")
+    assert "updated 2026-01-01 10:02 UTC" in stage.comments[0]
+    assert f"{stage.server.url}/octo/parser/blob/{SHA}/parser/lexer.py#L10-L13" in stage.comments[0]
+    assert visible_words(stage.comments[0]) <= VISIBLE_WORDS
     assert stage.world.reactions == [("issue", 1, "rocket")]
     assert stage.writes("PATCH") == 0
 
@@ -168,18 +168,18 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     await stage.publish()
     stage.later(3_600)
     await stage.publish(OTHER, why="edited")
-    assert len(stage.said) == 1
-    assert "The fix is probably in" not in stage.said[0]
-    assert "*Updated because the issue was edited.*" in stage.said[0]
-    assert "updated 2026-01-01 11:02 UTC" in stage.said[0]
+    assert len(stage.comments) == 1
+    assert "The fix is probably in" not in stage.comments[0]
+    assert "*Updated because the issue was edited.*" in stage.comments[0]
+    assert "updated 2026-01-01 11:02 UTC" in stage.comments[0]
 
 
 async def test_a_report_that_says_nothing_is_not_posted_unless_a_person_asks(stage) -> None:
     silent = Finished(BugTriageState(report=NOTHING.model_copy(update={"missing": ()}), sha=SHA))
     done = await stage.publish(silent)
-    assert (done.comment_id, stage.said) == (None, [])
+    assert (done.comment_id, stage.comments) == (None, [])
     await stage.publish(silent, why="command")
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
 
 
 @pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])
@@ -189,7 +189,7 @@ async def test_a_post_whose_answer_was_lost_is_found_again(stage, fault) -> None
         await stage.publish()
     assert (raised.value.after or 0.0) > 15
     assert (await stage.publish()).state == "posted"
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ async def test_a_post_that_was_refused_is_not_waited_for(stage, fault) -> None:
     assert (await stage.effects.get(stage.ref.key, "sticky")).intent_at == datetime.fromtimestamp(0, UTC)
     stage.later(16)
     await stage.publish()
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
 
 
 @pytest.mark.parametrize("fault", [RESET, Fault(status=502)])
@@ -212,10 +212,10 @@ async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault)
         await stage.publish()
     with pytest.raises(RetryableError, match="in transit"):
         await stage.publish()
-    assert stage.said == []
+    assert stage.comments == []
     stage.later(16)
     await stage.publish()
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
 
 
 async def test_a_crash_between_intent_and_post_is_made_good(stage) -> None:
@@ -223,7 +223,7 @@ async def test_a_crash_between_intent_and_post_is_made_good(stage) -> None:
     await stage.effects.record_intent(stage.ref.key, "sticky", "")
     stage.later(16)
     await stage.publish()
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
 
 
 async def test_what_others_say_with_our_marker_is_not_ours(stage) -> None:
@@ -240,7 +240,7 @@ async def test_a_sticky_that_the_store_does_not_know_is_adopted(stage) -> None:
     await stage.publish()
     stage.forget()
     await stage.publish()
-    assert len(stage.said) == 1
+    assert len(stage.comments) == 1
     assert stage.writes("PATCH") == 0
 
 
@@ -265,7 +265,7 @@ async def test_a_comment_that_a_person_deleted_stays_deleted(stage) -> None:
     del stage.world.comments[first.comment_id]
     with pytest.raises(StoppedError):
         await stage.publish(OTHER)
-    assert stage.said == []
+    assert stage.comments == []
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ async def test_a_deleted_issue_and_a_stopped_run_end_quietly(stage) -> None:
 
 async def test_an_allowed_bot_is_answered_and_not_mentioned(stage) -> None:
     stage.repo.issues[1]["user"] = person("sentry-io[bot]", "Bot")
-    await stage.publish(WAITING, "bots: ['sentry-io[bot]']\n", questions=(asked(),))
-    assert "@" not in stage.said[0]
+    await stage.publish(WAITING, "bots: ['sentry-io[bot]']\n", questions=(question(),))
+    assert "@" not in stage.comments[0]
 
 
 async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
@@ -303,7 +303,7 @@ async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
     assert (done.state, stage.writes()) == ("dry-run", 0)
     assert "The fix is probably in this file" in done.comment
     done = await stage.publish(config="mode: label\n")
-    assert (done.state, stage.said, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
+    assert (done.state, stage.comments, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
 
 
 async def test_nothing_is_written_for_an_attempt_that_is_no_longer_ours(stage) -> None:
@@ -323,49 +323,49 @@ async def test_every_write_is_preceded_by_the_owner_check(stage) -> None:
 
 
 async def test_the_first_question_comes_with_the_report_and_names_no_cause(stage) -> None:
-    await stage.publish(WAITING, questions=(asked(),))
-    assert len(stage.said) == 1
-    assert "- [ ] **Q1** Does it also happen with `--no-cache`?" in stage.said[0]
-    assert stage.said[0].count("@rita") == 1
-    assert "Likely" not in stage.said[0]
+    await stage.publish(WAITING, questions=(question(),))
+    assert len(stage.comments) == 1
+    assert "- [ ] **Q1** Does it also happen with `--no-cache`?" in stage.comments[0]
+    assert stage.comments[0].count("@rita") == 1
+    assert "Likely" not in stage.comments[0]
     assert stage.world.reactions == []
-    await stage.publish(WAITING, questions=(asked(),))
-    assert len(stage.said) == 1
+    await stage.publish(WAITING, questions=(question(),))
+    assert len(stage.comments) == 1
 
 
 async def test_an_answer_is_ticked_off_with_its_link(stage) -> None:
-    await stage.publish(WAITING, questions=(asked(),))
+    await stage.publish(WAITING, questions=(question(),))
     url = f"{stage.server.url}/octo/parser/issues/1#issuecomment-12"
-    settled = asked(state="answered", answer="Yes, @all and <b>always</b>", answered_by="kim", answer_url=url)
+    settled = question(state="answered", answer="Yes, @all and <b>always</b>", answered_by="kim", answer_url=url)
     await stage.publish(FINISHED, questions=(settled,), why="answer")
-    assert [body.split(" ", 2)[1] for body in stage.said] == ["triage:report", "triage:answered"]
-    assert f"- [x] **Q1** Does it also happen with `--no-cache`? — [answered]({url}): Yes" in stage.said[0]
-    assert "*Updated after an answer.*" in stage.said[0]
-    assert "@all" not in stage.said[0]
-    assert "<b>" not in stage.said[0]
+    assert [body.split(" ", 2)[1] for body in stage.comments] == ["triage:report", "triage:answered"]
+    assert f"- [x] **Q1** Does it also happen with `--no-cache`? — [answered]({url}): Yes" in stage.comments[0]
+    assert "*Updated after an answer.*" in stage.comments[0]
+    assert "@all" not in stage.comments[0]
+    assert "<b>" not in stage.comments[0]
 
 
 async def test_a_question_that_comes_later_has_a_reply_of_its_own_once(stage) -> None:
     await stage.publish()
     for _ in range(2):
-        await stage.publish(WAITING, questions=(asked(),))
-    assert [body.split(" ", 2)[1] for body in stage.said] == ["triage:report", "triage:question"]
-    assert "@rita" not in stage.said[1]
+        await stage.publish(WAITING, questions=(question(),))
+    assert [body.split(" ", 2)[1] for body in stage.comments] == ["triage:report", "triage:question"]
+    assert "@rita" not in stage.comments[1]
 
 
 async def test_a_question_whose_report_was_lost_on_the_way_has_no_reply_of_its_own(stage) -> None:
     stage.server.fail("POST", "/comments", LOST_ANSWER)
     with pytest.raises(OutcomeUnknownError):
-        await stage.publish(WAITING, questions=(asked(),))
-    await stage.publish(WAITING, questions=(asked(),))
-    assert len(stage.said) == 1
+        await stage.publish(WAITING, questions=(question(),))
+    await stage.publish(WAITING, questions=(question(),))
+    assert len(stage.comments) == 1
 
 
 async def test_a_secret_is_named_and_not_repeated(stage) -> None:
     stage.repo.issues[1]["body"] = "token: ghp_" + "a1" * 20
     await stage.publish(Withheld())
-    assert "revoke it" in stage.said[0]
-    assert "ghp_" not in stage.said[0]
+    assert "revoke it" in stage.comments[0]
+    assert "ghp_" not in stage.comments[0]
 
 
 async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
@@ -377,7 +377,7 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         pytest.param("lables: {}\n", 1, id="comments-are-the-default"),
         pytest.param("mode: comment\nlables: {}\n", 1, id="comments-are-wanted"),
@@ -389,7 +389,7 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
-async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else_written(stage, text, told) -> None:
+async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else_written(stage, text, message) -> None:
     class Files:
         async def file(self, _path: str) -> str | None:
             return text
@@ -400,8 +400,8 @@ async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else
     broken = await find_config(Files())
     for _ in range(2):
         assert (await stage.publish(found=broken)).state == "dry-run"
-    assert len(stage.said) == told
-    for comment in stage.said:
+    assert len(stage.comments) == message
+    for comment in stage.comments:
         assert comment.startswith("<!-- triage:config ")
         assert "unknown key `lables`; did you mean `labels`? Until" in comment
         assert "line " in comment
@@ -411,7 +411,7 @@ async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else
 async def test_faults_of_the_configuration_are_reported_once(stage) -> None:
     broken = found(faults=(ConfigFault(4, "unknown key `mod`"),))
     await stage.publish(found=broken)
-    assert "line 4: unknown key `mod`" in stage.said[0]
+    assert "line 4: unknown key `mod`" in stage.comments[0]
     await stage.publish(found=broken)
     assert stage.writes("PATCH") == 0
     stage.world.open_issue(stage.repo)
@@ -431,14 +431,14 @@ async def test_labels_are_those_that_exist_and_are_allowed(stage) -> None:
 async def test_a_label_that_a_model_invented_is_not_shown(stage) -> None:
     invented = FOUND.model_copy(update={"labels": ("bug", "area: nowhere", "priority: critical")})
     await stage.publish(Finished(BugTriageState(report=invented)))
-    assert "**Labels that would fit:** `bug`" in stage.said[0]
-    assert "nowhere" not in stage.said[0]
-    assert "critical" not in stage.said[0]
+    assert "**Labels that would fit:** `bug`" in stage.comments[0]
+    assert "nowhere" not in stage.comments[0]
+    assert "critical" not in stage.comments[0]
 
 
 async def test_a_waiting_label_clears_itself(stage) -> None:
     config = "labels:\n  map: {needs-answer: needs info}\n"
-    await stage.publish(WAITING, config, questions=(asked(),))
+    await stage.publish(WAITING, config, questions=(question(),))
     assert stage.labels == {"needs info"}
     await stage.publish(FINISHED, config)
     assert stage.labels == {"bug"}
@@ -465,11 +465,11 @@ async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
     guess = RelatedIssue(reference="#7", relation="duplicate", state="open", why="the same frames")
     guessed = Finished(BugTriageState(report=FOUND.model_copy(update={"related": (guess,)})))
     await stage.publish(guessed)
-    assert "Probably the same as [`#7`]" in stage.said[0]
+    assert "Probably the same as [`#7`]" in stage.comments[0]
     await stage.publish(guessed, relations=(Relation(7, duplicate=False),))
-    assert "#7" not in stage.said[0]
+    assert "#7" not in stage.comments[0]
     await stage.publish(guessed, relations=(Relation(7, duplicate=False), Relation(8, duplicate=True)))
-    assert "**The same as [`#8`]" in stage.said[0]
+    assert "**The same as [`#8`]" in stage.comments[0]
 
 
 async def test_another_run_with_the_same_report_edits_nothing(stage) -> None:

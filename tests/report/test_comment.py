@@ -129,11 +129,11 @@ def unfolded(markdown: str) -> str:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_golden(name: str) -> None:
-    said = comment("acme/orders", **VARIANTS[name])
+    text = comment("acme/orders", **VARIANTS[name])
     golden = GOLDEN / f"{name}.md"
     if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(said)
-    assert said == golden.read_text()
+        golden.write_text(text)
+    assert text == golden.read_text()
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -152,26 +152,26 @@ def test_the_longest_report_stays_short_and_within_the_limit() -> None:
         "missing": (long,) * 4,
         "ruled_out": (long,) * 300,
     }
-    said = comment(**report)
-    assert len(said) <= MAX_COMMENT
-    assert len(unfolded(said).split()) <= VISIBLE_WORDS
-    assert said.count("<details>") == said.count("</details>")
+    text = comment(**report)
+    assert len(text) <= MAX_COMMENT
+    assert len(unfolded(text).split()) <= VISIBLE_WORDS
+    assert text.count("<details>") == text.count("</details>")
 
 
 def test_a_security_report_says_nothing_of_the_analysis() -> None:
-    said = comment("acme/orders", **VARIANTS["security"])
-    assert not re.search(r"parse|order|E\d|0123", said, re.IGNORECASE)
+    text = comment("acme/orders", **VARIANTS["security"])
+    assert not re.search(r"parse|order|E\d|0123", text, re.IGNORECASE)
     ticket = MarkdownRenderer().ticket(TriageReport(**VARIANTS["security"]))
     assert ticket.body == ""
     assert "parse" not in ticket.model_dump_json().lower()
 
 
 def test_without_a_fact_the_one_request_is_all_there_is() -> None:
-    said = comment(**NOT_FOUND)
-    assert unfolded(said).startswith("For the reporter: please add the whole error message or stack trace.")
-    assert "No line" not in said
+    text = comment(**NOT_FOUND)
+    assert unfolded(text).startswith("For the reporter: please add the whole error message or stack trace.")
+    assert "No line" not in text
     assert "No line" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
-    assert NOT_FOUND["tried"][0] in said
+    assert NOT_FOUND["tried"][0] in text
 
 
 @pytest.mark.parametrize(
@@ -179,10 +179,10 @@ def test_without_a_fact_the_one_request_is_all_there_is() -> None:
     [("acme/orders", True), (None, False), ("a/b/c", False), ("a b/c", False)],
 )
 def test_a_permalink_needs_a_repository(repository: str | None, linked: bool) -> None:
-    said = comment(repository, **FOUND)
+    text = comment(repository, **FOUND)
     address = f"https://github.com/{repository}/blob/{SHA}/src/order%20parser.py#L5-L6"
-    assert (address in said) is linked
-    assert linked or "https://" not in said
+    assert (address in text) is linked
+    assert linked or "https://" not in text
 
 
 def test_foreign_text_does_not_act() -> None:
@@ -190,14 +190,14 @@ def test_foreign_text_does_not_act() -> None:
     suspect = SUSPECT.model_copy(update={"why": hostile, "symbol": "a`|b", "quote": "```\n@octocat\n/close"})
     texts = dict.fromkeys(("verdict", "root_cause", "severity_reason", "how_to_confirm", "review_message"), hostile)
     lists = dict.fromkeys(("missing", "ruled_out", "tried", "notes"), (hostile,))
-    said = comment(**{**FOUND, **texts, **lists, "suspects": (suspect,)})
-    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", said, flags=re.DOTALL | re.MULTILINE).replace("`@acme/orders`", "")
+    text = comment(**{**FOUND, **texts, **lists, "suspects": (suspect,)})
+    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE).replace("`@acme/orders`", "")
     assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12|https://|^/", outside, re.MULTILINE)
 
 
 def test_the_leading_line_is_a_bare_link_on_a_line_of_its_own() -> None:
-    said = unfolded(comment("acme/orders", **FOUND)).split("\n")
-    assert f"https://github.com/acme/orders/blob/{SHA}/src/order%20parser.py#L5-L6" in said
+    text = unfolded(comment("acme/orders", **FOUND)).split("\n")
+    assert f"https://github.com/acme/orders/blob/{SHA}/src/order%20parser.py#L5-L6" in text
 
 
 def test_a_claim_names_the_function_only_where_a_strong_fact_is_on_it() -> None:
@@ -207,13 +207,13 @@ def test_a_claim_names_the_function_only_where_a_strong_fact_is_on_it() -> None:
 
 
 def test_without_a_claim_there_is_no_function_no_number_and_no_link() -> None:
-    said = unfolded(comment("acme/orders", **{**FOUND, "statement": "ranked", "headline": None, "facts": ()}))
-    assert not re.search(r"blob/|%|Probable", said)
+    text = unfolded(comment("acme/orders", **{**FOUND, "statement": "ranked", "headline": None, "facts": ()}))
+    assert not re.search(r"blob/|%|Probable", text)
 
 
 def test_nobody_is_notified_of_a_change_or_of_owning_code() -> None:
-    said = re.sub(r"`[^`\n]*`", "", comment("acme/orders", **FOUND))
-    assert not re.search(r"@\w", said)
+    text = re.sub(r"`[^`\n]*`", "", comment("acme/orders", **FOUND))
+    assert not re.search(r"@\w", text)
 
 
 def test_a_ticket_has_fields_and_whole_parts() -> None:

@@ -60,8 +60,8 @@ def account(text: str = "x", times: int = 1, **report: object) -> Account:
         claims_dropped=3,
         fallbacks=(text[:300],),
     )
-    asked = HumanExchange(question=text[:300], answer=text[:1_000], question_id="q")
-    result = Result(report=made, trace=(trace,) * times, metrics=metrics, questions=(asked,) * times)
+    exchange = HumanExchange(question=text[:300], answer=text[:1_000], question_id="q")
+    result = Result(report=made, trace=(trace,) * times, metrics=metrics, questions=(exchange,) * times)
     item = Evidence(
         kind="code", locator=Locator(path=text, start_line=1, end_line=2), quote=text[:1_000], reasons=(text,)
     )
@@ -70,8 +70,8 @@ def account(text: str = "x", times: int = 1, **report: object) -> Account:
 
 
 def test_every_part_of_the_way_is_there() -> None:
-    said = render_markdown(account())
-    assert tuple(re.findall("<summary>(.*?)</summary>", said)) == FOLDS
+    text = render_markdown(account())
+    assert tuple(re.findall("<summary>(.*?)</summary>", text)) == FOLDS
     for part in (
         "Run 7",
         "`cccccccccccc`",
@@ -90,28 +90,28 @@ def test_every_part_of_the_way_is_there() -> None:
         "Tokens in: 1 200 tokens",
         "| E1 | code | `x:1-2` |",
     ):
-        assert part in said, part
+        assert part in text, part
 
 
 def test_what_did_not_happen_is_stated_too() -> None:
-    said = render_markdown(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
-    assert "None: no rule overruled a decision." in said
-    assert "None: the first draft was taken as it was." in said
-    assert "no model" in said
+    text = render_markdown(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
+    assert "None: no rule overruled a decision." in text
+    assert "None: the first draft was taken as it was." in text
+    assert "no model" in text
 
 
 def test_a_security_report_explains_its_path_and_nothing_of_its_matter() -> None:
-    said = render_markdown(account("the hole", kind="security"))
-    assert "the hole" not in said.replace("Rules judged instead: the hole", "")
-    assert "<summary>Path through the graph</summary>" in said
+    text = render_markdown(account("the hole", kind="security"))
+    assert "the hole" not in text.replace("Rules judged instead: the hole", "")
+    assert "<summary>Path through the graph</summary>" in text
 
 
 @pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])
 def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
-    said = render_markdown(account(text, times=400))
-    assert len(said) <= LIMIT
-    assert "more" in said
-    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(said)
+    rendered = render_markdown(account(text, times=400))
+    assert len(rendered) <= LIMIT
+    assert "more" in rendered
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(rendered)
     acts = re.sub(r"<(code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
     assert acts.count("<details>") == acts.count("</details>") > 5
     assert "<b>" not in acts
@@ -119,6 +119,6 @@ def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
 
 
 def test_a_terminal_gets_headings_instead_of_folds() -> None:
-    said = render_text(account())
-    assert "<details>" not in said
-    assert [line[3:] for line in said.splitlines() if line.startswith("## ")] == list(FOLDS)
+    text = render_text(account())
+    assert "<details>" not in text
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == list(FOLDS)

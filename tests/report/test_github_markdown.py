@@ -72,8 +72,8 @@ REPORTS = {
 def test_no_fragment_acts_behind_anything(before: str) -> None:
     for fragment in FRAGMENTS:
         for text in (before + fragment, f"{before}{fragment} {fragment}", f"{fragment}{before}{fragment}"):
-            said = prose(text)
-            assert acting(f"{said}\n\n- {said}\n\n**said {said}**.\n\n> {said}") == [], text
+            rendered = prose(text)
+            assert acting(f"{rendered}\n\n- {rendered}\n\n**said {rendered}**.\n\n> {rendered}") == [], text
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_no_fragment_acts_behind_anything(before: str) -> None:
 )
 def test_a_title_of_a_stranger_is_no_link_on_another_issue(title: str) -> None:
     related = FOUND.related[0].model_copy(update={"title": title})
-    said = report_comment(FOUND.model_copy(update={"related": (related,)}), THREAD)
-    assert "“" in said
-    assert acting(said, own=OWN, mentions=RITA) == []
+    text = report_comment(FOUND.model_copy(update={"related": (related,)}), THREAD)
+    assert "“" in text
+    assert acting(text, own=OWN, mentions=RITA) == []
 
 
 @THOROUGH
@@ -140,8 +140,8 @@ def test_no_reply_acts(text: str) -> None:
     question = filled(OPEN, cycle([text]))
     found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
     command = Command(text, "", 0)
-    for said in (_unknown(command), _run(run), _waiting(question), _faults(found)):
-        assert acting(said, own=OWN) == []
+    for rendered in (_unknown(command), _run(run), _waiting(question), _faults(found)):
+        assert acting(rendered, own=OWN) == []
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,17 @@ def test_prose_is_dead(text: str) -> None:
 @pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
 def test_whatever_it_is_prose_is_one_dead_line(text: str) -> None:
-    said = prose(text)
-    assert "\n" not in said
-    assert_dead(rendered(said))
+    expected = prose(text)
+    assert "\n" not in expected
+    assert_dead(rendered(expected))
 
 
 @pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
 def test_whatever_it_is_code_holds_it(text: str) -> None:
-    said = code(text)
-    assert "\n" not in said
-    html = rendered(said)
+    expected = code(text)
+    assert "\n" not in expected
+    html = rendered(expected)
     assert outside_code(html).strip() in ("<p>said </p>", "<p>said</p>")
 
 
@@ -107,7 +107,7 @@ def test_no_cell_breaks_the_table(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         pytest.param("the call `a | b` fails", "the call `a | b` fails", id="code-span-stays"),
         pytest.param("one\n\ntwo\r\nthree", "one two three", id="one-line"),
@@ -122,8 +122,8 @@ def test_no_cell_breaks_the_table(first: str, second: str) -> None:
         pytest.param("key: value", "key: value", id="colon"),
     ],
 )
-def test_prose_stays_readable(text: str, said: str) -> None:
-    assert prose(text) == said
+def test_prose_stays_readable(text: str, expected: str) -> None:
+    assert prose(text) == expected
 
 
 def test_no_line_starts_with_a_command() -> None:
@@ -133,9 +133,9 @@ def test_no_line_starts_with_a_command() -> None:
 
 @pytest.mark.parametrize("render", [prose, code, block], ids=["prose", "code", "block"])
 def test_secrets_are_masked(render: object) -> None:
-    said = render(f"the token is {TOKEN} and that is that")  # type: ignore[operator]
-    assert TOKEN not in said
-    assert "masked" in said
+    expected = render(f"the token is {TOKEN} and that is that")  # type: ignore[operator]
+    assert TOKEN not in expected
+    assert "masked" in expected
 
 
 def test_what_cannot_be_seen_is_dropped() -> None:

@@ -108,11 +108,11 @@ def test_golden(name: str) -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_is_short_and_has_one_marker_and_one_mention_at_most(name: str) -> None:
-    said = VARIANTS[name]
-    assert visible_words(said) <= (QUESTION_WORDS if name.startswith(("needs_", "question_")) else VISIBLE_WORDS)
-    assert said.count("<!--") == 1
-    assert said.startswith(REPORT_MARKER) is (name != "question_reply")
-    assert len(re.findall(r"@\w", said)) <= 1
+    text = VARIANTS[name]
+    assert visible_words(text) <= (QUESTION_WORDS if name.startswith(("needs_", "question_")) else VISIBLE_WORDS)
+    assert text.count("<!--") == 1
+    assert text.startswith(REPORT_MARKER) is (name != "question_reply")
+    assert len(re.findall(r"@\w", text)) <= 1
 
 
 @pytest.mark.parametrize("name", ["needs_answer", "needs_second_answer", "question_reply"])
@@ -140,9 +140,9 @@ def test_the_longest_thread_stays_readable() -> None:
             "related": (DUPLICATE.model_copy(update={"why": long}),),
         }
     )
-    said = report_comment(report, replace(THREAD, questions=questions, news="after an answer"))
-    assert visible_words(said) <= VISIBLE_WORDS
-    assert len(said) <= MAX_COMMENT
+    text = report_comment(report, replace(THREAD, questions=questions, news="after an answer"))
+    assert visible_words(text) <= VISIBLE_WORDS
+    assert len(text) <= MAX_COMMENT
     waiting = waiting_comment(STATE, replace(THREAD, questions=(replace(OPEN, text=long, options=(long,) * 3),)))
     assert visible_words(waiting) <= QUESTION_WORDS
 
@@ -157,9 +157,9 @@ def test_the_longest_thread_stays_readable() -> None:
     ],
 )
 def test_an_answer_is_linked_only_into_its_own_thread(url: str) -> None:
-    said = report_comment(FOUND, replace(THREAD, questions=(replace(ANSWERED, answer_url=url),)))
-    assert url not in said
-    assert "— answered: Only when exporting" in said
+    text = report_comment(FOUND, replace(THREAD, questions=(replace(ANSWERED, answer_url=url),)))
+    assert url not in text
+    assert "— answered: Only when exporting" in text
 
 
 @pytest.mark.parametrize("login", ["ri ta", "rita\n/close", "", "x" * 60, "team/all"])
@@ -170,9 +170,9 @@ def test_only_a_login_is_mentioned(login: str) -> None:
 def test_hostile_questions_and_answers_do_not_act() -> None:
     hostile = "@all ![x](https://evil.example) <!-- triage:report --> <script> #12 \u202e"
     question = replace(ANSWERED, text=hostile, answer=hostile)
-    said = report_comment(NOTHING, replace(THREAD, reporter="", questions=(question,)))
-    assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12\b|https://evil|\u202e", said)
-    assert said.count(REPORT_MARKER) == 1
+    text = report_comment(NOTHING, replace(THREAD, reporter="", questions=(question,)))
+    assert not re.search(r"@\w|(?<!\\)!\[|(?<!\\)<script|#12\b|https://evil|\u202e", text)
+    assert text.count(REPORT_MARKER) == 1
 
 
 def test_the_time_is_not_part_of_what_is_compared() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.git import Repository, printable
+from nodes.search.git import Repository
 from nodes.search.git.errors import EmptyRepository, NotARepository, UnknownRevision
+from nodes.search.git.objects import printable
 from tests.repositories import add_entry, git, make_repository
 
 

@@ -70,10 +70,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def by_git(folder: Path, pattern: str, paths: Sequence[str]) -> set[str]:
     """Return the paths that git ignores by one pattern; none of them exists, so each counts as a file."""
     (folder / ".gitignore").write_text(f"{pattern}\n", encoding="utf-8")
-    asked = "\0".join(paths)
+    input_paths = "\0".join(paths)
     done = subprocess.run(
         ["git", "-c", "core.ignoreCase=false", "check-ignore", "-z", "--stdin", "--no-index"],
-        cwd=folder, input=asked, capture_output=True, text=True, check=False,
+        cwd=folder, input=input_paths, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return set(filter(None, done.stdout.split("\0")))
 

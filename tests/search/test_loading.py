@@ -119,7 +119,7 @@ def test_in_batches_by_several_processes(repository, cache, monkeypatch, expecte
     monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 3)
     seen = []
     sha = repository.resolve()
-    loaded = load_index(repository, sha, cache, lambda *told: seen.append(told))
+    loaded = load_index(repository, sha, cache, lambda *progress: seen.append(progress))
     assert state(loaded.index) == expected
     assert seen[-1] == ("parsing", 13, 13)
 

@@ -201,8 +201,8 @@ def test_of_a_partial_clone_what_is_there_is_read(partial: Path) -> None:
     git(partial, "hash-object", "-w", "--stdin", stdin=git(source, "cat-file", "blob", blob))
     assert first_place(partial) == PLACE
     missing = git(partial, "rev-parse", "HEAD:pkg/other.py").decode().strip()
-    asked = [missing, blob, missing, blob]
-    assert [found for found, _ in Engine(partial).repository.read(asked)] == [blob, blob]
+    blobs = [missing, blob, missing, blob]
+    assert [found for found, _ in Engine(partial).repository.read(blobs)] == [blob, blob]
 
 
 @pytest.mark.tried("odd, broken and hostile git repositories")

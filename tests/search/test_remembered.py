@@ -19,15 +19,15 @@ FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=60))
-def test_it_holds_no_more_than_it_may_and_nothing_untrue(told: list[tuple[int, int]]) -> None:
+def test_it_holds_no_more_than_it_may_and_nothing_untrue(entries: list[tuple[int, int]]) -> None:
     remembered, last = QueryCache(largest=320), dict[int, tuple[int, int]]()
-    for number, (asked, size) in enumerate(told):
+    for number, (requested, size) in enumerate(entries):
         if size <= 20:
-            last[asked] = (number, size)
-        remembered.keep(asked, number, size)
-    held = {asked: found for asked in range(10) if (found := remembered.get(asked)) is not None}
-    assert all(found == last[asked][0] for asked, found in held.items())
-    assert sum(last[asked][1] for asked in held) <= 320
+            last[requested] = (number, size)
+        remembered.keep(requested, number, size)
+    held = {requested: found for requested in range(10) if (found := remembered.get(requested)) is not None}
+    assert all(found == last[requested][0] for requested, found in held.items())
+    assert sum(last[requested][1] for requested in held) <= 320
 
 
 @pytest.fixture
@@ -73,8 +73,8 @@ def test_blobs_come_in_the_order_asked_whichever_are_known(tmp_path: Path) -> No
     repository = Repository.open(tmp_path)
     blobs = [entry.blob for entry in repository.tree(sha)]
     list(repository.read(blobs[1::2]))
-    asked = [blobs[5], "0" * 40, blobs[0], blobs[1], blobs[4]]
-    assert list(repository.read(asked)) == [(blobs[n], b"%d\n" % n) for n in (5, 0, 1, 4)]
+    requested = [blobs[5], "0" * 40, blobs[0], blobs[1], blobs[4]]
+    assert list(repository.read(requested)) == [(blobs[n], b"%d\n" % n) for n in (5, 0, 1, 4)]
 
 
 def test_a_clone_that_is_fetched_deeper_is_asked_again(tmp_path: Path) -> None:

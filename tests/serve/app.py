@@ -97,19 +97,19 @@ class App:
         assert process.stderr is not None
         with process.stderr as lines:
             for line in lines:
-                said = _read(line)
-                self.log.append(said)
-                if said.get("action") == "listening":
-                    self.url = f"http://127.0.0.1:{said['message'].rpartition(' ')[2]}"
-                if said.get("action") == ("worker_ready" if self.words[0] == "worker" else "listening"):
+                entry = _read(line)
+                self.log.append(entry)
+                if entry.get("action") == "listening":
+                    self.url = f"http://127.0.0.1:{entry['message'].rpartition(' ')[2]}"
+                if entry.get("action") == ("worker_ready" if self.words[0] == "worker" else "listening"):
                     up.set()
         up.set()
 
     def setup_address(self) -> str:
         """Return the address in the log at which an App is created."""
-        said = [line["message"] for line in self.log if line.get("action") == "setup"]
-        found = re.search(r"http://\S+/setup\?token=\S+", said[0])
-        assert found is not None, said
+        lines = [line["message"] for line in self.log if line.get("action") == "setup"]
+        found = re.search(r"http://\S+/setup\?token=\S+", lines[0])
+        assert found is not None, lines
         return found[0]
 
     def kill(self) -> None:
@@ -199,10 +199,10 @@ def ask(store: str | Path, statement: str) -> list[tuple[Any, ...]]:
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
-        said: dict[str, Any] = json.loads(line)
+        lines: dict[str, Any] = json.loads(line)
     except ValueError:
         return {"message": line.decode(errors="replace")}
-    return said
+    return lines
 
 
 @contextmanager

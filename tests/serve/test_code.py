@@ -31,7 +31,7 @@ def test_an_empty_repository_was_not_searched(github: GitHubServer, tmp_path: Pa
     git(tmp_path / "origin", "init", "--quiet", "--bare")
     repo = github.world.repository("octo/without-a-commit", git=tmp_path / "origin", installation=3_000)
     with running(github, tmp_path / "data") as app:
-        reports = [report_of(app, github, repo, *said) for said in ((TITLE, BODY), ("It fails", "It does not work."))]
+        reports = [report_of(app, github, repo, *text) for text in ((TITLE, BODY), ("It fails", "It does not work."))]
     for report in reports:
         assert "The code could not be read, so the report names no place." in report
         assert "the repository has no commit yet" in report
@@ -45,12 +45,12 @@ def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: Git
     before = github.fault
     github.fault = lambda call: Fault(status=404) if "octo/hidden.git" in call.path else before(call)
     try:
-        said = report_of(app, github, repo)
+        text = report_of(app, github, repo)
     finally:
         github.fault = before
-    assert "nothing was searched" in said
-    assert "the server does not allow it" in said
-    assert not [claim for claim in CLAIMS if claim in said], said
+    assert "nothing was searched" in text
+    assert "the server does not allow it" in text
+    assert not [claim for claim in CLAIMS if claim in text], text
     stored = "SELECT count(*) FROM runs WHERE result LIKE '%code_not_readable%'"
     wait_for(lambda: app.ask(stored)[0][0] >= 1, 20.0, lambda: app.log[-5:])
 
@@ -68,12 +68,12 @@ def test_a_force_push_while_a_question_waits_is_searched_again_and_reported(
     repo.head = new
     app.comment(repo, number, ANSWER)
     wait_for(lambda: "dates.py" in sticky(github, repo, number), 60.0, lambda: app.log[-5:])
-    said = sticky(github, repo, number)
-    assert (f"/{old}/" in said, f"/{new}/" in said) == (False, True)
-    told = said.replace("`", "")
-    assert f"Commit {old[:12]}, which was searched first, is no longer on the default branch." in told
-    assert f"{new[:12]} was searched instead" in told
-    assert "- [x] **Q1**" in said
+    text = sticky(github, repo, number)
+    assert (f"/{old}/" in text, f"/{new}/" in text) == (False, True)
+    plain = text.replace("`", "")
+    assert f"Commit {old[:12]}, which was searched first, is no longer on the default branch." in plain
+    assert f"{new[:12]} was searched instead" in plain
+    assert "- [x] **Q1**" in text
 
 
 def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubServer, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
     for number in (first, second):
         app.comment(bomb, number, "/triage")
         wait_for(lambda number=number: bool(sticky(github, bomb, number)), 100.0, lambda: app.log[-5:])
-    told = "this repository is too large to search completely"
-    assert (told in sticky(github, bomb, first), told in sticky(github, bomb, second)) == (True, False)
-    said = [line for line in app.log if line.get("action") == "repository_too_large"]
-    assert [line["limit"] for line in said if line["limit"] == "repository.files"] == ["repository.files"]
+    plain = "this repository is too large to search completely"
+    assert (plain in sticky(github, bomb, first), plain in sticky(github, bomb, second)) == (True, False)
+    text = [line for line in app.log if line.get("action") == "repository_too_large"]
+    assert [line["limit"] for line in text if line["limit"] == "repository.files"] == ["repository.files"]

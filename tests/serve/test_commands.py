@@ -99,11 +99,11 @@ def test_a_dead_job_is_listed_and_restarted(tmp_path: Path) -> None:
     data = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
     assert "there is no" in triage(tmp_path, "jobs", **data).stderr
     asyncio.run(mark_dead())
-    said = json.loads(triage(tmp_path, "jobs", "--json", **data).stdout)
-    assert (said["issue"], said["said"]) == ("github.com/9#4", "KeyError: 'a bug'")
-    assert triage(tmp_path, "jobs", "--replay", str(said["job"]), **data).returncode == 0
+    jobs = json.loads(triage(tmp_path, "jobs", "--json", **data).stdout)
+    assert (jobs["issue"], jobs["said"]) == ("github.com/9#4", "KeyError: 'a bug'")
+    assert triage(tmp_path, "jobs", "--replay", str(jobs["job"]), **data).returncode == 0
     assert triage(tmp_path, "jobs", **data).stdout == ""
-    assert triage(tmp_path, "jobs", "--replay", str(said["job"]), **data).returncode == 2
+    assert triage(tmp_path, "jobs", "--replay", str(jobs["job"]), **data).returncode == 2
 
 
 async def test_deliveries_that_were_missed_are_asked_for_again(github: GitHubServer, tmp_path: Path) -> None:

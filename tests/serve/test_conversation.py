@@ -20,7 +20,7 @@ VAGUE = "When I read a feed with many articles the result is wrong, and nothing 
 ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."
 
 
-def asked(app: App, github: GitHubServer, repo: Repo) -> int:
+def with_question(app: App, github: GitHubServer, repo: Repo) -> int:
     """Open an issue with almost no information; return it and the question that follows."""
     number = app.open_issue(repo, "It breaks", "")
     wait_for(lambda: "**Q1**" in "".join(github.world.reports(repo, number)), 40.0, lambda: app.log[-5:])
@@ -34,7 +34,7 @@ def report(github: GitHubServer, repo: Repo, number: int) -> str:
 
 
 def test_an_issue_that_is_closed_while_we_wait_is_left_alone(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
+    number = with_question(app, github, repo)
     before = report(github, repo, number)
     github.world.repos[repo.id].issues[number]["state"] = "closed"
     assert app.deliver("issues", issue_event(github.world, repo, number, "closed")) == 202
@@ -67,10 +67,10 @@ def test_a_report_that_a_person_deleted_is_not_written_again(app: App, github: G
     assert github.world.ours(repo, number) == []
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["told", "delivery-lost"])
+@pytest.mark.parametrize("explained", [True, False], ids=["explained", "delivery-lost"])
 @pytest.mark.parametrize("command", ["/triage", "/triage redirect look at feedbox/store.py"])
 def test_a_persons_command_posts_a_deleted_report_again(
-    app: App, github: GitHubServer, repo: Repo, told: bool, command: str
+    app: App, github: GitHubServer, repo: Repo, explained: bool, command: str
 ) -> None:
     repo.permissions["mona"] = "triage"
     number = app.open_issue(repo, TITLE, BODY)
@@ -78,16 +78,16 @@ def test_a_persons_command_posts_a_deleted_report_again(
     app.settled()
     (sticky,) = (c for c in github.world.on(repo, number) if c["body"].startswith("<!-- triage:report"))
     del github.world.comments[sticky["id"]]
-    if told:
+    if explained:
         body = comment_event(github.world, repo, number, sticky, "deleted", sender="mona")
         assert app.deliver("issue_comment", body) == 202
         app.settled()
         assert github.world.reports(repo, number) == []
         command = "/triage resume" if command != "/triage" else command
-    asked = app.comment(repo, number, command, "mona")
+    comment = app.comment(repo, number, command, "mona")
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
     # Reactions wait while GitHub's write limit only has room for reports.
-    wait_for(lambda: ("comment", asked["id"], "rocket") in github.world.reactions, 100.0, lambda: app.log[-5:])
+    wait_for(lambda: ("comment", comment["id"], "rocket") in github.world.reactions, 100.0, lambda: app.log[-5:])
     assert len(github.world.ours(repo, number)) == 1
 
 
@@ -114,7 +114,7 @@ def test_a_command_over_the_days_limit_says_so(app: App, github: GitHubServer) -
 def test_an_answer_counts_where_the_issue_was_closed_and_opened_again(
     app: App, github: GitHubServer, repo: Repo, when: str
 ) -> None:
-    number = asked(app, github, repo)
+    number = with_question(app, github, repo)
     before = report(github, repo, number)
     issue = github.world.repos[repo.id].issues[number]
     for action, state in (("closed", "closed"), ("reopened", "open")):
@@ -136,7 +136,7 @@ def test_an_answer_counts_where_the_issue_was_closed_and_opened_again(
 
 
 def test_deliveries_out_of_order_do_not_end_what_waits(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
+    number = with_question(app, github, repo)
     for action in ("reopened", "closed"):
         assert app.deliver("issues", issue_event(github.world, repo, number, action)) == 202
         app.settled()
@@ -151,7 +151,7 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     names = (f"octo/{name}{len(world.repos)}" for name in ("asked", "answered"))
     here, there = [world.repository(name, git=repo.git, head=repo.head) for name in names]
     app.open_issue(there, TITLE, BODY)  # so that the other repository is known
-    number = asked(app, github, here)
+    number = with_question(app, github, here)
     left = world.issue(here, number)
     new = world.transfer(here, number, there)
     gone = {"new_issue": world.issue(there, new), "new_repository": {"id": there.id, "full_name": there.full_name}}
@@ -198,8 +198,8 @@ def test_the_configurations_fault_is_reported_once_of_two_issues_at_once(app: Ap
         assert app.deliver("issues", body) == 202
     wait_for(lambda: all(world.reports(broken, number) for number, _ in bodies), 60.0, lambda: app.log[-5:])
     app.settled()
-    told = [number for number, _ in bodies if "lables" in "".join(world.ours(broken, number))]
-    assert len(told) == 1
+    explained = [number for number, _ in bodies if "lables" in "".join(world.ours(broken, number))]
+    assert len(explained) == 1
 
 
 def test_a_repository_that_switched_it_off_hears_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
@@ -257,14 +257,14 @@ def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: 
 
 def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mona"] = "triage"
-    said = Event()
+    answered = Event()
 
     def fault(call: Call) -> Fault | None:
         """Hold the run before it fetches the code, until it is redirected."""
         # A reaction is left to a later job while the write limit is low; then the fetch itself is held.
         starts = (call.method == "POST" and call.path.endswith("/reactions")) or f"{repo.full_name}.git" in call.path
-        if starts and not said.is_set():
-            said.set()
+        if starts and not answered.is_set():
+            answered.set()
             app.comment(repo, number, "/triage redirect look at feedbox/store.py, save", "mona")
             wait_for(lambda: app.logged("commands", app.key(repo, number)), 25.0, lambda: app.log[-5:])
         return None
@@ -282,7 +282,7 @@ def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServe
 
 
 def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
+    number = with_question(app, github, repo)
     github.world.repos[repo.id].issues[number]["body"] = BODY
     assert app.deliver("issues", issue_event(github.world, repo, number, "edited")) == 202
     app.settled()
@@ -294,7 +294,7 @@ def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github:
 
 
 def test_after_two_weeks_it_continues_without_an_answer(app: App, github: GitHubServer, repo: Repo) -> None:
-    number = asked(app, github, repo)
+    number = with_question(app, github, repo)
     app.pass_time(14 * 86_400.0)
     wait_for(lambda: "no answer in 14 days" in report(github, repo, number), 40.0, lambda: app.log[-5:])
     app.settled()
@@ -311,8 +311,8 @@ def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, 
     app.settled()
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
     for action in ("suspend", "unsuspend"):
-        said = json.dumps({"action": action, "installation": installation, "sender": person("octo")}).encode()
-        assert app.deliver("installation", said) == 202
+        answered = json.dumps({"action": action, "installation": installation, "sender": person("octo")}).encode()
+        assert app.deliver("installation", answered) == 202
         app.settled()
         if action == "suspend":
             assert app.deliver("issues", issue_event(github.world, repo, number, "opened")) == 202

@@ -60,9 +60,9 @@ def test_a_second_report_of_a_crash_names_the_first_until_a_person_denies_it(
     twins.permissions["mia"] = "push"
     first = opened(app, github, twins, TITLE, crash())
     second = opened(app, github, twins, ELSEWHERE, AGAIN)
-    said = report(app, github, twins, second)
-    assert f"**Probably the same as [`#{first}`]({github.url}/{twins.full_name}/issues/{first}) (open)**" in said
-    assert "the same crash, ValueError in feedbox/dates" in said
+    text = report(app, github, twins, second)
+    assert f"**Probably the same as [`#{first}`]({github.url}/{twins.full_name}/issues/{first}) (open)**" in text
+    assert "the same crash, ValueError in feedbox/dates" in text
     assert "Probably the same" not in report(app, github, twins, first)
     assert {issue["state"] for issue in twins.issues.values()} == {"open"}
     app.comment(twins, second, f"/triage not-duplicate #{first}", "mia")
@@ -88,10 +88,10 @@ def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
     github.world.open_issue(twins, "Once more", AGAIN)
     del twins.issues[second]
     assert app.deliver("issues", issue_event(github.world, twins, third, "opened")) == 202
-    said = report(app, github, twins, third)
-    assert "Probably the same" not in said
-    assert f"`#{first}` (closed)" in said
-    assert f"#{second}" not in said
+    text = report(app, github, twins, third)
+    assert "Probably the same" not in text
+    assert f"`#{first}` (closed)" in text
+    assert f"#{second}" not in text
 
 
 def test_older_pages_are_learnt_by_jobs_after_the_first_report(app: App, github: GitHubServer, twins: Repo) -> None:

@@ -28,8 +28,8 @@ def test_an_issue_is_followed_to_its_report_and_a_watcher_keeps_nobody_from_stop
         lines = stream.iter_lines()
         assert next(line for line in lines if line.startswith(":")) == ": watching"
         number = app.open_issue(repo, TITLE, BODY)
-        told = next(line for line in lines if f"{repo.full_name} #{number} is" in line)
-        assert "data-say" in told
+        shown = next(line for line in lines if f"{repo.full_name} #{number} is" in line)
+        assert "data-say" in shown
         wait_for(lambda: len(github.world.reports(repo, number)) == 1, 60.0, lambda: app.log[-5:])
         app.settled(60.0)
         page = http.get(f"/runs/{repo.full_name}/{number}", follow_redirects=True).text

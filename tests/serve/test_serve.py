@@ -34,8 +34,8 @@ def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHu
     opened = issue_event(world, repo, number, "opened")
     edited = issue_event(world, repo, number, "edited", changes={"body": {"from": "x"}})
     comment = world.comment(repo, number, "It happens here too.", "otto")
-    said = comment_event(world, repo, number, comment)
-    for guid, event, body in [("3", "issue_comment", said), ("2", "issues", edited), ("1", "issues", opened)] * 2:
+    payload = comment_event(world, repo, number, comment)
+    for guid, event, body in [("3", "issue_comment", payload), ("2", "issues", edited), ("1", "issues", opened)] * 2:
         assert app.deliver(event, body, guid) == 202
     wait_for(lambda: len(world.reports(repo, number)) == 1, 10.0, lambda: app.log[-5:])
     app.settled()

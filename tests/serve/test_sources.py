@@ -41,5 +41,5 @@ def test_the_dependency_s_issues_stand_in_the_report_and_a_dead_tool_costs_nothi
     assert "`https://github.com/lore/zonelore/issues/1`" in report
     assert "Asked document\\_retriever: no answer" in report
     assert "feedbox/dates.py" in report
-    (asked,) = github.asked("GET", "/search/issues")
-    assert asked.query["q"][0].endswith("zonelore is:issue")
+    (request,) = github.asked("GET", "/search/issues")
+    assert request.query["q"][0].endswith("zonelore is:issue")

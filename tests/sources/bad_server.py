@@ -97,15 +97,15 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def bad_http() -> Iterator[tuple[str, list[str]]]:
     """Yield the server's address and the received requests."""
-    asked: list[str] = []
-    handler = type("Bad", (Handler,), {"asked": asked})
+    requests: list[str] = []
+    handler = type("Bad", (Handler,), {"asked": requests})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     server.block_on_close = False
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        yield f"http://127.0.0.1:{server.server_address[1]}", requests
     finally:
         server.shutdown()
         server.server_close()

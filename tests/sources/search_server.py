@@ -28,15 +28,15 @@ def serve_search(*results: dict[str, str]) -> Iterator[SearchServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
-            self._say({"path": urlsplit(self.path).path, **asked})
+            query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+            self._say({"path": urlsplit(self.path).path, **query})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self._say({"path": self.path, **body})
 
-        def _say(self, asked: dict[str, Any]) -> None:
-            given.asked.append({**asked, "authorization": self.headers.get("Authorization", "")})
+        def _say(self, query: dict[str, Any]) -> None:
+            given.asked.append({**query, "authorization": self.headers.get("Authorization", "")})
             body = json.dumps({"results": given.results}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))

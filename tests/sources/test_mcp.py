@@ -28,20 +28,20 @@ def tool(name: str = "docs", **given: Any) -> McpTool:
     return McpTool(Server(name, **{"timeout": PATIENT, **given}))
 
 
-async def message(asked: McpTool) -> list[str]:
-    return [f"{item.locator} {item.quote}" for item in (await asked.ask(ASKED, 5)).evidence]
+async def message(client: McpTool) -> list[str]:
+    return [f"{item.locator} {item.quote}" for item in (await client.ask(ASKED, 5)).evidence]
 
 
-async def fault(asked: McpTool) -> str:
+async def fault(client: McpTool) -> str:
     with pytest.raises(SourceError) as raised:
-        await asked.ask(ASKED, 5)
+        await client.ask(ASKED, 5)
     return str(raised.value)
 
 
 @pytest.mark.parametrize("transport", ["command", "url"])
 async def test_results_become_evidence_with_locators(transport: str, mcp_url: str) -> None:
-    asked = tool(command=REAL) if transport == "command" else tool(url=mcp_url, tool="search")
-    found = (await asked.ask(ASKED, 5)).evidence
+    client = tool(command=REAL) if transport == "command" else tool(url=mcp_url, tool="search")
+    found = (await client.ask(ASKED, 5)).evidence
     assert [item.locator.url for item in found] == [
         "https://docs.example.org/quoting",
         "mcp:docs/runbook.md",
@@ -51,7 +51,7 @@ async def test_results_become_evidence_with_locators(transport: str, mcp_url: st
     assert {item.kind for item in found} == {"document"}
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
     assert found[0].score <= 0.5
-    assert (await asked.check()).startswith("answers; tool `search`")
+    assert (await client.check()).startswith("answers; tool `search`")
 
 
 async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_question(
@@ -103,7 +103,7 @@ async def test_a_child_that_leaves_session_and_parent_ends_with_its_server(tmp_p
     elif end == "ends-first":
         await fault(tool(command=(*flees, "leave")))
     else:
-        await said_nothing(tool(command=flees), note)
+        await logged_nothing(tool(command=flees), note)
     assert await _gone(int(note.read_text()))
 
 
@@ -119,13 +119,13 @@ async def test_a_command_that_nobody_waits_for_any_more_is_killed(tmp_path: Path
         "-c",
         f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)",
     )
-    await said_nothing(tool(command=command), note)
+    await logged_nothing(tool(command=command), note)
     assert await _gone(int(note.read_text()))
 
 
-async def said_nothing(asked: McpTool, note: Path) -> None:
+async def logged_nothing(client: McpTool, note: Path) -> None:
     """Cancel a question once its server runs, as a run does after its time limit."""
-    asking = asyncio.create_task(asked.ask(ASKED, 5))
+    asking = asyncio.create_task(client.ask(ASKED, 5))
     while not (note.exists() and note.read_text()):
         await asyncio.sleep(0.05)
     asking.cancel()
@@ -165,8 +165,8 @@ async def test_a_tool_that_fails_says_why(mcp_url: str, act: str, given: dict[st
 
 
 async def test_fixed_arguments_and_rows_of_a_database(mcp_url: str) -> None:
-    asked = tool("database_query", url=mcp_url, tool="rows", kind="database", arguments={"database": "crashes"})
-    found = (await asked.ask(ASKED, 5)).evidence
+    client = tool("database_query", url=mcp_url, tool="rows", kind="database", arguments={"database": "crashes"})
+    found = (await client.ask(ASKED, 5)).evidence
     assert [item.kind for item in found] == ["database"]
     assert '"crashes": 17' in found[0].quote
     assert found[0].locator.url == "mcp:database_query/1"
@@ -198,16 +198,16 @@ async def test_text_is_shown_as_it_reads(mcp_url: str) -> None:
 async def test_a_hostile_http_server_costs_its_answer_and_leads_nowhere(
     path: str, given: dict[str, Any], says: str
 ) -> None:
-    with bad_http() as (url, asked):
+    with bad_http() as (url, client):
         headers = {"Authorization": "Bearer token"}
         assert says in await fault(tool(url=f"{url}/{path}", headers=headers, **given))
-    assert not [line for line in asked if "/secret" in line]
+    assert not [line for line in client if "/secret" in line]
 
 
 async def test_headers_go_to_the_server_that_they_are_for() -> None:
-    with bad_http() as (url, asked):
+    with bad_http() as (url, client):
         await fault(tool(url=f"{url}/garbage", headers={"Authorization": "Bearer token"}))
-    assert asked[0] == "POST /garbage Bearer token"
+    assert client[0] == "POST /garbage Bearer token"
 
 
 @pytest.mark.parametrize(

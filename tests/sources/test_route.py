@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.context import Outside
+from nodes.context import ExternalSources
 from nodes.run import initial_state
 from nodes.sources.route import SourceInfo, is_harmful, route
 from tests.fakes import SHA, FakeWeb
@@ -75,7 +75,7 @@ def test_a_report_of_a_fault_is_harmless(text: str) -> None:
 
 
 def test_an_issue_that_gives_orders_starts_with_nothing_outside() -> None:
-    outside = Outside(FakeWeb(), {"docs": FakeWeb(name="docs")})
+    outside = ExternalSources(FakeWeb(), {"docs": FakeWeb(name="docs")})
     state = initial_state("Help", HARMFUL[0], repository="o/r", sha=SHA, outside=outside)
     assert (state.web_configured, state.tools) == (False, ())
     assert [(entry.node, entry.guard) for entry in state.trace] == [("outside", "harmful_request")]

@@ -123,11 +123,11 @@ async def test_one_that_fails_costs_its_own_results() -> None:
     ],
 )
 async def test_a_bad_provider_costs_its_answer_and_leads_nowhere(path: str, seconds: float, says: str) -> None:
-    with bad_http() as (url, asked):
+    with bad_http() as (url, requests):
         provider = SearxNG(f"{url}/{path}", turn(), {"Authorization": "Bearer x"}, seconds, 100_000)
         with pytest.raises(SourceError, match=says):
             await WebSearch([provider]).ask(ASKED, 5)
-    assert path == "secret" or not [line for line in asked if " /secret" in line]
+    assert path == "secret" or not [line for line in requests if " /secret" in line]
 
 
 async def test_an_absent_server_is_reported() -> None:

@@ -34,8 +34,8 @@ def test_a_file_of_a_newer_release_is_refused(tmp_path: Path) -> None:
 
 async def test_every_commit_is_durable(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    said = await store._database.read(
+    row = await store._database.read(
         lambda db: [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
     )
-    assert said == ["wal", 2]
+    assert row == ["wal", 2]
     await store.aclose()

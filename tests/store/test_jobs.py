@@ -207,8 +207,8 @@ async def test_a_limit_costs_a_job_none_of_its_attempts(queue: Queue) -> None:
 
 
 def commands(body: str = "/triage status", comment: int = 1, sender: int = 5) -> Commands:
-    said = Comment(comment, sender, "rita", author_is_bot=False, body=body, url="", created_at="", updated_at="")
-    return Commands(ref=ref(), comment=said, sender="rita", sender_id=sender)
+    posted = Comment(comment, sender, "rita", author_is_bot=False, body=body, url="", created_at="", updated_at="")
+    return Commands(ref=ref(), comment=posted, sender="rita", sender_id=sender)
 
 
 async def waiting(queue: Queue, lane: str) -> int:

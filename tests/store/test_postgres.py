@@ -64,14 +64,14 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         pytest.param("postgresql://me:secret@127.0.0.1:1/name", "cannot be reached", id="nobody-answers"),
         pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
-def test_a_database_that_is_not_there_is_reported_without_its_password(url: str, said: str) -> None:
-    with pytest.raises(UserError, match=said) as raised:
+def test_a_database_that_is_not_there_is_reported_without_its_password(url: str, message: str) -> None:
+    with pytest.raises(UserError, match=message) as raised:
         PostgresStore(url)
     assert "secret" not in str(raised.value)
 
@@ -137,8 +137,8 @@ async def test_text_that_postgres_cannot_hold_is_kept_but_for_that(stores: list[
 
 async def test_statements_keep_what_stands_in_quotes(url: str) -> None:
     database = PostgresDatabase(url)
-    said = await database.read(lambda db: db.execute("SELECT ':a ? 50 %', :a", {"a": "x"}).fetchone())
-    assert said == (":a ? 50 %", "x")
+    message = await database.read(lambda db: db.execute("SELECT ':a ? 50 %', :a", {"a": "x"}).fetchone())
+    assert message == (":a ? 50 %", "x")
     await database.aclose()
 
 

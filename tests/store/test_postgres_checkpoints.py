@@ -31,9 +31,9 @@ async def test_a_run_that_waits_continues_in_another_process(url: str, start: Bu
     async with open_postgres_checkpoints(url) as saver:
         waiting = await advance(build_graph(saver), context(brain), "t", start)
     assert isinstance(waiting, Waiting)
-    answer, asked = Answer(text="2"), waiting.exchange.question_id
+    answer, question_id = Answer(text="2"), waiting.exchange.question_id
     async with open_postgres_checkpoints(url) as saver:
-        done = await advance(build_graph(saver), context(brain), "t", start, answer=answer, question_id=asked)
+        done = await advance(build_graph(saver), context(brain), "t", start, answer=answer, question_id=question_id)
         assert isinstance(done, Finished)
         assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
         assert done.state.issue_body == start.issue_body

@@ -74,8 +74,8 @@ async def test_a_node_that_lasts_is_seen_while_it_does(store: Store) -> None:
 async def test_a_run_that_asks_has_its_question_as_the_last_step(store: Store) -> None:
     events = store.for_issue(REF).events(1)
     async with recording(events) as watch:
-        asked = [decide("human_input", question="Which version?"), *PLAIN]
-        assert isinstance(await advance(graph(), context(ScriptedBrain(asked)), "t", START, watch=watch), Waiting)
+        decisions = [decide("human_input", question="Which version?"), *PLAIN]
+        assert isinstance(await advance(graph(), context(ScriptedBrain(decisions)), "t", START, watch=watch), Waiting)
     last = (await visits(events))[-1]
     assert (last.node, last.trace) == ("human_input", ())
 

@@ -42,9 +42,9 @@ async def test_what_is_not_spent_is_given_back(store: Store) -> None:
 )
 async def test_a_ceiling_holds_to_the_call_however_many_ask_at_once(store: Store, most: dict, what: str) -> None:
     scopes = (Scope("run", f"{REF.key}:1", "run"), day(**most))
-    asked = await asyncio.gather(*(store.usage.reserve(scopes, CALL) for _ in range(8)))
-    assert asked.count(None) == 2
-    assert {reached.code for reached in asked if reached} == {f"repository.{what}"}
+    reserved = await asyncio.gather(*(store.usage.reserve(scopes, CALL) for _ in range(8)))
+    assert reserved.count(None) == 2
+    assert {reached.code for reached in reserved if reached} == {f"repository.{what}"}
     assert await store.usage.spent(scopes[0]) == Amount(calls=2, tokens=80, cost=14)
 
 

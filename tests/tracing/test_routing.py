@@ -19,7 +19,7 @@ SECRET = "the secret plans of the reporter"
 
 
 @pytest.mark.parametrize(
-    ("outputs", "said"),
+    ("outputs", "expected"),
     [
         pytest.param(
             {"trace": (TraceEntry(node="supervisor", decision="critic", reason=SECRET, guard="something_new"),)},
@@ -74,9 +74,9 @@ SECRET = "the secret plans of the reporter"
         pytest.param(SECRET, {}, id="no-mapping"),
     ],
 )
-def test_routing(outputs: Any, said: dict[str, Any]) -> None:
-    assert routing(outputs) == said
-    assert set(said) <= ALLOWED
+def test_routing(outputs: Any, expected: dict[str, Any]) -> None:
+    assert routing(outputs) == expected
+    assert set(expected) <= ALLOWED
 
 
 async def test_every_node_of_a_run_can_be_recorded_without_its_words() -> None:
@@ -85,8 +85,8 @@ async def test_every_node_of_a_run_can_be_recorded_without_its_words() -> None:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     with observing(Spans(provider.get_tracer("t"))):
         await finish(context(ScriptedBrain(decisions), title=SECRET, tools=[FakeWeb(name="docs")]))
-    told = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
-    assert "docs" in [said.get("triage.beside") for name, said in told if name == "node supervisor"]
-    assert all("triage.overlap_ms" in said for name, said in told if name == "node join")
-    assert {"node join", "node tool", "node codebase_search"} <= {name for name, _ in told}
-    assert SECRET not in str(told)
+    spans = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
+    assert "docs" in [expected.get("triage.beside") for name, expected in spans if name == "node supervisor"]
+    assert all("triage.overlap_ms" in expected for name, expected in spans if name == "node join")
+    assert {"node join", "node tool", "node codebase_search"} <= {name for name, _ in spans}
+    assert SECRET not in str(spans)

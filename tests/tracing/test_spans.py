@@ -16,8 +16,8 @@ def recorded(*, text: bool) -> ReadableSpan:
     exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     spans = Spans(provider.get_tracer("t"), text=text)
-    said = {"triage.node": "writer", "issue.title": "secret plans", "gen_ai.input": f"title and {TOKEN}"}
-    with pytest.raises(ValueError, match="plans"), spans.within("node writer", said):
+    attributes = {"triage.node": "writer", "issue.title": "secret plans", "gen_ai.input": f"title and {TOKEN}"}
+    with pytest.raises(ValueError, match="plans"), spans.within("node writer", attributes):
         raise ValueError("secret plans")
     (span,) = exporter.get_finished_spans()
     return span

@@ -68,11 +68,11 @@ def test_words_of_the_reporter_are_an_echo(sentence: str, echo: bool) -> None:
 
 
 def test_another_issue_is_more_than_was_announced() -> None:
-    told = Evidence(kind="issue", quote="It ignores the sign")
+    reported = Evidence(kind="issue", quote="It ignores the sign")
     other = Evidence(kind="issue", locator=Locator(url="https://github.com/o/r/issues/7"), quote="Sign lost")
-    assert only_reported([told])
-    assert not only_reported([told, other])
-    assert not only_reported([told, CODE])
+    assert only_reported([reported])
+    assert not only_reported([reported, other])
+    assert not only_reported([reported, CODE])
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ async def busy(store: Store) -> Busy:
     main = await _main(store, clock)
     clock.at += 42
     running = await _running(store, clock)
-    asked = "UPDATE questions SET asked_at = '2026-11-18T11:36:02Z'"
-    await store._database.do(lambda db: db.execute(asked).rowcount)
+    update = "UPDATE questions SET asked_at = '2026-11-18T11:36:02Z'"
+    await store._database.do(lambda db: db.execute(update).rowcount)
     postpone = await job_for(store, IssueRef("github.com", 7, 9, "octo", "parser", 414))
     await store.jobs.postpone(postpone, 240, "our own share of writes is used up")
     run = f"/runs/octo/parser/{main.number}/1"

@@ -60,8 +60,8 @@ async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: Gi
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
 async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: dict[str, str]) -> None:
-    said = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
-    answer = await pages.http.get("/login/github/callback", params=said | other)
+    query = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
+    answer = await pages.http.get("/login/github/callback", params=query | other)
     assert answer.status_code in (400, 403)
     assert (await pages.http.get("/runs")).status_code == 303
 

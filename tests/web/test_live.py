@@ -62,13 +62,13 @@ class Stream:
 
     async def event(self) -> dict[str, str]:
         """Return the next event, without comments."""
-        said: dict[str, str] = {}
+        fields: dict[str, str] = {}
         async with asyncio.timeout(patience(PATIENCE)):
             async for line in self._lines:
-                if not line and "data" in said:
-                    return said
+                if not line and "data" in fields:
+                    return fields
                 name, _, value = line.partition(": ")
-                said[name] = f"{said[name]}\n{value}" if name in said else value
+                fields[name] = f"{fields[name]}\n{value}" if name in fields else value
         raise StopAsyncIteration
 
     async def watching(self) -> None:
@@ -135,14 +135,14 @@ async def test_a_row_is_announced_to_those_who_may_see_it_and_asked_for_it(site:
             await asyncio.sleep(0.2)
             for title, where in (("Mine, first", PARSER), ("Theirs, second", SECRET), ("Mine, second", PARSER)):
                 await ran(site.store, Ran(title=title, repository=where, status="failed", trace=(), visits=()))
-            told: list[str] = []  # a run that changed twice may be published twice
-            while not told or expected[-1] not in told[-1]:
-                told.append((await stream.event())["data"])
-        assert all(row.startswith("<tr") for row in told)
-        assert {title for row in told for title in expected if title in row} == set(expected), (path, who)
-        ended = [row for row in told if "is running" not in row]  # its issue is not read yet, and it has no title
+            events: list[str] = []  # a run that changed twice may be published twice
+            while not events or expected[-1] not in events[-1]:
+                events.append((await stream.event())["data"])
+        assert all(row.startswith("<tr") for row in events)
+        assert {title for row in events for title in expected if title in row} == set(expected), (path, who)
+        ended = [row for row in events if "is running" not in row]  # its issue is not read yet, and it has no title
         assert all(any(title in row for title in expected) for row in ended), (path, who)
-        assert who == "operator" or not any("secret-plans" in row for row in told)
+        assert who == "operator" or not any("secret-plans" in row for row in events)
 
 
 async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, served: str) -> None:
@@ -152,8 +152,8 @@ async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, 
     for title in ("missed", "missed too"):
         await ran(site.store, Ran(title=title, status="failed", trace=(), visits=()))
     async with heard(served, "/runs/live?seen=0", **{"Last-Event-ID": repr(seen)}) as stream:
-        told = [(await stream.event())["data"] for _ in range(2)]
-    assert ["missed</bdi>" in told[0], "missed too</bdi>" in told[1]] == [True, True]
+        events = [(await stream.event())["data"] for _ in range(2)]
+    assert ["missed</bdi>" in events[0], "missed too</bdi>" in events[1]] == [True, True]
 
 
 async def test_many_who_watch_cost_one_look_at_the_store(
@@ -238,13 +238,13 @@ async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pyt
     with watched.watching() as quick:
         monkeypatch.setattr(live, "_ROOM", 2)
         with watched.watching() as slow:
-            await watched.looked()
+            await watched.wait_for_query()
             refs = [await ran(site.store, Ran(status="failed", trace=(), visits=())) for _ in range(3)]
-            told: set[str] = set()
+            events: set[str] = set()
             async with asyncio.timeout(patience(PATIENCE)):
-                while told < {ref.key for ref in refs}:
+                while events < {ref.key for ref in refs}:
                     row = await quick.get()
-                    told |= {row.issue_key} if row else set()
+                    events |= {row.issue_key} if row else set()
             heard_of = [slow.get_nowait() for _ in range(slow.qsize())]
         assert heard_of[0] is None
     monkeypatch.setattr(live, "MOST", 1)

@@ -49,8 +49,8 @@ async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> Non
         *(("Dead", "2"), ("Running", "0"), ("Waiting", "2"), ("On hold", "1"))
     ]
     assert f'action="/queue/{number}/replay"' in page
-    for said in ("GitHub says &lt;b&gt;502", "octo/secret-plans", "learn past", "installation:7", "suspended"):
-        assert said in page, said
+    for text in ("GitHub says &lt;b&gt;502", "octo/secret-plans", "learn past", "installation:7", "suspended"):
+        assert text in page, text
     theirs = await site.page("/queue", "rita")
     assert re.findall(r"<dd[^>]*>(\d+)</dd>", theirs) == ["1", "0", "1", "1"]
     for hidden in ("secret", "installation:7", "replay"):

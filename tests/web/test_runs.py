@@ -76,7 +76,7 @@ async def test_runs_are_found_by_what_they_are(site: Site) -> None:
     waiting = await ran(site.store, Ran(title="It fails", status="waiting"))
     await ask(site.store, waiting)
     everything = ["It fails", "Elsewhere", "Nothing known", "Add a scan_mode", "Scan 100% hangs"]
-    for asked, expected in (
+    for query, expected in (
         ("", everything),
         ("q=SCAN", ["Add a scan_mode", "Scan 100% hangs"]),
         ("q=100%25", ["Scan 100% hangs"]),
@@ -92,7 +92,7 @@ async def test_runs_are_found_by_what_they_are(site: Site) -> None:
         ("since=2001-01-01", everything),
         ("since=nonsense&status=odd&repository=no/such&before=~~&after=1e999~x~9", everything),
     ):
-        assert titles(await site.page(f"/runs?{asked}")) == expected, asked
+        assert titles(await site.page(f"/runs?{query}")) == expected, query
     assert "No matching run" in await site.page("/runs?q=unheard-of")
     assert "Ignored, because the value is not valid: repository, status, since." in await site.page(
         "/runs?since=nonsense&status=odd&repository=no/such"
@@ -131,7 +131,7 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
     await site.store.usage.reserve([Scope("run", f"{ref.key}:1", "run")], Amount(calls=6, cost=41_250))
     page = await site.page(f"/runs/octo/parser/{ref.number}/1")
     text = unescape(re.sub(r"<[^>]*>", "", page))
-    for said in (
+    for shown in (
         "Lexer.scan is on the reporter's stack trace.",  # a reason
         "investigator_first",  # a guard, and what it means
         "Nothing is concluded before the issue was read.",
@@ -147,7 +147,7 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "It was checked that the quote stands at these lines.",  # the comment
         "Code search 420 ms",  # when each node was at work
     ):
-        assert said in text, said
+        assert shown in text, shown
     assert f'href="https://github.com/octo/parser/blob/{SHA}/parser/lexer.py#L10-L14"' in page
     assert '<span class="keyword">while</span>' in page
     assert (await site.get(f"/runs/octo/parser/{ref.number}")).headers["location"].endswith(f"/{ref.number}/1")
@@ -192,8 +192,8 @@ async def test_a_security_report_and_what_may_become_one_is_the_operators(site: 
     for ref in (closed, going):
         path = f"/runs/octo/parser/{ref.number}/1"
         mine, theirs = await site.page(path), await site.page(path, "rita")
-        for said in ("Two findings agree" if ref is closed else "had to be", "on the reporter", "parser/lexer.py"):
-            assert said not in theirs, said
+        for text in ("Two findings agree" if ref is closed else "had to be", "on the reporter", "parser/lexer.py"):
+            assert text not in theirs, text
         assert "shown to the operator only" in theirs
         assert "on the reporter" in mine
         assert (await site.get(f"{path}/evidence", "rita")).status_code == 404

@@ -35,9 +35,9 @@ class FirstStart:
         answer = await self.http.get("/setup", params={"token": self.setup.pending.token})
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
 
-    async def on_github(self, **asked: str) -> str:
+    async def on_github(self, **fields: str) -> str:
         """Complete the steps up to GitHub's redirect; return its target."""
-        return await on_github(self.http, **asked)
+        return await on_github(self.http, **fields)
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ async def test_a_state_is_good_once_and_a_code_is_sent_once(first: FirstStart) -
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "../../user"}, {"code": ""}])
 async def test_an_answer_that_nobody_asked_for_is_refused(first: FirstStart, other: dict[str, str]) -> None:
     await first.accept_token()
-    said = {name: values[0] for name, values in parse_qs(urlsplit(await first.on_github()).query).items()}
-    answer = await first.http.get("/setup/callback", params=said | other)
+    query = {name: values[0] for name, values in parse_qs(urlsplit(await first.on_github()).query).items()}
+    answer = await first.http.get("/setup/callback", params=query | other)
     assert answer.status_code in (400, 502)
     assert first.github.asked("POST", "conversions") == []
     assert read_registration(first.data) == {}
@@ -139,19 +139,19 @@ async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> N
 
 async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
     await first.accept_token()
-    asked = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
-    action, manifest = form_of((await first.http.get("/setup", params=asked)).text)
+    fields = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
+    action, manifest = form_of((await first.http.get("/setup", params=fields)).text)
     assert action.startswith("https://ghe.example.org/organizations/octo-org/settings/apps/new?state=")
     assert json.loads(html.unescape(manifest))["hook_attributes"]["url"] == "https://hook.example.org/w"
 
 
 async def test_github_is_not_asked_for_what_it_would_refuse(first: FirstStart) -> None:
     await first.accept_token()
-    for asked, status in (
+    for fields, status in (
         ({"server_url": "https://github.com"}, 200),
         ({"owner": "a b"}, 422),
         ({"name": "x" * 40}, 422),
     ):
-        answer = await first.http.get("/setup", params=asked)
-        assert (answer.status_code, "Create the App on GitHub" in answer.text) == (status, False), asked
+        answer = await first.http.get("/setup", params=fields)
+        assert (answer.status_code, "Create the App on GitHub" in answer.text) == (status, False), fields
         assert 'role="alert"' in answer.text

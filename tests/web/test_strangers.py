@@ -87,19 +87,19 @@ def filled(template: str, values: dict[str, str]) -> str:
 async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -> tuple[int, str]:
     """Return status, headers and the body of the first second, without the requested values."""
     headers = {"Accept": accept} | (FROM_HERE if method not in ("GET", "HEAD") else {})
-    said = ""
+    content = ""
     async with http.stream(method, path, headers=headers) as response:
         try:
             streams = response.headers.get("content-type", "").startswith("text/event-stream")
             async with asyncio.timeout(1 if streams else patience(20)):
                 async for text in response.aiter_text():
-                    said += text
+                    content += text
         except TimeoutError:
             pass  # a stream does not end
-        said += str([value for name, value in response.headers.items() if name not in ("date", "content-length")])
-    for asked in (path, quote(path, safe="")):
-        said = said.replace(asked, "")
-    return response.status_code, said
+        content += str([value for name, value in response.headers.items() if name not in ("date", "content-length")])
+    for address in (path, quote(path, safe="")):
+        content = content.replace(address, "")
+    return response.status_code, content
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
@@ -110,12 +110,12 @@ async def test_a_stranger_gets_the_same_answer_for_what_exists_and_what_does_not
         real, none = filled(template, kept.there), filled(template, THERE_IS_NONE)
         for method in METHODS:
             for accept in ("text/html", "application/json", "text/event-stream"):
-                status, said = await answer(pages.http, method, real, accept)
-                assert not [word for word in WORDS if word in said.lower()], (method, real)
+                status, text = await answer(pages.http, method, real, accept)
+                assert not [word for word in WORDS if word in text.lower()], (method, real)
                 if template not in OPEN:
                     assert status in (303, 307, 400, 401, 403, 404, 405, 410), (method, real, status)
                 if "{" in template:
-                    assert (status, said) == await answer(pages.http, method, none, accept), (method, real)
+                    assert (status, text) == await answer(pages.http, method, none, accept), (method, real)
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
@@ -132,11 +132,11 @@ async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them
             continue
         real, none = filled(template, kept.there), filled(template, THERE_IS_NONE)
         for method in ("GET", "POST"):
-            status, said = await answer(pages.http, method, real, "text/html")
-            assert not [word for word in WORDS if word in said.lower()], (method, real)
+            status, text = await answer(pages.http, method, real, "text/html")
+            assert not [word for word in WORDS if word in text.lower()], (method, real)
             if "{" in template:
                 assert status == (await answer(pages.http, method, none, "text/html"))[0], (method, real)
-        seen += said
+        seen += text
         seen += (await answer(pages.http, "GET", filled(template, kept.there), "text/html"))[1]
     assert "octo/parser" in seen
 
@@ -146,4 +146,4 @@ async def test_the_operator_sees_it(pages: Pages, kept: StoredRepository, given:
     shown = {}
     for template in every_path(pages, given):
         shown[template] = (await answer(pages.http, "GET", filled(template, kept.there), "text/html"))[1].lower()
-    assert sum(any(word in said for word in WORDS) for said in shown.values()) >= 5, sorted(shown)
+    assert sum(any(word in text for word in WORDS) for text in shown.values()) >= 5, sorted(shown)

@@ -70,7 +70,7 @@ def test_overlap_is_time_in_which_more_than_one_worked() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=400), st.sampled_from(ENDINGS))
 def test_a_quote_in_pieces_is_the_quote(text: str, ending: str) -> None:
-    assert "".join(said for _, said in lexemes(f"a{ending}", text)) == text
+    assert "".join(texts for _, texts in lexemes(f"a{ending}", text)) == text
 
 
 @pytest.mark.tried("texts made to be slow to read")
@@ -100,8 +100,8 @@ def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:
 
 
 def test_numbers_are_stated_in_the_unit_that_fits() -> None:
-    said = [span(one) for one in (0.0004, 0.0421, 1.24, 99.4, 99.6, 6_000, 172_800, 9e6)]
-    assert said == ["0 ms", "42 ms", "1.2 s", "99.4 s", "2 min", "2 h", "2 days", "104 days"]
+    texts = [span(one) for one in (0.0004, 0.0421, 1.24, 99.4, 99.6, 6_000, 172_800, 9e6)]
+    assert texts == ["0 ms", "42 ms", "1.2 s", "99.4 s", "2 min", "2 h", "2 days", "104 days"]
     assert (count(1, "run"), count(12_040, "run")) == ("1 run", "12\N{NARROW NO-BREAK SPACE}040 runs")
     assert moment(0) is None
 

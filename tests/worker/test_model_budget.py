@@ -51,7 +51,7 @@ class Stage:
         return LLMBrain(self.models, self.budget(run, ceiling, Ceiling(**day)))
 
     def budget(self, run: int, ceiling: Ceiling, day: Ceiling) -> SharedBudget:
-        async def limited(code: str, _said: str) -> None:
+        async def limited(code: str, _message: str) -> None:
             self.met.append(code)
 
         return SharedBudget(
@@ -130,24 +130,24 @@ _FIELDS = ("next_node", "problem", "not_listed", "suspects", "approved", "root_c
 
 
 async def test_a_run_that_was_postponed_continues_where_it_stood(stage: Stage, server: ModelServer) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def busy_once(request: Request) -> Reply:
         fields = request["response_format"]["json_schema"]["schema"]["properties"]
         role = next(name for name in _FIELDS if name in fields)
-        asked.append(role)
-        return error(429, retry_after="90") if role == "approved" and asked.count(role) == 1 else sound(request)
+        requests.append(role)
+        return error(429, retry_after="90") if role == "approved" and requests.count(role) == 1 else sound(request)
 
     server.script = busy_once
     graph = build_graph(InMemorySaver(serde=serializer()))
     start = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
     with pytest.raises(PostponedError):
         await advance(graph, context(stage.brain(1), rules=RulesBrain()), "t", start)
-    before = len(asked)
+    before = len(requests)
     await stage.store._database.do(lambda db: db.execute("UPDATE paces SET closed_until = 0").rowcount)
     outcome = await advance(graph, context(stage.brain(1), rules=RulesBrain()), "t", start)
     assert isinstance(outcome, Finished)
     assert outcome.state.metrics.fallbacks == ()
-    assert asked[before] == "approved"
-    assert asked.count("problem") == 1
-    assert (await stage.spent()).calls == len(asked)
+    assert requests[before] == "approved"
+    assert requests.count("problem") == 1
+    assert (await stage.spent()).calls == len(requests)

@@ -40,11 +40,11 @@ async def test_labels_that_are_not_allowed_are_reported_in_one_report(
         stage.repo.labels.add("bug")
         github.fault = lambda call: REFUSED if call.path.endswith("/labels") and call.method == "POST" else None
         numbers = [await stage.opened(title=f"parse_date ignores the sign of the zone, {n}") for n in range(4)]
-        told = [number for number in numbers if describe_limit("permission.issues") in stage.reported(number)]
+        notified = [number for number in numbers if describe_limit("permission.issues") in stage.reported(number)]
         runs = [await stage.worker.store.for_issue(stage.ref(number)).runs.last() for number in numbers]
         met = await stage.worker.store.for_repository(stage.ref(1).repository).limited.today()
     assert [run.status for run in runs if run] == ["finished"] * 4
-    assert told == [2], "the first report after it was known"
+    assert notified == [2], "the first report after it was known"
     assert met["permission.issues"] == 4
     assert counted("issues") == before + 4
     assert "permission_missing" in {getattr(record, "action", "") for record in caplog.records}
@@ -64,8 +64,8 @@ async def test_where_nothing_can_be_written_the_operator_is_informed(
     assert (stage.reported(number), left) == ("", {})
     assert met == {f"permission.{missing}": 1}
     assert counted(missing) == before + 1
-    said = [record for record in caplog.records if getattr(record, "action", "") == "permission_missing"]
-    assert [(record.levelno, missing in record.getMessage()) for record in said] == [(logging.WARNING, True)]
+    records = [record for record in caplog.records if getattr(record, "action", "") == "permission_missing"]
+    assert [(record.levelno, missing in record.getMessage()) for record in records] == [(logging.WARNING, True)]
 
 
 async def test_a_missing_permission_is_reported_once_and_a_limit_once_a_day(

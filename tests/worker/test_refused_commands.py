@@ -41,10 +41,10 @@ async def test_a_command_whose_run_does_nothing_gets_the_reason(
         stage.repo.files[".github/triage.yml"] = config
         number = await stage.opened()
         ref, store = stage.ref(number), stage.worker.store
-        asked = github.world.comment(stage.repo, number, "/triage", "mona")
+        comment = github.world.comment(stage.repo, number, "/triage", "mona")
         await store.for_issue(ref).row.mute(muted=stopped)
         stage.repo.issues[number] |= change
-        work = Triage(ref=ref, why="command", asked_in=asked["id"], by=person("mona")["id"])
+        work = Triage(ref=ref, why="command", asked_in=comment["id"], by=person("mona")["id"])
         await store.inbox.accept(Arrival("command", "issue_comment", b"{}", (work,)))
         attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
         while (job := await stage.worker.jobs.claim("run", "us")) is not None:

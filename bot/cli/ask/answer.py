@@ -175,7 +175,7 @@ class Answerer:
         of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
         first = since.day(self._today()).isoformat()
         if not known:
-            last = self._engine.last(self._sha)
+            last = self._engine.commit_details(self._sha)
             when = f" The commit was made on {_day(last.committed)}." if last else ""
             return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
         count = "At least " if len(known) == MOST_COMMITS else ""

@@ -174,13 +174,7 @@ def command(
     given = None if remote else read_issue(issue, text, title)
     if repo is None and not remote:
         repo = _current_repository()
-    settings = _settings(repo)
-    if brain is not None:
-        settings = settings.model_copy(update={"triage_brain": brain})
-    if settings.brain == "llm":
-        from bot.runs.model import check_brain  # noqa: PLC0415  rules need no models
-
-        check_brain(settings)
+    settings = _settings(repo, brain)
     past = _past(issues)
     operator = load_operator_config(settings.triage_config, repo)
     progress = Progress(verbose=verbose)
@@ -207,14 +201,24 @@ def _current_repository() -> str:
     return str(around)
 
 
-def _settings(repo: str | None) -> Settings:
-    """Load the operator's settings; a .env of the analysed repository, or of the one around the folder, is not read."""
+def _settings(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
+    """Load the operator's settings with the brain of the command line, and check that its model can be used.
+
+    A .env of the analysed repository, or of the one around the folder, is not read.
+    """
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
 
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):
         click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
-    return load_settings(around)
+    settings = load_settings(around)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    if settings.brain == "llm":
+        from bot.runs.model import check_brain  # noqa: PLC0415  rules need no models
+
+        check_brain(settings)
+    return settings
 
 
 def _triage(

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.runs.mirrors.disk import delete_temporary_files, free_bytes, size_of
-from nodes.search.git import environment
+from nodes.search.git.environment import environment
 from nodes.trust.secrets import mask
 
 HEAD = "refs/heads/head"

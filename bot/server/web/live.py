@@ -45,12 +45,12 @@ class Live:
         self._watchers: set[Changes] = set()
         self._polling: asyncio.Task[None] | None = None
         self._known: dict[tuple[str, int], float] | None = None
-        self._looked = asyncio.Event()
+        self._queried = asyncio.Event()
         self._rendered: OrderedDict[tuple[object, ...], asyncio.Task[str]] = OrderedDict()
 
     @contextmanager
     def watching(self, over: anyio.Event | None = None) -> Iterator[Changes]:
-        """Subscribe to every change after the next query; wait for that query with ``looked``.
+        """Subscribe to every change after the next query; wait for that query with ``wait_for_query``.
 
         Args:
             over: when this event is set, the subscription ends too.
@@ -63,7 +63,7 @@ class Live:
         changes: Changes = asyncio.Queue(_ROOM)
         self._watchers.add(changes)
         if self._polling is None:
-            self._looked.clear()
+            self._queried.clear()
             self._polling = asyncio.create_task(self._poll())
         ends = asyncio.create_task(_end(over, changes)) if over is not None else None
         try:
@@ -77,9 +77,9 @@ class Live:
                 self._polling.cancel()
                 self._polling = self._known = None
 
-    async def looked(self) -> None:
+    async def wait_for_query(self) -> None:
         """Wait for the first query of the store. Every change after it is published."""
-        await self._looked.wait()
+        await self._queried.wait()
 
     async def once(self, key: tuple[object, ...], render: Callable[[], Awaitable[str]]) -> str:
         """Return a rendered text that all watchers with the same key share. The first caller renders it."""
@@ -94,7 +94,7 @@ class Live:
         while True:
             try:
                 await self._publish(await self._runs.changes())
-                self._looked.set()
+                self._queried.set()
             except StoreError as error:
                 logger.warning("live pages: %s", error, extra={"action": "live_failed"})
             await asyncio.sleep(self._pace)

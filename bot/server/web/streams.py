@@ -73,7 +73,7 @@ async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event
         # Subscribe and wait for the first query before reading missed changes; otherwise a change in between is lost.
         with site.live.watching(over) as changes:
             yield ServerSentEvent(comment="watching", retry=_RETRY)
-            await site.live.looked()
+            await site.live.wait_for_query()
             async for row, viewer in _allowed(request, watch, changes, seen):
                 yield await watch.says(row, viewer)
                 if watch.ends(row):

@@ -66,7 +66,7 @@ class Issues:
         await self._set("muted", int(muted))
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
-        """Record that the issue was closed, deleted or transferred; None: it is open."""
+        """Record that the issue was closed, deleted or transferred; None records that it is open."""
         at = None if how is None else self._database.clock()
         await self._database.do(lambda db: db.execute(_END, (self._key, how, at)).rowcount)
         if moved_to is not None:

@@ -193,15 +193,18 @@ class IssueRuns:
             if reported is not None:
                 note_report(db, self._key, number, _sha(db, self._key, number), reported)
             # In the transaction that settles the job, so that no redirect is missed between the check and the end.
-            late = unread is not None and any(
-                one.kind == "redirect" for one in read_signals(db, self._key, last_signal)
-            )
+            late = [unread()] if unread is not None and has_redirect(db, self._key, last_signal) else []
             storms = note_crash(db, self._key, crash, now) if crash is not None else []
             alerts = [alert(storm, now) for storm in storms] if alert is not None else []
             # Last: it raises if another attempt has the job, and then everything above is rolled back.
-            settle_job(db, job, message, (*next_work, *alerts, *([unread()] if late and unread else [])), now)
+            settle_job(db, job, message, (*next_work, *alerts, *late), now)
 
         await self._database.do(work)
+
+
+def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
+    """Return whether a redirect arrived after a signal."""
+    return any(one.kind == "redirect" for one in read_signals(db, key, last_signal))
 
 
 def _begin(

@@ -77,7 +77,7 @@ async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcom
     state = outcome.state
     answers = (exchange.answer or "" for exchange in state.human_exchanges)
     text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
-    gone = await code.broken(report.facts, text)
+    gone = await code.invalid_facts(report.facts, text)
     if not gone:
         return outcome
     issue_job.log("facts_dropped", f"{len(gone)} of {len(report.facts)} facts no longer hold")

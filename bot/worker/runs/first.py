@@ -13,7 +13,7 @@ from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.databases.database import StoreError
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
-from nodes.context import Context, Outside
+from nodes.context import Context, ExternalSources
 from nodes.state import BugTriageState
 
 PATIENCE: Final = 60.0
@@ -85,7 +85,7 @@ class FirstReport:
             brain=self.context.rules,
             evidence=InMemoryEvidence(),
             signals=NoSignals(),
-            outside=Outside(),
+            outside=ExternalSources(),
         )
         try:
             await self.publish(Finished(await run_to_completion(rules_context, self.start)))

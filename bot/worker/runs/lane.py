@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.errors import RateLimitedError
-from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
-from bot.ports import Issue, IssueRef
-from bot.settings.repository import FoundConfig
+from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
-from bot.worker.past import refresh_issue, update_index
+from bot.worker.past import refresh_issue
 from bot.worker.publish.publisher import Why
-from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
-from bot.worker.runs.questions import open_question_of, settle_by_comment, settle_by_edit
+from bot.worker.publish.skip_reasons import reason_to_skip
+from bot.worker.runs.questions import find_open_question, settle_by_comment, settle_by_edit
+from bot.worker.runs.reading import RunWork, read_actionable, read_issue
 from bot.worker.runs.reminders import post_reminder
 from bot.worker.runs.steps import step
 
-RunWork = Triage | Edited | Reply | Continue | Expire | Remind
 _TRIAGED = ("waiting", "finished", "stopped")
 """Runs after which an opened issue counts as triaged.
 
@@ -34,7 +32,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     run = await issue_job.store.runs.last()
     if run is not None and run.status in _TRIAGED and work.why in ("opened", "backfill"):
         return await _skip_triaged(issue_job, work, run)
-    seen = await _seen(issue_job, why, work)
+    seen = await read_actionable(issue_job, why, work)
     if seen is None:
         return None
     # Read after the issue: a stop that arrives during the requests to GitHub still counts.
@@ -56,7 +54,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
     """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
     open_question = (
-        await open_question_of(issue_job) if work.moved_from is not None and run.status == "waiting" else None
+        await find_open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
     )
     then = [Expire(ref=issue_job.ref, question_id=open_question.question_id)] if open_question is not None else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "triaged before", next_work=then)
@@ -64,7 +62,7 @@ async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
 
 async def _reopened(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
     """Leave a waiting run alone, unless the answer came while the issue was closed."""
-    if await open_question_of(issue_job) is not None:
+    if await find_open_question(issue_job) is not None:
         return await issue_job.settle("the run still waits")
     return await step(issue_job, replace(seen, why="answer"), run)
 
@@ -90,13 +88,13 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     if row.muted or (run is None and row.moved_to is None):
         await refresh_issue(issue_job)
         return await issue_job.settle("not triaged, or stopped")
-    seen = await _seen(issue_job, "edited", work)
+    seen = await read_actionable(issue_job, "edited", work)
     if seen is None:
         return None
     # A run that is still "running" was cut off in this job's previous attempt, which stored the text's hash already.
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await issue_job.settle("nothing new")
-    open_question = await open_question_of(issue_job)
+    open_question = await find_open_question(issue_job)
     if open_question is not None:
         await settle_by_edit(issue_job, seen.issue, open_question)
     return await step(issue_job, seen, await _new_run(issue_job, seen, run))
@@ -104,13 +102,13 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 
 async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
-    open_question = await open_question_of(issue_job)
+    open_question = await find_open_question(issue_job)
     run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         return await issue_job.settle("not triaged, or stopped")
     if run is not None and open_question is None and run.status != "waiting":
         return await issue_job.settle("no question is open")
-    found, issue = await _read(issue_job, work)
+    found, issue = await read_issue(issue_job, work)
     if issue is None:
         return None
     if open_question is not None and not await settle_by_comment(issue_job, issue, open_question, work.comment):
@@ -130,7 +128,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     if run is None and (await issue_job.store.row.state()).moved_to is not None:
         return await _follow_transfer(issue_job, work)
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
-    open_question = await open_question_of(issue_job)
+    open_question = await find_open_question(issue_job)
     answer = next((one for one in signals if one.kind == "answer"), None)
     redirected = any(one.kind == "redirect" for one in signals)
     if open_question is not None and answer is not None:
@@ -148,7 +146,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
         return await _resume_run(issue_job, run, "answer" if answer and open_question else "redirect", work)
     if not redirected:
         return await issue_job.settle("no new signals")
-    seen = await _seen(issue_job, "redirect", work)
+    seen = await read_actionable(issue_job, "redirect", work)
     return None if seen is None else await step(issue_job, seen, await _new_run(issue_job, seen, run, by_author=False))
 
 
@@ -163,10 +161,10 @@ async def expire(issue_job: IssueJob, work: Expire) -> None:
 
 async def remind(issue_job: IssueJob, work: Remind) -> None:
     """Remind of an open question once, if the repository's configuration still asks for it."""
-    open_question = await open_question_of(issue_job)
+    open_question = await find_open_question(issue_job)
     if open_question is None or open_question.question_id != work.question_id:
         return await issue_job.settle("the question is settled")
-    seen = await _seen(issue_job, "expired", work)
+    seen = await read_actionable(issue_job, "expired", work)
     if seen is None:
         return None
     if seen.found.config.remind_after_days is None or seen.found.config.mode != "comment":
@@ -176,86 +174,16 @@ async def remind(issue_job: IssueJob, work: Remind) -> None:
 
 
 async def _resume_run(issue_job: IssueJob, run: Run, why: Why, work: Continue | Expire) -> None:
-    seen = await _seen(issue_job, why, work)
+    seen = await read_actionable(issue_job, why, work)
     if seen is not None:
         await step(issue_job, seen, run)
 
 
 async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
     """Read the issue, so that `_read` hands the job over to the issue's new place."""
-    _, issue = await _read(issue_job, work)
+    _, issue = await read_issue(issue_job, work)
     if issue is not None:
         await issue_job.settle("no new signals")
-
-
-async def _seen(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | None:
-    """Read the issue again. None if it is to be left alone now; the job is then settled."""
-    found, issue = await _read(issue_job, work)
-    if issue is None:
-        return None
-    skip_reason = reason_to_skip(issue, found.config)
-    asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
-    if skip_reason is not None:
-        await explain_refusal(
-            issue_job, found, asked_in, f"Nothing was done: {skip_reason}. {remedy_for(skip_reason)}".rstrip()
-        )
-        await _skip(issue_job, skip_reason)
-        return None
-    commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
-    return CurrentIssue(
-        issue, found, why, commanded, asked_in, work.actor if isinstance(work, Triage | Continue) else ""
-    )
-
-
-async def _read(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue | None]:
-    """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
-    found = await issue_job.config()
-    issue = await issue_job.github.issue(issue_job.ref.number)
-    # On every reading, so that the comparison with earlier issues needs no requests of its own.
-    await update_index(issue_job, issue)
-    if issue is None:
-        await _end(issue_job, "the issue no longer exists")
-        return found, None
-    if issue.ref.key != issue_job.ref.key:
-        await _moved(issue_job, work, issue.ref)
-        return found, None
-    if issue.state == "open" and (await issue_job.store.row.state()).ended is not None:
-        await issue_job.store.row.end(None)  # the delivery "reopened" was lost or has not arrived yet
-    return found, issue
-
-
-async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
-    """Hand the job over to the issue's new place.
-
-    The new jobs start with one that takes over the issue's runs and questions.
-    """
-    await issue_job.store.row.end("transferred", to.key)
-    follows: list[Work] = [Triage(ref=to, why="opened", moved_from=issue_job.ref.key)]
-    # Any other triage is the same as the one above.
-    if not isinstance(work, Triage) or work.why == "command":
-        follows.append(work.model_copy(update={"ref": to}))
-    await issue_job.tools.store.jobs.settle(issue_job.job, "moved", next_work=follows)
-
-
-async def _skip(issue_job: IssueJob, why: str) -> None:
-    """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
-    run = await issue_job.store.runs.last()
-    if run is not None and run.status == "waiting" and await open_question_of(issue_job) is not None:
-        return await issue_job.settle(f"{why}; the run still waits")
-    return await _end(issue_job, why)
-
-
-async def _end(issue_job: IssueJob, why: str) -> None:
-    """Settle the job and stop a run that waits: its issue is over."""
-    run = await issue_job.store.runs.last()
-    if run is not None and run.unfinished:
-        open_question = await open_question_of(issue_job)
-        if open_question is not None:
-            await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
-        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
-        await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
-        return
-    await issue_job.settle(why)
 
 
 async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:
@@ -268,7 +196,7 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     leave = last.number if last is not None and last.status == "waiting" else None
     # Admitted first: if a limit refuses the new run, the old one and its question stay open.
     run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
-    open_question = await open_question_of(issue_job) if last is not None else None
+    open_question = await find_open_question(issue_job) if last is not None else None
     if open_question is not None:
         await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
     return run

@@ -7,7 +7,7 @@ from bot.worker.issue_job import IssueJob
 from bot.worker.runs.answers import answer_in, answer_in_body
 
 
-async def open_question_of(issue_job: IssueJob) -> AskedQuestion | None:
+async def find_open_question(issue_job: IssueJob) -> AskedQuestion | None:
     """Return the issue's open question; None if none is open."""
     asked = await issue_job.store.repository.questions.all(issue_job.ref.key)
     return next((question for question in asked if question.state == "open"), None)

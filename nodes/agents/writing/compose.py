@@ -77,7 +77,7 @@ def compose(
 def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
     """Return the final report: remove what it may not claim, and note the reason."""
     if report.kind == "security":
-        return withheld(report)
+        return without_code_references(report)
     review = gate.outcome != "accept"
     if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
         silent: NotFoundReason = "not_searched" if report.verdict == NOT_SEARCHED else "text_too_short"
@@ -116,7 +116,7 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     )
 
 
-def without_sight(report: TriageReport) -> TriageReport:
+def without_code_claims(report: TriageReport) -> TriageReport:
     """Return a report without a model's statements about code that was not searched."""
     verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
     gone = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
@@ -132,7 +132,7 @@ def safe_kind(kind: Kind, case: Case) -> Kind:
     return "security" if "security" in (kind, read_as) or may_be_security(parts_of(case.title, case.body)) else kind
 
 
-def withheld(report: TriageReport) -> TriageReport:
+def without_code_references(report: TriageReport) -> TriageReport:
     """Return a security report without references to code, because most of its fields are public."""
     kept = {"kind", "severity", "confidence", "written_by", "repository", "commit", "evaluation", "status"}
     kept |= {"requires_human_review", "citation_audit"}

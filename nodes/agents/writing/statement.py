@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from nodes.agents.writing.basis import FactBasis
+from nodes.agents.writing.places import _from_lead, suspect_of
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
 from nodes.report import Kind, Statement, Suspect, TriageReport
-from nodes.search.facts import Fact, levels
+from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
-from nodes.search.types import Location, Query
+from nodes.search.types import Query
 from nodes.state import CORRECTION
 
 PLACES = 5
 """Number of files in a report; facts about other files are not shown."""
-AROUND = 2
-"""Number of lines quoted before and after the line of a fact."""
 TOO_THIN = "The report names no part of the program, so no code was searched for it."
 THIN = 30
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by."""
@@ -56,47 +55,6 @@ def is_refuted(case: Case, report: TriageReport) -> bool:
     return any(not named & set(plain_words(text.removeprefix(CORRECTION))) for text in corrections)
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """The facts that a report shows, and what they allow it to state."""
-
-    facts: tuple[Fact, ...]
-    """The facts about the report's files, and those about no file."""
-    paths: tuple[str, ...]
-    """The report's files, in order."""
-    stated: levels.Statement
-    confidence: float
-
-    @classmethod
-    def of(cls, survey: Survey, paths: tuple[str, ...]) -> Ground:
-        """Return what a survey allows a report about these files to state."""
-        shown = tuple(fact for fact in survey.facts if fact.path is None or fact.path in paths)
-        return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
-
-    @property
-    def headline(self) -> int | None:
-        """Return the index of the leading fact."""
-        return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Return the files that strong facts are about, in the order of the report."""
-        return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
-
-    @property
-    def statement(self) -> Statement:
-        """Return how much the report may state."""
-        return _STATEMENTS[self.stated.level] if self.paths else "nothing"
-
-
-_STATEMENTS: dict[levels.Level, Statement] = {
-    "claimed": "claim",
-    "several": "facts",
-    "ranked": "first_place",
-    "none": "ranked",
-}
-
-
 async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, ordered: bool) -> TriageReport:
     """Return the report with its facts, its files and what it states about them.
 
@@ -107,31 +65,31 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         ordered: whether the order of the files is the search's (rules) and not a model's.
     """
     paths = _paths(report, survey, ordered=ordered)
-    ground = Ground.of(survey, paths)
-    suspects = tuple([one for path in paths if (one := await _suspect(path, report, survey, ground, code))])
-    update: dict[str, object] = {"facts": ground.facts, "suspects": suspects, "headline": ground.headline}
+    basis = FactBasis.of(survey, paths)
+    suspects = tuple([one for path in paths if (one := await suspect_of(path, report, survey, basis, code))])
+    update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
     if not ordered:  # a model's own headline is only shown above a checked cause
-        return report.model_copy(update={**update, "statement": ground.statement, "verdict": verdict(ground)})
-    statement = ground.statement
-    update |= {"statement": statement, "verdict": verdict(ground), "root_cause": _cause(ground, suspects)}
+        return report.model_copy(update={**update, "statement": basis.statement, "verdict": verdict(basis)})
+    statement = basis.statement
+    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(basis, suspects)}
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
-    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(ground)})
+    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(basis)})
 
 
-def verdict(ground: Ground) -> str:
+def verdict(basis: FactBasis) -> str:
     """Return the first sentence of the report."""
-    if ground.headline is not None and ground.statement == "claim":
-        return ground.facts[ground.headline].says[:300]
-    if ground.statement == "facts" and ground.headline is not None:
-        return _of_places(ground.facts[ground.headline], len(ground.places))
-    if ground.statement == "first_place":
-        share = round(10 * min(ground.confidence, 0.99))
+    if basis.headline is not None and basis.statement == "claim":
+        return basis.facts[basis.headline].says[:300]
+    if basis.statement == "facts" and basis.headline is not None:
+        return _of_places(basis.facts[basis.headline], len(basis.places))
+    if basis.statement == "first_place":
+        share = round(10 * min(basis.confidence, 0.99))
         return (
-            f"The search ranks `{ground.paths[0]}` first; with a lead like this the first file was fixed in "
+            f"The search ranks `{basis.paths[0]}` first; with a lead like this the first file was fixed in "
             f"{share} of 10 reports."[:300]
         )
     return _NO_LINE
@@ -227,9 +185,9 @@ _WEAK_POINTERS = ("documented_here", "sibling")
 """Kinds of facts that never support a claim about a fault but may be shown as an answer."""
 
 
-def _how_to_confirm(ground: Ground) -> str:
+def _how_to_confirm(basis: FactBasis) -> str:
     """Return where to set a breakpoint: on the line of the leading fact, if it is executable."""
-    fact = ground.facts[ground.headline] if ground.headline is not None and ground.statement == "claim" else None
+    fact = basis.facts[basis.headline] if basis.headline is not None and basis.statement == "claim" else None
     if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
         return ""
     return (
@@ -251,77 +209,11 @@ def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str,
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
-async def _suspect(path: str, report: TriageReport, survey: Survey, ground: Ground, code: CodePort) -> Suspect | None:
-    """Return the place of a file: around its leading fact, else where the brain or the search found it."""
-    facts, lead_fact = ground.facts, ground.stated.headline
-    mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
-    shown = mine if any(facts[number] in (lead_fact, *ground.stated.strong) for number in mine) else ()
-    known = next((one for one in report.suspects if one.path == path), None)
-    lead = next((one for one in survey.leads if one.path == path), None)
-    strong = [facts[number] for number in mine if facts[number].strong]
-    strong.sort(key=lambda fact: fact is not lead_fact)
-    chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
-    base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
-    if base is None:
-        return None
-    why = facts[shown[0]].says[:300] if shown else ""
-    if chosen is not None and chosen.line is not None:
-        found = await _around(chosen, base, code)
-        if found is not None:
-            return found.model_copy(update={"facts": shown, "why": why})
-    if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
-        return None
-    return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
-
-
-async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
-    """Return the place of a fact: its definition if the search found it, with the lines around the fact quoted."""
-    line = fact.line or 1
-    for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
-        start, end = max(1, line - before), line + after
-        quote = await code.read(base.path, start, end)
-        while quote is not None and start < line and not quote.partition("\n")[0].strip():
-            start, quote = start + 1, quote.partition("\n")[2]
-        if quote is not None and len(quote) <= 1_000:
-            break
-    else:
-        return None
-    same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
-    span: dict[str, object] = {}
-    if not same:
-        first, last = await _definition(fact, code) or (start, end)
-        span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
-    return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
-
-
-async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
-    """Return the first and last line of the definition that contains a fact's line."""
-    if not fact.symbol or not fact.line:
-        return None
-    found = await code.definitions(fact.symbol.rpartition(".")[2])
-    spans = ((one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == fact.path)
-    return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
-
-
-def _from_lead(lead: Location, best: float) -> Suspect:
-    return Suspect(
-        path=lead.path,
-        score=round(min(max(lead.score / best, 0.0), 1.0), 4) if best > 0 else 0.0,
-        start_line=lead.start_line,
-        end_line=lead.end_line,
-        symbol=lead.symbol,
-        quote=lead.quote[:1_000],
-        quote_start=lead.quote_start,
-        quote_end=lead.quote_end,
-        checked=True,
-    )
-
-
-def _cause(ground: Ground, suspects: Sequence[Suspect]) -> str | None:
+def _cause(basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
     """Return the claim as text: the leading fact, and the file that it makes likely."""
-    if ground.statement != "claim" or ground.headline is None or not suspects:
+    if basis.statement != "claim" or basis.headline is None or not suspects:
         return None
-    fact = ground.facts[ground.headline]
+    fact = basis.facts[basis.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
     inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
     return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]

@@ -49,9 +49,9 @@ LONGEST_PAUSE = 60.0
 
 
 class PostponedError(GraphBubbleUp):
-    """The run must resume later from its checkpoint; nothing of the current node was stored.
+    """The run must resume later from its checkpoint; the current node stored nothing.
 
-    It derives from GraphBubbleUp because LangGraph lets that pass the error handlers of nodes.
+    It derives from GraphBubbleUp, because LangGraph does not pass that to the error handlers of nodes.
     """
 
     def __init__(self, message: str, *, after: float) -> None:
@@ -66,9 +66,9 @@ class Call:
 
     model: str
     input_tokens: int
-    """Estimated."""
+    """Estimated tokens of the prompt."""
     output_tokens: int
-    """The maximum."""
+    """Maximum tokens of the answer."""
 
 
 class Reserved(Protocol):
@@ -168,7 +168,7 @@ class RunBudget:
     def _check(self, call: Call, tokens: int, cost: int) -> None:
         most, before = self._most, self._before
         spent_before = before.input_tokens + before.output_tokens
-        # The state does not have the model of each earlier call, so the price of the present one is used.
+        # The state does not store the model of each earlier call, so the price of the current model is used.
         paid_before = self._price(call.model, before.input_tokens, before.output_tokens)
         if most.calls is not None and before.calls + self._calls + 1 > most.calls:
             raise ModelError(f"the run's budget of {most.calls:,} model calls is spent")

@@ -24,8 +24,8 @@ def counted(messages: Sequence[tuple[str, str]]) -> int:
 def fit_window(messages: Sequence[tuple[Role, str]], tokens: int) -> list[tuple[Role, str]]:
     """Return the conversation with its longest fenced texts shortened until the estimate is at most ``tokens``.
 
-    Only text between fence markers is shortened: the markers stay whole, so no data leaves its fence. The rules, which
-    stand outside, stay too; if they alone are too long, the result is longer than requested.
+    Only text between fence markers is shortened: the markers stay whole, so no data leaves its fence. The rules are
+    outside the fences and stay whole; if they alone are too long, the result is longer than requested.
     """
     fitted = list(messages)
     # A bound for the time: a dozen cuts suffice for the few fenced texts of a prompt.

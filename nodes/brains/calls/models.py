@@ -1,4 +1,4 @@
-"""The chat models of this process: one HTTP client, one rate limit, and what each server was learnt to refuse."""
+"""The chat models of this process: one HTTP client, one rate limit, and what each server is known to refuse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "
 """Methods to request JSON, best first; the last one only asks for it in words."""
 LimitName = Literal["max_tokens", "max_completion_tokens"]
 LONGER = 3
-"""The factor of the output limit for a model whose answer was cut off, mostly because it reasons first."""
+"""The factor of the output limit for a model whose answer was cut off, usually because it reasons first."""
 _LEAST_ANSWER = 300
 _NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
 """OpenAI's reasoning models answer 400 to any temperature except their own."""
@@ -33,7 +33,7 @@ _NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a model at an endpoint accepts. Everything is assumed to work until it is refused."""
+    """The request features that a model at an endpoint accepts. Each is assumed to work until the server refuses it."""
 
     method: Method = "json_schema"
     """The best method that was not refused."""
@@ -51,7 +51,7 @@ class Abilities:
     most_output: int | None = None
     """The highest output limit that the server accepts."""
     window: int | None = None
-    """Tokens of prompt and answer together, once a prompt was too long for it; None if every prompt fitted."""
+    """Tokens of prompt and answer together, learnt from a prompt that was too long; None if every prompt fitted."""
     counts: bool = True
     """Whether the reported tokens of a prompt measure it; some servers report only what was not cached."""
 
@@ -63,7 +63,7 @@ def first_abilities(name: str, limit_name: LimitName) -> Abilities:
 
 @dataclass(slots=True)
 class Model:
-    """A chat model, and what was learnt about its server."""
+    """A chat model, and what is known about its server."""
 
     name: str
     llm: ChatOpenAI
@@ -75,13 +75,13 @@ class Model:
     effort: str | None = None
     abilities: Abilities = field(default_factory=Abilities)
     remember: Callable[[Abilities], None] = lambda _abilities: None
-    """Receives what was learnt."""
+    """Stores the abilities whenever they change."""
     clock: Callable[[], float] = time.monotonic
     """Measures answers against the deadline, in seconds."""
 
     def learn(self, **changes: Any) -> None:
         """Change what is known about the server, for this and later requests."""
-        # Replaced, not changed: a request in progress still holds the abilities that it was sent with.
+        # Replaced instead of changed in place: a request in progress still uses the abilities that it was sent with.
         self.abilities = replace(self.abilities, **changes)
         self.remember(self.abilities)
 
@@ -111,7 +111,7 @@ class Model:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a report says about judgements by this model."""
+        """Sentences for the report about limits of this model."""
         known, remarks = self.abilities, []
         if not known.temperature:
             remarks.append(f"{self.name} takes no temperature, so its decisions may differ from run to run.")
@@ -125,13 +125,13 @@ _FORGET = 7 * 86_400.0
 
 
 class Memory(Protocol):
-    """Stores what was learnt about models."""
+    """Stores the abilities of models."""
 
     def load(self, key: str) -> Abilities | None:
         """Return what is known under this key; None if nothing is."""
 
     def save(self, key: str, abilities: Abilities) -> None:
-        """Store what is known."""
+        """Store the abilities under this key."""
 
 
 class LearntRefusals:
@@ -152,7 +152,7 @@ class LearntRefusals:
         if self._file is None:
             return
         entries = {**self._entries(), key: {**asdict(abilities), "learnt": int(time.time())}}
-        # Written aside and renamed, so that another process never reads half a file.
+        # Written to a temporary file and renamed, so that another process never reads half a file.
         part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -185,14 +185,14 @@ _LIMITS = RunLimits(calls=40)
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model makes which judgement, and how to reach it."""
+    """The models by role, and how to reach them."""
 
     supervisor: str = "gpt-4o"
     critic: str | None = None
     default: str = "gpt-4o"
-    """For the critic and for tiers without a model of their own."""
+    """Used by the critic and by tiers without a model of their own."""
     pictures: str | None = None
-    """For pictures in issues; None for the default."""
+    """Reads pictures in issues; None for the default model."""
     simple: str | None = None
     medium: str | None = None
     complex: str | None = None
@@ -206,9 +206,9 @@ class ModelSettings:
     max_retries: int = 2
     """How often a request is repeated after 429, 5xx or a lost connection; Retry-After is honoured."""
     calls_per_minute: float = 10.0
-    """For the whole process. Servers and workers use a limit that they share."""
+    """Limit for the whole process. Servers and workers share one limit in the store instead."""
     limits: RunLimits = _LIMITS
-    """For one run of this process alone. Servers and workers count in the store."""
+    """Limits for one run, counted in this process. Servers and workers count in the store instead."""
     price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
     """What input and output tokens of a model cost, in millionths of a dollar."""
     max_output_tokens: int = 3_000
@@ -309,7 +309,7 @@ class Models:
 
 @cache
 def _no_client() -> httpx.Client:
-    """Return the client for calls without asyncio, of which there are none; building one for each model is slow."""
+    """Return one synchronous client for all models. No call uses it, but building one for each model is slow."""
     import httpx  # noqa: PLC0415  as above
 
     return httpx.Client()

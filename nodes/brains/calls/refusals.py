@@ -44,7 +44,7 @@ _IMAGES = re.compile(
     r"content['\"`]?:? (?:must|should) be|(?:valid|expected) (?:a )?string",
     re.IGNORECASE,
 )
-"""What servers write if a model cannot see; older ones only say that the content must be a string."""
+"""Messages of servers whose model takes no images; older servers only state that the content must be a string."""
 _FILTER = re.compile(r"content[_ ](?:filter|management|policy)|responsibleai|safety system|moderation", re.IGNORECASE)
 _CREDIT = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|billing", re.IGNORECASE)
 _NO_MODEL = re.compile(
@@ -54,7 +54,7 @@ _NO_MODEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failed request: its HTTP status, which may stand in the body of a response with status 200, and its text."""
+    """A failed request: its text, and its HTTP status, which may be in the body of a response with status 200."""
 
     status: int | None
     text: str
@@ -83,7 +83,7 @@ class Fault:
 
     @property
     def window(self) -> int | None:
-        """The size of the context, if the message has it."""
+        """The size of the context window in tokens, if the message states it."""
         found = _WINDOW.search(self.text)
         return int(found[1].replace(",", "")) if found else None
 
@@ -109,7 +109,7 @@ class Fault:
 
     @property
     def is_images(self) -> bool:
-        """Whether the message may be about an image; only asked of requests that have one."""
+        """Whether the message may be about an image; only meaningful for a request with an image."""
         return self.status in {400, 404, 415, 422, 500, 501} and bool(_IMAGES.search(self.text))
 
     @property

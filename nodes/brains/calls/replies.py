@@ -62,7 +62,7 @@ class Answer:
     objects: tuple[dict[str, Any], ...]
     text: str
     plain: bool
-    """Whether the answer is one JSON object and nothing else, as every method but words guarantees."""
+    """Whether the answer is one JSON object and nothing else, which every method except `prompt` guarantees."""
 
 
 def read_answer(message: AIMessage) -> Answer:
@@ -107,7 +107,7 @@ def fault_of(error: APIError) -> ModelError:
 
 
 def fault_in(fault: Fault) -> ModelError:
-    """Classify an error that stands in a response with status 200, as routers send it."""
+    """Classify an error in the body of a response with status 200; routers send such errors."""
     status = fault.status
     if fault.is_credit or fault.is_context or (status is not None and status < 500 and status not in _BUSY):
         return ModelError(describe(fault))
@@ -119,7 +119,7 @@ def _retry_after(error: APIError) -> float | None:
     """Return the seconds that the server requested; None if it gave no valid value."""
     response = getattr(error, "response", None)
     headers = {} if response is None else response.headers
-    # The more exact header first.
+    # The more precise header first.
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if _NUMBER.fullmatch(value):
@@ -155,7 +155,7 @@ def describe(fault: Fault, kind: str = "") -> str:
 
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final<\|message\|>")
 _TRIED = 40
-"""Opening braces of an answer at which an object is looked for."""
+"""Maximum number of opening braces of an answer at which parsing of an object is tried."""
 
 
 def _decode(text: str) -> Answer:

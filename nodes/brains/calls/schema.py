@@ -18,8 +18,8 @@ _SUPPORTED = ("type", "description", "enum", "const", "items", "maxItems", "prop
 def strict_schema(model: type[BaseModel]) -> Schema:
     """Return the model's JSON schema without references and defaults, with every field required.
 
-    Strict mode rejects references and defaults. Of the bounds only those of lists are given, because a small model may
-    write a list without end; `fit` enforces all of them.
+    Strict mode rejects references and defaults. Only the bounds of lists are included, because a small model may write
+    an endless list; `fit` enforces all bounds.
     """
     schema = _resolved(model)
     return {"title": model.__name__, "description": model.__doc__ or "", **_strict(schema)}
@@ -109,7 +109,7 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
 
 
 def _is_absent(field: Schema, part: Any) -> bool:
-    """Return whether a null stands for a default; some servers send null for fields that have one."""
+    """Return whether a null means the default; some servers send null for fields with a default."""
     return part is None and "default" in field and "anyOf" not in field
 
 

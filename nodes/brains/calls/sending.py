@@ -76,7 +76,7 @@ class Sender:
         reply, used = await self._accepted(messages, room)
         if not self._is_cut(reply, messages, used):
             return reply, used.method
-        # The server read only a part of the prompt, so its answer is about something else. Ask about what fits.
+        # The server read only a part of the prompt, so its answer is about something else. Send a prompt that fits.
         self.model.learn(window=usage_of(reply).input_tokens)
         reply, used = await self._accepted(messages, room)
         if self._is_cut(reply, messages, used):
@@ -113,7 +113,7 @@ class Sender:
         raise ModelError("the model's server refuses every form of the request")
 
     def _learn(self, abilities: Abilities) -> None:
-        """Remember a form that was accepted; a method that another run found to be ignored stays out of use."""
+        """Store a form that was accepted; a method that another run found to be ignored is not used again."""
         known = self.model.abilities
         if abilities != known:
             method = max(abilities.method, known.method, key=METHODS.index)
@@ -136,7 +136,7 @@ class Sender:
         sent = counted(_Request(self.model, used, self.schema, messages, None).fitted)
         if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
             return False
-        # A prompt that was cut mostly fills a window of a round size.
+        # A prompt that the server cut usually fills a window of a round size.
         full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
         return full or reported < _CUT * sent
 
@@ -147,9 +147,9 @@ class Sender:
         for attempt in range(model.max_retries + 1):
             started = model.clock()
             try:
-                async with self._paid(request.call) as bill:
+                async with self._paid(request.call) as counted:
                     reply = await _send(request, seconds_left)
-                    bill.answered(reply)
+                    counted.answered(reply)
                     return reply
             except BusyError as busy:
                 pause = busy.pause(attempt)
@@ -163,26 +163,26 @@ class Sender:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def _paid(self, call: Call) -> AsyncIterator[_Bill]:
+    async def _paid(self, call: Call) -> AsyncIterator[_CallUsage]:
         """Reserve the estimated cost of a call, and settle it by the actual cost."""
-        reserved, bill = await self.budget.reserve(call), _Bill(call)
+        reserved, counted = await self.budget.reserve(call), _CallUsage(call)
         try:
-            yield bill
+            yield counted
         except _RefusedError:
-            bill.usage = Usage(calls=1)
+            counted.usage = Usage(calls=1)
             raise
         except BusyError as busy:
             # A server that answers with an error charges nothing; what a lost answer cost is unknown.
-            bill.usage = Usage(calls=1) if busy.answered else bill.usage
+            counted.usage = Usage(calls=1) if busy.answered else counted.usage
             raise
         except _LostError:
             raise
         except ModelError:
-            bill.usage = Usage(calls=1)
+            counted.usage = Usage(calls=1)
             raise
         finally:
-            self.usage += bill.usage
-            await reserved.settle(bill.usage)
+            self.usage += counted.usage
+            await reserved.settle(counted.usage)
 
 
 _FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window")
@@ -195,8 +195,8 @@ def _refused(fault: Fault, sent: Abilities) -> str:
 
 
 @dataclass(slots=True)
-class _Bill:
-    """The cost of a call; a call whose cost is unknown costs its estimate."""
+class _CallUsage:
+    """The usage of a call; for a lost answer, the estimate."""
 
     call: Call
     usage: Usage = field(init=False)
@@ -205,7 +205,7 @@ class _Bill:
         self.usage = Usage(calls=1, input_tokens=self.call.input_tokens, output_tokens=self.call.output_tokens)
 
     def answered(self, reply: AIMessage) -> None:
-        """Take the usage that the server reports; what it leaves out is estimated."""
+        """Use the usage that the server reports, and estimate what it does not report."""
         reported = usage_of(reply)
         self.usage = Usage(
             calls=1,
@@ -233,7 +233,7 @@ class _Request:
 
     @property
     def conversation(self) -> list[tuple[str, Any]]:
-        """The messages as the client takes them: with images, the last one is a list of parts."""
+        """The messages in the client's format: with images, the last one is a list of parts."""
         messages: list[tuple[str, Any]] = list(self.fitted)
         if self.images:
             role, text = messages[-1]
@@ -253,7 +253,7 @@ class _Request:
         window = self.abilities.window
         if window is None:
             return messages
-        # A tenth is left for what the estimate does not see, such as the server's own template.
+        # A tenth is reserved for text outside the estimate, such as the server's own template.
         return fit_window(messages, (window - self._most) * 9 // 10)
 
     @property
@@ -307,7 +307,7 @@ async def _send(request: _Request, seconds_left: float) -> AIMessage:
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     try:
         async with asyncio.timeout(seconds_left):
-            # langchain-openai renames and drops some settings; what stands in extra_body is sent as it is.
+            # langchain-openai renames and drops some settings; it sends extra_body unchanged.
             reply: AIMessage = await model.llm.ainvoke(request.conversation, extra_body=request.body)
     except TimeoutError as error:
         raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
@@ -326,7 +326,7 @@ async def _send(request: _Request, seconds_left: float) -> AIMessage:
 
 
 def _fault_of_reply(error: Exception) -> Exception:
-    """Return what a response with status 200 that langchain-openai could not read means."""
+    """Classify a response with status 200 that langchain-openai could not read."""
     content = error.args[0] if error.args else ""
     if isinstance(content, dict):
         fault = Fault.in_body(content)

@@ -54,7 +54,7 @@ async def ask_structured(
     room: int | None = None,
     images: tuple[str, ...] = (),
 ) -> Structured[T]:
-    """Ask, and ask once more with the rejected answer and the error message if the answer is invalid.
+    """Ask once; if the answer is invalid, ask again with the rejected answer and the error message.
 
     A server that ignores the request for JSON is asked by the next method; this does not count as the correction.
 
@@ -121,7 +121,7 @@ def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
             first = first or error
     if first is None:
         raise InvalidOutput("the answer holds no JSON object", answer=answer.text)
-    # A server that enforces the schema leaves out no field of it.
+    # A server that enforces the schema sends every field.
     has_missing_field = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
     raise InvalidOutput(_explained(first), ignored=has_missing_field or not answer.plain, answer=answer.text) from first
 
@@ -140,7 +140,7 @@ def _learnt(model: Model, method: Method, invalid: InvalidOutput) -> bool:
 
 
 def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tuple[Message, Message]:
-    """Return the rejected answer as the assistant's turn, and what is wrong with it."""
+    """Return the rejected answer as the assistant's turn, and the correction as the user's turn."""
     rejected = squeeze(invalid.answer.strip(), _REJECTED) or _NO_ANSWER
     return _masked(("ai", rejected)), _masked(("human", correction(str(invalid))))
 
@@ -148,7 +148,7 @@ def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tup
 def _remaining_tokens(
     room: int | None, usage: Usage, correction_messages: Sequence[Message], model: Model
 ) -> int | None:
-    """Return the tokens that remain for the next answer; what a model thinks before it answers is not counted."""
+    """Return the tokens that remain for the next answer; tokens that a model spends on reasoning are not counted."""
     if room is None or model.abilities.longer:
         return room
     return room - usage.output_tokens - sum(estimate(text) for _, text in correction_messages)

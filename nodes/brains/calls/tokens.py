@@ -20,7 +20,7 @@ def estimate(text: str) -> int:
     two newest vocabularies, by an eighth on average; it is never more than a seventh below.
     """
     pieces = _PIECE.findall(text)
-    # Texts repeat their words, and prompts are counted again for each part that may be left out.
+    # Texts repeat their words, and a prompt is counted again for each part that may be omitted.
     weights = {piece: _weight(piece) for piece in set(pieces)}
     return math.ceil(sum(map(weights.__getitem__, pieces)))
 

@@ -22,7 +22,7 @@ class RulesBrain:
 
     @property
     def name(self) -> str:
-        """The name that a report gives as its author."""
+        """The author that a report names."""
         return "rules"
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:

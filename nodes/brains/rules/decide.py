@@ -1,4 +1,4 @@
-"""Choose the next step: search, ask, doubt or write (thresholds: PRD section 7)."""
+"""Choose the next step: search, ask, criticise or write (thresholds: PRD section 7)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _with_findings(case: Case) -> SupervisorDecision:
     question = next_question(case) if unsure else None
     if question is not None:
         return _ask(case, question)
-    # After the question: an answer may name what the search lacked.
+    # After the question, because an answer may name what the search lacked.
     if not code_of(case):
         return _step(case, "writer", "The search found nothing to judge: report that.")
     if _may_search_for_gaps(state):

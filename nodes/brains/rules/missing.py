@@ -40,7 +40,7 @@ _WORKED = re.compile(
     r"|(?:since|after) (?:the |an? )?(?:last |latest |recent )?(?:updat|upgrad)(?:e|ing))\b",
     re.IGNORECASE,
 )
-"""Words that state that an earlier version did not have the fault; then the version leads to a change."""
+"""Words that state that an earlier version did not have the fault; then the version points to a change."""
 _ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-Z]{1,4}\d{3,5})\b")
 """A class or code of an error, which is as useful as its message."""
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
@@ -97,7 +97,7 @@ def needs_worth_asking(case: Case) -> tuple[Need, ...]:
 
 
 def _is_worth_asking(need: Need, case: Case) -> bool:
-    """Return whether an answer could lead to a place that the issue does not lead to yet."""
+    """Return whether an answer could identify a place that the issue does not identify yet."""
     facts, words = case.facts, _own_words(case)
     named = facts.symbols or facts.paths or facts.modules
     if need == "error":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.git import decode, is_text
+from nodes.search.git.objects import decode, is_text
 from nodes.search.languages import language_of
 from nodes.search.tokens import term_hash, terms_of
 
@@ -163,7 +163,7 @@ class Code:
         """Return the project's own files among ``holding``."""
         return [number for number in self.holding(name) if self.own[number]]
 
-    def users(self, name: str, enough: int) -> int:
+    def count_users(self, name: str, enough: int) -> int:
         """Count the own files that contain a name as a whole word; stop counting at more than ``enough``."""
         files = self.files_with(name)
         if len(files) > 4 * enough + 8:

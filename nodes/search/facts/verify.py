@@ -58,7 +58,7 @@ def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str
 
 def _everywhere(fact: Fact, witness: Witness) -> str | None:
     """Check what every fact must have: words of the issue, and a line with the stated text."""
-    if fact.words is not None and not witness.says(fact.words):
+    if fact.words is not None and not witness.mentions(fact.words):
         return "the issue does not contain these words"
     if fact.words is None and fact.follows is None:
         return "it neither has words of the issue nor follows a fact"

@@ -43,7 +43,7 @@ class Witness:
         """Return the issue's text in lower case with normalised white space."""
         return folded(self.issue_text)
 
-    def says(self, words: str) -> bool:
+    def mentions(self, words: str) -> bool:
         """Return whether the issue contains the words."""
         return folded(words) in self.folded
 
@@ -66,7 +66,7 @@ class Witness:
         ending = os.path.splitext(path)[1] if path else ""
         where = (f"*{ending}",) if ending else ()
         command = ("grep", "-I", "-n", "-z", "-w", "-F", "--full-name", "--max-count=50", "-e", name, self.sha, "--")
-        printed = self.repository.settled("--no-pager", *command, *where)
+        printed = self.repository.cached_output("--no-pager", *command, *where)
         if printed is None:
             return []
         hits = [hit for record in printed.split(b"\n")[:MOST_HITS] if (hit := _hit(record, self.sha))]
@@ -76,9 +76,9 @@ class Witness:
         """Return the message of a commit in this commit's history, or None."""
         if not is_sha(change):
             return None
-        if self.repository.settled("merge-base", "--is-ancestor", change, self.sha) is None:
+        if self.repository.cached_output("merge-base", "--is-ancestor", change, self.sha) is None:
             return None
-        printed = self.repository.settled("log", "-1", "--no-show-signature", "--format=%B", change)
+        printed = self.repository.cached_output("log", "-1", "--no-show-signature", "--format=%B", change)
         return printed.decode("utf-8", "replace") if printed is not None else None
 
     def changed(self, change: str) -> frozenset[str]:
@@ -93,7 +93,7 @@ class Witness:
             "--no-renames",
             "--no-show-signature",
         )
-        printed = self.repository.settled(*command, "--no-textconv", "--no-ext-diff", change) or b""
+        printed = self.repository.cached_output(*command, "--no-textconv", "--no-ext-diff", change) or b""
         return frozenset(os.fsdecode(name.strip(b"\n")) for name in printed.split(b"\0") if name.strip(b"\n"))
 
 

@@ -11,7 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from nodes.search.git.environment import SAFE, environment
 from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
+from nodes.search.git.objects import (
+    TEXT_LIMIT,
+    Entry,
+    cut,
+    decode,
+    is_text,
+    last_line,
+    parse_batch,
+    parse_entry,
+    printable,
+    split_lines,
+)
 from nodes.search.git.query_cache import QueryCache
 from nodes.search.git.running import Cut, ReadLimits, Running
 from nodes.search.git.shortfalls import Shortfalls
@@ -19,9 +32,6 @@ from nodes.search.git.shortfalls import Shortfalls
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-TEXT_LIMIT = 1_000_000
-"""Bytes. A larger blob is never loaded; it is found by its path only."""
-NUL_WINDOW = 8_000  # git looks for a NUL in as many bytes to decide whether a blob is binary
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _ENTRY = 200
 """Approximate bytes of an entry in memory."""
@@ -31,38 +41,6 @@ _OBJECT = 60
 """Approximate bytes that git prints for an object's id and size."""
 
 logger = logging.getLogger(__name__)
-
-SAFE = (
-    # The configuration of a repository may name commands that git runs. ``safe.directory`` permits other owners.
-    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.directory=*"),
-    # Limits git's memory for packs and deltas, whatever the repository's own configuration sets.
-    *("-c", "core.packedGitWindowSize=32m", "-c", "core.packedGitLimit=256m", "-c", "core.deltaBaseCacheLimit=32m"),
-)
-QUIET = {
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    # No user or system settings and no replacement objects: the content always matches the object id.
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": os.devnull,
-    # Before 2.45, git fetches missing objects despite GIT_NO_LAZY_FETCH, with a command that the repository may set.
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A regular file of a commit's tree."""
-
-    path: str
-    """With forward slashes; bytes that are not UTF-8 are surrogate escapes."""
-    blob: str
-    size: int
-    """Bytes; -1 if the object is missing, as in a partial clone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +138,7 @@ class Repository:
         (depth, size), paths = arguments[:2], arguments[2:]
         # Without this option, git treats a leading ``:`` of a path as pathspec magic.
         command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
-        with self.started(*command, most=limits.listing) as git:
+        with self.start(*command, most=limits.listing) as git:
             records = git.records(b"\0", limits.entries)
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
@@ -178,7 +156,7 @@ class Repository:
         """Return the size of each present object by its id; of the first ones only if there are too many."""
         # The order does not matter here, and without one git need not sort the objects by id.
         command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
-        with self.started(*command, most=self.limits.listing) as git:
+        with self.start(*command, most=self.limits.listing) as git:
             most = self.limits.listing // _OBJECT
             return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
 
@@ -217,7 +195,7 @@ class Repository:
             ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
             ids.seek(0)
             # ``--buffer`` avoids a flush per object; all ids are known before.
-            with self.started("cat-file", "--batch", "--buffer", stdin=ids) as git:
+            with self.start("cat-file", "--batch", "--buffer", stdin=ids) as git:
                 yield from parse_batch(git.out, self.limits.memory)
 
     def read_file(self, commit: str, path: str) -> bytes | None:
@@ -246,7 +224,7 @@ class Repository:
         which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
         # These options override settings of the repository's configuration that would change the output.
         shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
-        with self.started("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
+        with self.start("log", *which, *shape, "--end-of-options", commit, "--", most=self.limits.output) as git:
             printed = git.out.read()
             code = git.finish()
             if git.cut is None:
@@ -272,14 +250,14 @@ class Repository:
             stdin_file.seek(0)
             limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
             most = self.limits.output if limit is None else limit
-            with self.started(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
+            with self.start(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
                 printed = git.out.read()
                 code = git.finish()
                 if git.cut == "seconds":
                     self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
-    def settled(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
+    def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
         Args:
@@ -288,7 +266,7 @@ class Repository:
             cache_key: the cache key, if the arguments contain a value that differs in each call.
         """
         # The part of the key that differs per clone state: deepening a shallow clone changes what full ids lead to.
-        key = ("output", self._border(), cache_key or arguments, stdin)
+        key = ("output", self._shallow_state(), cache_key or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:
             printed = self.output(*arguments, stdin=stdin)
@@ -296,7 +274,7 @@ class Repository:
                 self.known.keep(key, printed, len(printed) + _ENTRY)
         return printed
 
-    def _border(self) -> Hashable:
+    def _shallow_state(self) -> Hashable:
         """Return a value that changes when a shallow clone is deepened."""
         for place in (self.directory / "shallow", self.directory / ".git" / "shallow"):
             try:
@@ -306,7 +284,7 @@ class Repository:
             return found.st_mtime_ns, found.st_size
         return None
 
-    def started(
+    def start(
         self,
         *arguments: str | bytes,
         stdin: IO[bytes] | int = subprocess.DEVNULL,
@@ -319,88 +297,6 @@ class Repository:
 
     def _answer(self, *arguments: str | bytes) -> bytes | None:
         """Return the short output of a command; None if it fails."""
-        with self.started(*arguments, most=_ANSWER) as git:
+        with self.start(*arguments, most=_ANSWER) as git:
             printed = git.out.read()
             return printed if git.finish() == 0 else None
-
-
-def environment() -> dict[str, str]:
-    """Return the process environment without git's variables, plus those that prevent side effects."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return others | QUIET
-
-
-def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
-    """Parse ``mode type sha size<TAB>path``; a record without a size takes it from ``sizes``.
-
-    Return None for anything but a regular file.
-    """
-    header, tab, path = record.partition(b"\t")
-    if not tab:
-        return None
-    # Submodules have the kind ``commit``; a symlink is a blob with mode 120000, whose content is only a path.
-    mode, kind, blob, *written = header.split()
-    size = written[0] if written else sizes.get(blob, b"-")
-    if kind != b"blob" or mode == b"120000":
-        return None
-    return Entry(path.decode("utf-8", "surrogateescape"), blob.decode(), int(size) if size.isdigit() else -1)
-
-
-def parse_batch(stream: IO[bytes], most: int) -> Iterator[tuple[str, bytes | None]]:
-    """Read the output of ``git cat-file --batch``, with None for an object that is missing or has more bytes.
-
-    The process's own limit of memory is set after its start, so a large object may be there before it.
-    """
-    while header := stream.readline():
-        content = parse_content(stream, header)
-        yield header.split()[0].decode(), content if content is None or len(content) <= most else None
-
-
-def parse_content(stream: IO[bytes], header: bytes) -> bytes | None:
-    """Read the content after a header of ``git cat-file --batch``; None if the object is missing or truncated."""
-    parts = header.split()
-    # Also for an empty header at the end of the output.
-    if len(parts) != 3:  # "<id> missing"
-        return None
-    content = stream.read(int(parts[2]))
-    # git prints a line feed after each object; without it, the output ended early.
-    return content if stream.read(1) else None
-
-
-def is_text(content: bytes) -> bool:
-    """Return whether a blob is text, by git's own rule."""
-    return b"\0" not in content[:NUL_WINDOW]
-
-
-def decode(content: bytes) -> str:
-    """Decode a text blob as UTF-8, else as Latin-1, which never fails."""
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
-
-
-def split_lines(text: str) -> list[str]:
-    """Split at line feeds only and retain them: git counts lines this way, ``splitlines`` also splits at form feeds."""
-    lines = text.split("\n")
-    ended = [line + "\n" for line in lines[:-1]]
-    return [*ended, lines[-1]] if lines[-1] else ended
-
-
-def cut(lines: list[str], start: int, end: int) -> str | None:
-    """Return lines ``start`` to ``end`` without the last line ending, or None if they are out of range."""
-    if not 1 <= start <= end <= len(lines):
-        return None
-    # Only the last ending is removed: the others are part of the verbatim text.
-    return "".join(lines[start - 1 : end]).removesuffix("\n").removesuffix("\r")
-
-
-def printable(text: str) -> str:
-    """Return any path or revision on one line with surrogates escaped, for use in a message."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\n", "\\n")
-
-
-def last_line(output: bytes) -> str:
-    """Return the last line of git's error output."""
-    lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "no reason given"

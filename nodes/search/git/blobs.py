@@ -6,7 +6,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from nodes.search.git import parse_content
+from nodes.search.git.objects import parse_content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ class BlobReader:
         """Start the git process."""
         self._repository = repository
         self._restarts = 0
-        self._git = self._started()
+        self._git = self._start()
 
     def read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Return the contents of at most ``MOST_AT_ONCE`` blobs in order, None for a missing blob."""
@@ -38,12 +38,12 @@ class BlobReader:
         while len(found) < len(blobs) and self._restarts < _MAX_RESTARTS:
             self._restarts += 1
             self._git.__exit__()
-            self._git = self._started()
+            self._git = self._start()
             found += self._read(blobs[len(found) :])
         return [*found, *[None] * (len(blobs) - len(found))]
 
-    def _started(self) -> Running:
-        return self._repository.started("cat-file", "--batch", stdin=subprocess.PIPE)
+    def _start(self) -> Running:
+        return self._repository.start("cat-file", "--batch", stdin=subprocess.PIPE)
 
     def _read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Return the contents up to the first object at which git exits; that object is None."""

@@ -175,7 +175,7 @@ class Log:
         return found[0] if found else None
 
     def _git(self, *command: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
-        return self.repository.settled(*_PLAIN, *command, stdin=stdin, cache_key=cache_key)
+        return self.repository.cached_output(*_PLAIN, *command, stdin=stdin, cache_key=cache_key)
 
 
 def span(start: str | None, end: str) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.git import TEXT_LIMIT, Entry, Repository
+from nodes.search.git import Repository
+from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import COMMITS, read_changes
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nodes.search.git import decode
+from nodes.search.git.objects import decode
 from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.paths.roles import mark_of

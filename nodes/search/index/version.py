@@ -9,8 +9,9 @@ from pathlib import Path
 
 # ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
-    "git/__init__.py", "index/*.py", "languages/*.py", "parsers/p*.py", "paths/roles.py", "tokens.py", "types.py",
-)  # fmt: skip
+    *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py"),
+    *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
+)
 """Source files that determine the content of a record."""
 WHEELS = ("tree_sitter", "pystemmer")
 """Prefixes of the distributions whose versions also determine it."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from nodes.search.git import Repository, decode, is_text
+from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed
+from nodes.search.git.objects import decode, is_text
 from nodes.search.issue.mentions import form_fields
 
 PLACES = (

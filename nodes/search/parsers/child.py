@@ -79,17 +79,21 @@ class Helper:
             parent=os.getpid(),
             gave_up=list(gave_up),
         )
+        self._process = self._start(task, (*claims, note))
+
+    def _start(self, task: Task, descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+        """Start the helper with its task as input; it inherits the descriptors."""
         with tempfile.TemporaryFile() as order:
             order.write(task.dump())
             order.seek(0)
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 # -P keeps the current directory off sys.path: it may belong to anyone
                 [sys.executable, "-P", "-m", "nodes.search.parsers.helper"],
                 stdin=order,
                 stdout=self._output,
-                # A parser that aborts may print its assertion; the exit code says enough.
+                # A parser that aborts may print its assertion; the exit code is sufficient.
                 stderr=subprocess.DEVNULL,
-                pass_fds=[*claims, note],
+                pass_fds=descriptors,
                 # The program may be run from a checkout without being installed.
                 env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
             )

@@ -15,8 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.git import Repository, is_text
+from nodes.search.git import Repository
 from nodes.search.git.blobs import BlobReader
+from nodes.search.git.objects import is_text
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.parsers.parsing import PLAIN, Job, Text, plain_text

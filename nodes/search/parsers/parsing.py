@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.git import is_text
 from nodes.search.git.blobs import MOST_AT_ONCE
+from nodes.search.git.objects import is_text
 from nodes.search.languages import outline_without_parser
 from nodes.search.types import Outline
 

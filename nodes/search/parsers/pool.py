@@ -60,7 +60,7 @@ class Progress:
         """Yield every unfinished batch with its files that are not done."""
         yield from ((batch, self.left_of(batch)) for batch in range(len(self.batches)) if batch not in self._done)
 
-    def spoil(self, batch: int) -> None:
+    def mark_incomplete(self, batch: int) -> None:
         """Mark a batch as incomplete, so that it is not stored: another run may give a better result."""
         self._incomplete.add(batch)
 
@@ -170,7 +170,7 @@ class Pool:
         """Read every file that no helper finished, without a parser."""
         for batch, files in self._progress.left():
             if self._failures >= MOST_FAILURES:
-                self._progress.spoil(batch)
+                self._progress.mark_incomplete(batch)
             self._read_without_parser(batch, files)
 
     def _replace(self, helper: Helper, code: int) -> None:

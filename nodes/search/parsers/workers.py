@@ -80,7 +80,7 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
 
 
 def _rest(pool: Pool, progress: Progress) -> Iterator[Parsed]:
-    """Wait for the helpers, then start more for unfinished files: those that need a parser and a lost helper's."""
+    """Wait for the helpers, then start more for files that need a parser and for the files of a lost helper."""
     while True:
         while pool.busy:
             pool.collect()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.git import cut, decode, is_text, split_lines
+from nodes.search.git.objects import cut, decode, is_text, split_lines
 from nodes.search.reading.snippets import quote
 from nodes.search.tokens import query_terms, term_hash, terms_of
 from nodes.search.types import Lookup, Passage

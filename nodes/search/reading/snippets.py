@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.git import cut
+from nodes.search.git.objects import cut
 from nodes.search.tokens import WORD, terms_of
 
 if TYPE_CHECKING:

@@ -92,9 +92,9 @@ def test_a_class_of_errors_does_not_lead(tmp_path: Path):
 
 def test_a_method_leads_only_where_the_report_uses_it_as_one(tmp_path: Path):
     files = {"a.py": "class Zones:\n    def max_degrees(self):\n        pass\n"}
-    said = of_kind(facts_of(tmp_path / "a", files, "wrong result with `max_degrees`"), "defined_once")
+    found = of_kind(facts_of(tmp_path / "a", files, "wrong result with `max_degrees`"), "defined_once")
     called = of_kind(facts_of(tmp_path / "b", files, "wrong result of `max_degrees()`"), "defined_once")
-    assert [fact.strong for fact in (*said, *called)] == [False, True]
+    assert [fact.strong for fact in (*found, *called)] == [False, True]
 
 
 def test_a_long_list_of_names_does_not_lead(tmp_path: Path):

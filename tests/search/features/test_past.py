@@ -66,9 +66,9 @@ def test_a_sweep_over_everything_says_nothing():
 
 def test_what_many_messages_state_about_a_file_adds_up():
     log = log_of(("Buffer grows", ["b.py"]), ("Ring closes", ["b.py"]), ("Ring", ["a.py"]), ("A logo", ["c.py"]))
-    told = score_by_messages(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
-    assert told.tolist() == [pytest.approx(told[0]), 1.0, 0.0]
-    assert 0 < told[0] < 1
+    scores = score_by_messages(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
+    assert scores.tolist() == [pytest.approx(scores[0]), 1.0, 0.0]
+    assert 0 < scores[0] < 1
 
 
 def test_a_file_that_often_changed_with_a_test_is_one_that_was_often_fixed():

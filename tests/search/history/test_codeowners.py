@@ -77,12 +77,12 @@ def test_who_owns_a_path(text, path, owners):
 
 @pytest.mark.tried("texts made to be slow to read")
 def test_a_hostile_pattern_costs_little():
-    def asked(size):
+    def owners(size):
         rules = parse_codeowners("\n".join(f"{'*a' * size} @x{n}\n{'**/a/' * (size // 3)}b @y" for n in range(20)))
         return owners_of(rules, "/".join(["a" * 60] * 60))
 
-    assert asked(900) is None
-    assert_cheap(lambda: asked(900), 5.0)
+    assert owners(900) is None
+    assert_cheap(lambda: owners(900), 5.0)
 
 
 @settings(max_examples=100, deadline=None)

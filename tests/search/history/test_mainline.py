@@ -13,16 +13,16 @@ from tests.repositories import git
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[str, str]]:
+def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[str, str]]:
     path = tmp_path_factory.mktemp("story") / "feed"
     names = build(path)
     return Repository.open(path), names
 
 
 def test_the_main_line_is_read_newest_first_with_what_merges_brought(
-    told: tuple[Repository, dict[str, str]],
+    history: tuple[Repository, dict[str, str]],
 ) -> None:
-    repository, names = told
+    repository, names = history
     line = read_mainline(repository, repository.resolve("HEAD"))
     assert len(line) == 7
     assert names["branch"] not in [landed.sha for landed in line]
@@ -32,15 +32,15 @@ def test_the_main_line_is_read_newest_first_with_what_merges_brought(
     assert (line[-1].sha, line[-1].parent) == (names["start"], "")
 
 
-def test_only_what_came_after_a_commit_is_read(told: tuple[Repository, dict[str, str]]) -> None:
-    repository, names = told
+def test_only_what_came_after_a_commit_is_read(history: tuple[Repository, dict[str, str]]) -> None:
+    repository, names = history
     line = read_mainline(repository, names["three"], after=names["one"])
     assert [landed.sha for landed in line] == [names["three"], names["two"]]
     assert read_mainline(repository, names["one"], after=names["one"]) == []
 
 
-def test_a_merge_changed_what_its_branch_changed(told: tuple[Repository, dict[str, str]]) -> None:
-    repository, names = told
+def test_a_merge_changed_what_its_branch_changed(history: tuple[Repository, dict[str, str]]) -> None:
+    repository, names = history
     line = read_mainline(repository, names["two"])
     changed = files_of(repository, line)
     assert changed[names["two"]] == ("feed/store.py",)

@@ -23,10 +23,10 @@ def owners(path, story, *spots):
 
 @pytest.fixture
 def story():
-    told = Story()
-    told.commit("2024-01-01", {"lib/parser.py": code("a = 1", "b = 1"), "lib/x.py": "x"}, author=ANN)
-    told.commit("2024-01-02", {"lib/parser.py": code("a = 2", "b = 1")}, author=BOB)
-    return told
+    history = Story()
+    history.commit("2024-01-01", {"lib/parser.py": code("a = 1", "b = 1"), "lib/x.py": "x"}, author=ANN)
+    history.commit("2024-01-02", {"lib/parser.py": code("a = 2", "b = 1")}, author=BOB)
+    return history
 
 
 def test_those_who_wrote_and_changed_it_are_ranked_with_reasons_that_add_up(story, tmp_path):

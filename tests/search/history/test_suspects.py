@@ -17,7 +17,7 @@ from tests.search.history.story import ANN, BOB, Story, code
 PLACE = Spot("lib/parser.py", 5, 7, focus=(6, 6), symbol="f1")
 
 
-class Told:
+class ReleasedProject:
     """A parser with releases on the main line: 1.0, 1.1, 1.2; f1 was last changed in 1.1, f0 in 1.2."""
 
     def __init__(self) -> None:
@@ -45,8 +45,8 @@ class Told:
 
 
 @pytest.fixture
-def told():
-    return Told()
+def project():
+    return ReleasedProject()
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def told():
         pytest.param("broken since January 2024", "2023-12-02 → 2024-01-31", "Speed up the parser", id="month"),
     ],
 )
-def test_the_range_is_what_the_issue_says(told, tmp_path, text, span, first):
-    found = told.ask(tmp_path, text).suspicion
+def test_the_range_is_what_the_issue_says(project, tmp_path, text, span, first):
+    found = project.ask(tmp_path, text).suspicion
     assert (found.span, found.changes[0].commit.subject) == (span, first)
 
 
-def test_a_suspect_says_why_in_words_that_add_up(told, tmp_path):
-    change = told.ask(tmp_path, "The parser hangs. Worked in 1.0, broken in 1.1.").suspicion.changes[0]
+def test_a_suspect_says_why_in_words_that_add_up(project, tmp_path):
+    change = project.ask(tmp_path, "The parser hangs. Worked in 1.0, broken in 1.1.").suspicion.changes[0]
     assert change.basis == "versions"
     assert change.touches == ("L6 of `f1`",)
     assert [reason.text for reason in change.reasons] == [
@@ -93,59 +93,59 @@ def test_a_suspect_says_why_in_words_that_add_up(told, tmp_path):
         pytest.param("broken since 2031-01-01", "empty_range", id="a-day-to-come"),
     ],
 )
-def test_inconclusive_is_an_answer_with_its_reason(told, tmp_path, text, doubt):
-    found = told.ask(tmp_path, text).suspicion
+def test_inconclusive_is_an_answer_with_its_reason(project, tmp_path, text, doubt):
+    found = project.ask(tmp_path, text).suspicion
     assert (found.changes, found.doubt) == ((), doubt)
     assert found.explanation
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
-def test_any_day_is_a_day(told, tmp_path, day):
+def test_any_day_is_a_day(project, tmp_path, day):
     for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
-        assert told.ask(tmp_path, text).suspicion.explanation or told.subjects(tmp_path, text)
+        assert project.ask(tmp_path, text).suspicion.explanation or project.subjects(tmp_path, text)
 
 
-def test_a_range_in_which_nobody_touched_the_file(told, tmp_path):
-    found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
+def test_a_range_in_which_nobody_touched_the_file(project, tmp_path):
+    found = project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
     assert (found.doubt, found.changes) == ("untouched", ())
     assert found.explanation == "none of the 2 commits in 1.0 → 1.1 changes the files found"
 
 
-def test_a_clone_whose_tags_end_long_ago_lacks_them(told, tmp_path):
-    told.story.commit("2027-02-01", {"lib/parser.py": code("a = 3", "b = 9")}, "Years later")
-    assert told.ask(tmp_path, "broken since 1.3").suspicion.doubt == "no_such_release"
+def test_a_clone_whose_tags_end_long_ago_lacks_them(project, tmp_path):
+    project.story.commit("2027-02-01", {"lib/parser.py": code("a = 3", "b = 9")}, "Years later")
+    assert project.ask(tmp_path, "broken since 1.3").suspicion.doubt == "no_such_release"
 
 
-def test_no_tags(told, tmp_path):
-    told.story.stream = [part for part in told.story.stream if b"refs/tags" not in part]
-    assert told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.doubt == "no_tags"
+def test_no_tags(project, tmp_path):
+    project.story.stream = [part for part in project.story.stream if b"refs/tags" not in part]
+    assert project.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.doubt == "no_tags"
 
 
-def test_without_a_range_the_latest_changes_are_only_recent(told, tmp_path):
-    found = told.ask(tmp_path, "It hangs.").suspicion
+def test_without_a_range_the_latest_changes_are_only_recent(project, tmp_path):
+    found = project.ask(tmp_path, "It hangs.").suspicion
     latest = found.recent[0]
     assert (latest.commit.subject, latest.basis) == ("Speed up the parser", "recent")
     assert "made 1 week before the commit read" in [reason.text for reason in latest.reasons]
 
 
-def test_what_came_after_the_version_it_happens_with_is_out(told, tmp_path):
+def test_what_came_after_the_version_it_happens_with_is_out(project, tmp_path):
     place = Spot("lib/parser.py", 1, 7, focus=(2, 2))
-    after = [change.commit.subject for change in told.ask(tmp_path, "It hangs.", place).suspicion.recent]
-    bound = [change.commit.subject for change in told.ask(tmp_path, "I run mill 1.1.", place).suspicion.recent]
+    after = [change.commit.subject for change in project.ask(tmp_path, "It hangs.", place).suspicion.recent]
+    bound = [change.commit.subject for change in project.ask(tmp_path, "I run mill 1.1.", place).suspicion.recent]
     assert set(after) - set(bound) == {"Rewrite headers"}
 
 
-def test_nothing_from_after_the_commit_read_is_seen(told, tmp_path):
+def test_nothing_from_after_the_commit_read_is_seen(project, tmp_path):
     text = "worked in 1.0, broken in 1.1, broken since 1.2"
-    assert told.subjects(tmp_path, text, at=told.other) == []
-    assert told.ask(tmp_path, text, at=told.other).suspicion.doubt == "untouched"
-    assert told.subjects(tmp_path, f"{told.story.sha(told.guilty)[:10]} broke it", at=told.other) == []
+    assert project.subjects(tmp_path, text, at=project.other) == []
+    assert project.ask(tmp_path, text, at=project.other).suspicion.doubt == "untouched"
+    assert project.subjects(tmp_path, f"{project.story.sha(project.guilty)[:10]} broke it", at=project.other) == []
 
 
-def test_commits_that_the_issue_blames_come_first(told, tmp_path):
-    told.ask(tmp_path, "")
-    sha = told.story.sha(told.other)
-    changes = told.ask(tmp_path, f"worked in 1.0, broken in 1.1. Bisected to {sha[:9]}.").suspicion.changes
+def test_commits_that_the_issue_blames_come_first(project, tmp_path):
+    project.ask(tmp_path, "")
+    sha = project.story.sha(project.other)
+    changes = project.ask(tmp_path, f"worked in 1.0, broken in 1.1. Bisected to {sha[:9]}.").suspicion.changes
     assert [(change.commit.subject, change.basis) for change in changes] == [
         ("Add another module", "named"),
         ("Speed up the parser", "versions"),
@@ -153,62 +153,64 @@ def test_commits_that_the_issue_blames_come_first(told, tmp_path):
     assert changes[0].reasons[0].text == f"the issue says it broke with `{sha[:9]}`"
 
 
-def test_the_number_of_a_merged_change_leads_to_its_commits(told, tmp_path):
-    story = told.story
+def test_the_number_of_a_merged_change_leads_to_its_commits(project, tmp_path):
+    story = project.story
     inner = story.commit("2024-02-05", {"lib/parser.py": code("a = 3", "b = 4")}, "Try harder", branch="topic")
-    story.commit("2024-02-06", {}, "Merge pull request #77 from x", after=told.later, merges=inner)
+    story.commit("2024-02-06", {}, "Merge pull request #77 from x", after=project.later, merges=inner)
     story.commit("2024-02-07", {"y": "1"}, "Change y (#78)")
     text = "Broken since #77, see #78"
-    assert told.subjects(tmp_path, text) == ["Try harder"]
-    assert told.subjects(tmp_path, "caused by #78") == ["Change y (#78)"]
-    assert told.subjects(tmp_path, "caused by #7") == []
+    assert project.subjects(tmp_path, text) == ["Try harder"]
+    assert project.subjects(tmp_path, "caused by #78") == ["Change y (#78)"]
+    assert project.subjects(tmp_path, "caused by #7") == []
 
 
-def test_a_branch_named_like_a_commit_is_no_commit(told, tmp_path):
-    told.story.commit("2024-02-05", {"z": "1"}, "On a branch", branch="abc1234def")
-    assert told.subjects(tmp_path, "abc1234def broke it", at=told.later) == []
+def test_a_branch_named_like_a_commit_is_no_commit(project, tmp_path):
+    project.story.commit("2024-02-05", {"z": "1"}, "On a branch", branch="abc1234def")
+    assert project.subjects(tmp_path, "abc1234def broke it", at=project.later) == []
 
 
-def test_what_replaced_lines_took_away_is_remembered(told, tmp_path):
-    told.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
-    change = told.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
+def test_what_replaced_lines_took_away_is_remembered(project, tmp_path):
+    project.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
+    change = project.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
     assert change.commit.subject == "Speed up the parser"
     assert "changed `f1`; its lines were changed again or removed" in [r.text for r in change.reasons]
 
 
-def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(told, tmp_path):
+def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(project, tmp_path):
     moved = Spot("src/parsing.py", 5, 7, focus=(6, 6), symbol="f1")
-    told.story.commit("2024-02-20", {}, "Move the parser", moves={"lib/parser.py": "src/parsing.py"})
-    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1", moved)[0] == "Speed up the parser"
-    assert "Move the parser" not in [c.commit.subject for c in told.ask(tmp_path, "It hangs", moved).suspicion.recent]
+    project.story.commit("2024-02-20", {}, "Move the parser", moves={"lib/parser.py": "src/parsing.py"})
+    assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1", moved)[0] == "Speed up the parser"
+    assert "Move the parser" not in [
+        c.commit.subject for c in project.ask(tmp_path, "It hangs", moved).suspicion.recent
+    ]
 
 
-def test_releases_on_a_branch_count_from_where_it_left(told, tmp_path):
-    story = told.story
-    branch = story.commit("2024-01-21", {"v": "1.1.1"}, "Release 1.1.1", after=told.guilty, branch="v1.1.x")
+def test_releases_on_a_branch_count_from_where_it_left(project, tmp_path):
+    story = project.story
+    branch = story.commit("2024-01-21", {"v": "1.1.1"}, "Release 1.1.1", after=project.guilty, branch="v1.1.x")
     story.tag("v1.1.1", branch)
-    assert told.ask(tmp_path, "worked in 1.0, broken in 1.1.1").suspicion.span == "1.0 → 1.1.1"
-    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1.1")[0] == "Speed up the parser"
+    assert project.ask(tmp_path, "worked in 1.0, broken in 1.1.1").suspicion.span == "1.0 → 1.1.1"
+    assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1.1")[0] == "Speed up the parser"
 
 
-def test_two_releases_of_one_branch_give_the_days_between_them(told, tmp_path):
-    story = told.story
-    one = story.commit("2024-01-25", {"v": "1.1.1"}, "Release 1.1.1", after=told.guilty, branch="v1.1.x")
+def test_two_releases_of_one_branch_give_the_days_between_them(project, tmp_path):
+    story = project.story
+    one = story.commit("2024-01-25", {"v": "1.1.1"}, "Release 1.1.1", after=project.guilty, branch="v1.1.x")
     two = story.commit("2024-02-10", {"v": "1.1.2"}, "Release 1.1.2", after=one, branch="v1.1.x")
     story.tag("v1.1.1", one)
     story.tag("v1.1.2", two)
-    main = story.commit("2024-02-12", {"w": "1"}, "Go on", after=told.later)
-    found = told.ask(tmp_path, "worked in 1.1.1, broken in 1.1.2", at=main).suspicion
+    main = story.commit("2024-02-12", {"w": "1"}, "Go on", after=project.later)
+    found = project.ask(tmp_path, "worked in 1.1.1, broken in 1.1.2", at=main).suspicion
     assert found.span == "1.1.1 → 1.1.2, by the days of these releases"
     assert [change.commit.subject for change in found.changes] == ["Rewrite headers"]
 
 
-def test_commits_to_ignore_are_not_suspected(told, tmp_path):
-    told.story.build(tmp_path / "r")
-    guilty = told.story.sha(told.guilty)
+def test_commits_to_ignore_are_not_suspected(project, tmp_path):
+    project.story.build(tmp_path / "r")
+    guilty = project.story.sha(project.guilty)
     for number, content in enumerate([f"# reformat\n{guilty}\n{'0' * 40}\nnonsense\n"]):
         git(tmp_path / "r", "fast-import", "--quiet", stdin=ignoring(number, content))
-    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1") == []
+    assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1") == []
 
 
 def ignoring(number, content):
@@ -217,56 +219,56 @@ def ignoring(number, content):
     return head.encode() + b"M 100644 inline .git-blame-ignore-revs\ndata %d\n%s\n" % (len(data), data)
 
 
-def test_a_sweep_and_a_change_of_form_are_doubted(told, tmp_path):
+def test_a_sweep_and_a_change_of_form_are_doubted(project, tmp_path):
     many = {f"lib/x{number}.py": "x" for number in range(60)}
-    told.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
-    change = told.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
+    project.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
+    change = project.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
     assert {"touches 61 files at once", "its message is about formatting, not behaviour"} <= {
         r.text for r in change.reasons
     }
     assert change.score < 1
 
 
-def test_a_shallow_clone_says_so_and_blames_nobody(told, tmp_path):
-    told.story.build(tmp_path / "whole")
+def test_a_shallow_clone_says_so_and_blames_nobody(project, tmp_path):
+    project.story.build(tmp_path / "whole")
     subprocess.run(
         ["git", "clone", "--quiet", "--bare", "--depth=2", f"file://{tmp_path / 'whole'}", str(tmp_path / "r")],
         check=True,
     )
-    found = told.ask(tmp_path, "worked in 1.0, broken in 1.1", at=told.later).suspicion
+    found = project.ask(tmp_path, "worked in 1.0, broken in 1.1", at=project.later).suspicion
     assert (found.changes, found.doubt) == ((), "no_such_release")
-    assert [c.commit.subject for c in told.ask(tmp_path, "hangs", at=told.later).suspicion.recent] in (
+    assert [c.commit.subject for c in project.ask(tmp_path, "hangs", at=project.later).suspicion.recent] in (
         [],
         ["Rewrite headers"],
     )
 
 
-def test_a_clone_without_old_files_still_knows_which_commits_changed_a_path(told, tmp_path):
-    whole = told.story.build(tmp_path / "whole")
+def test_a_clone_without_old_files_still_knows_which_commits_changed_a_path(project, tmp_path):
+    whole = project.story.build(tmp_path / "whole")
     git(whole, "config", "uploadpack.allowFilter", "true")
     clone = ["git", "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{whole}", str(tmp_path / "r")]
     subprocess.run(clone, check=True)
     query = Query("It hangs", "worked in 1.0, broken in 1.1")
-    found = read_history(Repository.open(tmp_path / "r"), told.story.sha(told.later), query, [PLACE], {})
+    found = read_history(Repository.open(tmp_path / "r"), project.story.sha(project.later), query, [PLACE], {})
     change = found.suspicion.changes[0]
     assert (change.commit.subject, change.touches) == ("Speed up the parser", ())
     assert "changes `lib/parser.py`" in [reason.text for reason in change.reasons]
     assert [owner.name for owner in found.owners] == ["Ann", "Bob"]
 
 
-def test_the_same_question_has_the_same_answer(told, tmp_path):
-    first = told.ask(tmp_path, "worked in 1.0, broken in 1.2")
-    assert all(repr(told.ask(tmp_path, "worked in 1.0, broken in 1.2")) == repr(first) for _ in range(3))
+def test_the_same_question_has_the_same_answer(project, tmp_path):
+    first = project.ask(tmp_path, "worked in 1.0, broken in 1.2")
+    assert all(repr(project.ask(tmp_path, "worked in 1.0, broken in 1.2")) == repr(first) for _ in range(3))
 
 
-def test_a_place_beyond_the_end_of_a_file_is_no_fault(told, tmp_path):
-    told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/parser.py", 5, 900, focus=(6, 6)))
-    told.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/gone.py", 5, 9, focus=(6, 6)))
-    assert told.ask(tmp_path, "no place").suspicion.doubt == "no_version"
+def test_a_place_beyond_the_end_of_a_file_is_no_fault(project, tmp_path):
+    project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/parser.py", 5, 900, focus=(6, 6)))
+    project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/gone.py", 5, 9, focus=(6, 6)))
+    assert project.ask(tmp_path, "no place").suspicion.doubt == "no_version"
 
 
-def test_nothing_of_the_repository_runs(told, tmp_path):
-    clone = told.story.build(tmp_path / "r")
+def test_nothing_of_the_repository_runs(project, tmp_path):
+    clone = project.story.build(tmp_path / "r")
     (clone / "info").mkdir(exist_ok=True)
     (clone / "info" / "attributes").write_text("* diff=evil filter=evil\n")
     script = tmp_path / "evil.sh"
@@ -283,14 +285,14 @@ def test_nothing_of_the_repository_runs(told, tmp_path):
     for key in (*settings, "filter.evil.smudge", "filter.evil.clean"):
         git(clone, "config", key, str(script))
     git(clone, "config", "log.showSignature", "true")
-    assert told.subjects(tmp_path, "worked in 1.0, broken in 1.1")
+    assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1")
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_change_is_re_read_by_its_sha(told, tmp_path):
-    told.ask(tmp_path, "")
+def test_a_change_is_re_read_by_its_sha(project, tmp_path):
+    project.ask(tmp_path, "")
     repository = Repository.open(tmp_path / "r")
-    sha, read = told.story.sha(told.guilty), told.story.sha(told.other)
+    sha, read = project.story.sha(project.guilty), project.story.sha(project.other)
     assert subject_of(repository, repository.resolve("main"), sha) == "Speed up the parser"
     assert subject_of(repository, read, sha) is None
     assert subject_of(repository, read, "0" * 40) is None

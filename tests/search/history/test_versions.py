@@ -76,7 +76,7 @@ def test_releases_sort_as_versions_not_as_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "exact", "before", "after"),
+    ("requested", "exact", "before", "after"),
     [
         pytest.param("1.10", "v1.10", "v1.9.1", "v2.0", id="released"),
         pytest.param("1.10.0", "v1.10", "v1.9.1", "v2.0", id="with-a-zero-more"),
@@ -87,9 +87,9 @@ def test_releases_sort_as_versions_not_as_text(tmp_path):
         pytest.param("3.0", None, "v2.0", None, id="to-come"),
     ],
 )
-def test_neighbours_of_a_version(tmp_path, asked, exact, before, after):
+def test_neighbours_of_a_version(tmp_path, requested, exact, before, after):
     found = releases(tmp_path, "v1.9.1", "v1.10", "v2.0rc1", "v2.0")[""]
-    version = Version(asked)
+    version = Version(requested)
     answers = (found.exactly(version), found.before(version, 10**11), found.after(version))
     assert [answer and answer.tag for answer in answers] == [exact, before, after]
 

@@ -79,13 +79,13 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
 
 def _held(repository: Repository, sha: str, name: str) -> bool:
     command = ("grep", "-I", "-l", "-w", "-F", "-z", "--max-count=1", "-e", name, sha, "--")
-    return is_sha(sha) and bool(repository.settled("--no-pager", *command))
+    return is_sha(sha) and bool(repository.cached_output("--no-pager", *command))
 
 
 def _removed(repository: Repository, name: str, start: str, end: str) -> str | None:
     """Return the commit between two others that removed a name, if it is the last that changed the name's count."""
     command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
-    found = (repository.settled(*command) or b"").decode().split()
+    found = (repository.cached_output(*command) or b"").decode().split()
     return found[0] if found and _removes(repository, found[0], name) else None
 
 

@@ -81,7 +81,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         qualified = len(name.parts) > 1
         if not qualified and name.last in BUILT_IN:
             continue
-        users = inquiry.code.users(name.last, FEW_USERS)
+        users = inquiry.code.count_users(name.last, FEW_USERS)
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
             owned = "." in inquiry.code.index.name_of(row)
             yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
@@ -97,7 +97,7 @@ def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
         if row is not None and row not in known and int(code.index.def_file[row]) == first:
             found.setdefault(row, name)
     for row, name in list(found.items())[:MOST_OF_CODE]:
-        users = code.users(name.last, FEW_USERS)
+        users = code.count_users(name.last, FEW_USERS)
         hit = _Hit(name, row, len(name.parts) > 1, users, owned=False, used=True)
         fact = _fact(code, hit) if users <= FEW_USERS else None
         if fact and inquiry.issue.holds(name.words):

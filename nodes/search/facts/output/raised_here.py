@@ -113,6 +113,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"
     quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
-    if fact.exact and quoted and not any(witness.says(word) for word in quoted) and not is_raising(fact.text or ""):
+    if fact.exact and quoted and not any(witness.mentions(word) for word in quoted) and not is_raising(fact.text or ""):
         return "the trace does not give this line"
     return None

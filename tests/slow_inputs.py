@@ -26,7 +26,7 @@ MOST = 4
 """Maximum number of variants of one part."""
 
 
-class Bait(NamedTuple):
+class SlowInput(NamedTuple):
     """A text of variable length."""
 
     prefix: str
@@ -58,15 +58,17 @@ def _inside(value: Any) -> Iterator[Pattern]:
         yield from (pattern for part in value for pattern in _inside(part))
 
 
-def baits(pattern: Pattern) -> list[Bait]:
-    """Return baits for each repetition of a pattern, for the beginnings of its matches, and for both together."""
+def slow_inputs(pattern: Pattern) -> list[SlowInput]:
+    """Return slow inputs for each repetition of a pattern, for the beginnings of its matches, and for both together."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(text, pattern.flags | re.UNICODE)
     repeats = list(_repeats(tree, ""))
     wholes = [whole for sample in _samples(tree)[:2] for whole in (sample, sample[:-1])]
     together = [piece for prefix, repeated in repeats if prefix for piece in (prefix, prefix + repeated)]
     return list(
-        dict.fromkeys([Bait(*pair) for pair in repeats] + [Bait("", piece) for piece in wholes + together if piece])
+        dict.fromkeys(
+            [SlowInput(*pair) for pair in repeats] + [SlowInput("", piece) for piece in wholes + together if piece]
+        )
     )
 
 

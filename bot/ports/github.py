@@ -1,23 +1,19 @@
-"""The interfaces between the parts of the App: values, and protocols with their guarantees."""
+"""GitHub as the App sees it: repositories, issues, comments, and the calls that the App makes."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from bot.limits.writes import WHOLE, WriteBudget
 
 if TYPE_CHECKING:
-    from bot.report.document import Result
-    from nodes.evidence import NumberedEvidence
-    from nodes.state import BugTriageState, HumanExchange
+    pass
 
 Reaction = Literal["eyes", "rocket", "confused"]
-QuestionState = Literal["open", "answered", "withdrawn", "expired"]
-SignalKind = Literal["redirect", "stop", "answer", "correction"]
+
 
 OwnerCheck = Callable[[], Awaitable[None]]
 """Awaited before every write to GitHub.
@@ -232,184 +228,3 @@ class AppPort(Protocol):
 
     async def installation_of(self, repository: RepositoryRef) -> InstallationSeen | None:
         """Return the current installation of a repository; None if there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run asked a question."""
-
-    state: BugTriageState
-    exchange: HumanExchange
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The run ended; ``state.report`` is set."""
-
-    state: BugTriageState
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """The run ended without a result: it must not be reported, or it was aborted."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
-
-
-Outcome = Waiting | Finished | Stopped | Withheld
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """The stored state of one thing that should exist on GitHub."""
-
-    kind: str
-    """``sticky``, ``question``, ``labels``, ``reaction``, ``answer``, ``reply``, and so on."""
-    subject: str
-    """The identity within its kind: a question's id, a comment's id, or empty."""
-    wanted_hash: str
-    payload: str
-    done_hash: str | None = None
-    intent_at: datetime | None = None
-    """When a POST was last announced; timezone-aware, UTC."""
-    github_id: int | None = None
-    """The id of the created comment."""
-
-
-class EffectsPort(Protocol):
-    """The effects table (SPEC section 8); each method is one transaction."""
-
-    async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
-        """Return the stored effect; None if there is none."""
-
-    async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
-        """Set what should exist on GitHub; the last call wins. The stored id, done hash and intent are retained."""
-
-    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
-        """Set what should exist on GitHub unless it is set already; of concurrent calls exactly one succeeds."""
-
-    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
-        """Delete the stored effect because it no longer exists on GitHub; the next one is created again."""
-
-    async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
-        """Record durably that a POST is about to be sent."""
-
-    async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
-        """Record that GitHub refused the POST, so that nothing must wait for it."""
-
-    async def record_done(
-        self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
-    ) -> None:
-        """Record that the effect exists on GitHub, and clear the intent."""
-
-    async def pending(self, issue_key: str) -> list[Effect]:
-        """Return effects that are wanted but not done, oldest first."""
-
-    async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
-        """Return effects of a kind whose subject starts with a prefix, done or not, sorted by subject."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedQuestion:
-    """A row of the questions table: asked once, in this slot, across all runs of the issue."""
-
-    slot: int
-    """1 or 2."""
-    question_id: str
-    text: str
-    reason: str
-    options: tuple[str, ...]
-    asked_at: str
-    state: QuestionState = "open"
-    answer: str | None = None
-    answered_by: str | None = None
-    answer_url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """A run as ``/triage status`` and ``/triage why`` show it."""
-
-    number: int
-    status: str
-    """``queued``, ``running``, ``waiting``, ``finished``, ``stopped``, ``failed``."""
-    sha: str
-    brain: str
-    config_hash: str
-    result: Result | None = None
-    evidence: tuple[NumberedEvidence, ...] = ()
-    """The gathered evidence, in the order of its numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewSignal:
-    """A row for the signals table."""
-
-    kind: SignalKind
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A person's statement about this issue and another one."""
-
-    other: int
-    """The other issue's number in the same repository."""
-    duplicate: bool
-    """Whether the person called them duplicates; False means explicitly not duplicates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A person's judgement of the issue's last report."""
-
-    right: bool
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandEffects:
-    """The effects of a command. The store's part is applied in one transaction; ``publish`` then applies GitHub's."""
-
-    signals: tuple[NewSignal, ...] = ()
-    start: bool = False
-    """Queue a new run of the issue (or, with an answer or redirect, its next step)."""
-    muted: bool | None = None
-    """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
-    relations: tuple[Relation, ...] = ()
-    judgement: Judgement | None = None
-    add_labels: tuple[str, ...] = ()
-    remove_labels: tuple[str, ...] = ()
-    reaction: Reaction | None = None
-    reply: str | None = None
-    """A short reply comment; most commands need none."""
-
-
-class ControlPort(Protocol):
-    """The store's interface for commands, for one issue."""
-
-    async def commands_run(self, comment_id: int) -> tuple[str, ...]:
-        """Return the commands of a comment that already ran, in the form of ``Command.canonical``, with repetitions."""
-
-    async def last_run(self) -> RunView | None:
-        """Return the issue's newest run."""
-
-    async def questions(self) -> tuple[AskedQuestion, ...]:
-        """Return the questions asked on this issue."""
-
-    async def muted(self) -> bool:
-        """Return whether a person muted this issue."""
-
-    async def limits_met(self) -> tuple[str, ...]:
-        """Return the codes of the limits reached in the repository today."""
-
-    async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
-        """Record that the command ran and apply the store's part of its effects, in one transaction.
-
-        Idempotent by (comment id, updated_at, ordinal).
-        """

@@ -1,0 +1,96 @@
+"""The interfaces between the parts of the App: values, and protocols with their guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.ports.github import (
+    AppPort,
+    Comment,
+    FailedDelivery,
+    GitHubPort,
+    InstallationSeen,
+    Issue,
+    IssueRef,
+    OwnerCheck,
+    Permission,
+    Reaction,
+    RepositoryRef,
+)
+from bot.ports.store import (
+    AskedQuestion,
+    CommandEffects,
+    ControlPort,
+    Effect,
+    EffectsPort,
+    Judgement,
+    NewSignal,
+    QuestionState,
+    Relation,
+    RunView,
+    SignalKind,
+)
+
+if TYPE_CHECKING:
+    from nodes.state import BugTriageState, HumanExchange
+
+__all__ = [
+    "AppPort",
+    "AskedQuestion",
+    "CommandEffects",
+    "Comment",
+    "ControlPort",
+    "Effect",
+    "EffectsPort",
+    "FailedDelivery",
+    "Finished",
+    "GitHubPort",
+    "InstallationSeen",
+    "Issue",
+    "IssueRef",
+    "Judgement",
+    "NewSignal",
+    "Outcome",
+    "OwnerCheck",
+    "Permission",
+    "QuestionState",
+    "Reaction",
+    "Relation",
+    "RepositoryRef",
+    "RunView",
+    "SignalKind",
+    "Stopped",
+    "Waiting",
+    "Withheld",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The run asked a question."""
+
+    state: BugTriageState
+    exchange: HumanExchange
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run ended; ``state.report`` is set."""
+
+    state: BugTriageState
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The run ended without a result: it must not be reported, or it was aborted."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
+
+
+Outcome = Waiting | Finished | Stopped | Withheld

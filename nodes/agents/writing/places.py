@@ -1,0 +1,81 @@
+"""Place the files of a report: the lines around a fact, and the definition that contains them."""
+
+from __future__ import annotations
+
+from nodes.agents.writing.basis import FactBasis
+from nodes.context import CodePort
+from nodes.report import Suspect, TriageReport
+from nodes.search.facts import Fact
+from nodes.search.ranking.survey import Survey
+from nodes.search.types import Location
+
+AROUND = 2
+"""Number of lines quoted before and after the line of a fact."""
+
+
+async def suspect_of(
+    path: str, report: TriageReport, survey: Survey, basis: FactBasis, code: CodePort
+) -> Suspect | None:
+    """Return the place of a file: around its leading fact, else where the brain or the search found it."""
+    facts, lead_fact = basis.facts, basis.stated.headline
+    mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
+    shown = mine if any(facts[number] in (lead_fact, *basis.stated.strong) for number in mine) else ()
+    known = next((one for one in report.suspects if one.path == path), None)
+    lead = next((one for one in survey.leads if one.path == path), None)
+    strong = [facts[number] for number in mine if facts[number].strong]
+    strong.sort(key=lambda fact: fact is not lead_fact)
+    chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
+    base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
+    if base is None:
+        return None
+    why = facts[shown[0]].says[:300] if shown else ""
+    if chosen is not None and chosen.line is not None:
+        found = await _around(chosen, base, code)
+        if found is not None:
+            return found.model_copy(update={"facts": shown, "why": why})
+    if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
+        return None
+    return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
+
+
+async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
+    """Return the place of a fact: its definition if the search found it, with the lines around the fact quoted."""
+    line = fact.line or 1
+    for before, after in ((AROUND, AROUND), (AROUND, 0), (0, 0)):
+        start, end = max(1, line - before), line + after
+        quote = await code.read(base.path, start, end)
+        while quote is not None and start < line and not quote.partition("\n")[0].strip():
+            start, quote = start + 1, quote.partition("\n")[2]
+        if quote is not None and len(quote) <= 1_000:
+            break
+    else:
+        return None
+    same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
+    span: dict[str, object] = {}
+    if not same:
+        first, last = await _definition(fact, code) or (start, end)
+        span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
+    return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
+
+
+async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
+    """Return the first and last line of the definition that contains a fact's line."""
+    if not fact.symbol or not fact.line:
+        return None
+    found = await code.definitions(fact.symbol.rpartition(".")[2])
+    spans = ((one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == fact.path)
+    return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
+
+
+def _from_lead(lead: Location, best: float) -> Suspect:
+    return Suspect(
+        path=lead.path,
+        score=round(min(max(lead.score / best, 0.0), 1.0), 4) if best > 0 else 0.0,
+        start_line=lead.start_line,
+        end_line=lead.end_line,
+        symbol=lead.symbol,
+        quote=lead.quote[:1_000],
+        quote_start=lead.quote_start,
+        quote_end=lead.quote_end,
+        checked=True,
+    )

@@ -1,0 +1,169 @@
+"""The brain: its input, its judgements, and the lookups that it may make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from nodes.evidence import NumberedEvidence
+from nodes.issue.facts import IssueFacts
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
+from nodes.search.issue.forms import IssueForm
+from nodes.search.types import FileSketch, PlaceSketch
+from nodes.sources.route import SourceInfo
+from nodes.state import BugTriageState, SupervisorDecision, Usage
+
+J = TypeVar("J")
+
+
+COMPRESS_FROM = 6_000
+"""Seed 002, MAX_CONTEXT_CHARS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the issue."""
+
+    url: str
+    """The address in the issue."""
+    data_url: str
+    """Its content."""
+
+
+@runtime_checkable
+class PictureReader(Protocol):
+    """A brain that can read pictures."""
+
+    async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
+        """Copy the words of each picture.
+
+        Raises:
+            ModelError: the model gave no answer, or takes no images.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LookupResult:
+    """The answer to a lookup."""
+
+    found: tuple[NumberedEvidence, ...] = ()
+    note: str = ""
+    """The reason why nothing was found, or the number of further results."""
+
+
+class LookupPort(Protocol):
+    """Lookups that a brain may make while it judges. Every result shown to it becomes evidence."""
+
+    @property
+    def remaining(self) -> int:
+        """The number of lookups left."""
+
+    async def look_up(self, wanted: Look) -> LookupResult:
+        """Answer or refuse a lookup; both count against the limit."""
+
+    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
+
+    def show(self, place: PlaceSketch) -> NumberedEvidence | None:
+        """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
+
+    async def body(self, place: PlaceSketch, tokens: int) -> str:
+        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """A file that a model may choose, in few words."""
+
+    sketch: FileSketch
+    facts: tuple[str, ...] = ()
+    """Checked relations between words of the issue and lines of this file, as sentences."""
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.sketch.path
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The input of a brain: the state, the issue's facts, and the numbered evidence."""
+
+    state: BugTriageState
+    title: str
+    body: str
+    """The whole body."""
+    facts: IssueFacts
+    evidence: tuple[NumberedEvidence, ...] = ()
+    """In the order of their numbers."""
+    search_confidence: float = 0.0
+    """The engine's calibrated probability that its first file is right."""
+    files: tuple[FileCard, ...] = ()
+    """The first files of the search for a model to choose from, in the order of the search."""
+    looks: LookupPort | None = None
+    """The port for lookups; None if the brain may make none."""
+    bodies: Mapping[str, str] = field(default_factory=dict)
+    """Whole functions by the id of their evidence, for a critic."""
+    language: str = "en"
+    """The language in which a model writes."""
+    forms: tuple[IssueForm, ...] = ()
+    """The repository's issue forms."""
+    sources: tuple[SourceInfo, ...] = ()
+    """The outside sources that may be queried at this point of the run."""
+    compress_from: int = COMPRESS_FROM
+    """Characters of the body above which a model gets it without its middle."""
+    pictures: str = ""
+    """The words that a model read in the issue's pictures; not part of the issue's own text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Generic[J]):
+    """A judgement, who made it, and what it cost."""
+
+    value: J
+    judged_by: str = "rules"
+    usage: Usage = field(default_factory=Usage)
+    fallback: str | None = None
+    """The reason why the model did not judge, although it should have."""
+    dropped: int = 0
+    """The number of parts of the answer that were removed because they cite unknown evidence."""
+    compressed: bool = False
+    """Whether the model got the issue's text without its middle, because it is long."""
+    remarks: tuple[str, ...] = ()
+    """Remarks of the report about the model that judged."""
+
+
+class Brain(Protocol):
+    """The judgements a run needs (SPEC section 3)."""
+
+    @property
+    def name(self) -> str:
+        """A model's name, or ``rules``."""
+
+    async def decide(self, case: Case) -> Judged[SupervisorDecision]:
+        """Choose the next step."""
+
+    async def investigate(self, case: Case) -> Judged[Investigation]:
+        """Assess the issue."""
+
+    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
+        """Judge the results of the code search."""
+
+    async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
+        """Judge the results from outside the repository."""
+
+    async def audit(self, case: Case) -> Judged[Audit]:
+        """Try to refute the main hypothesis."""
+
+    async def write(self, case: Case) -> Judged[Draft]:
+        """Propose the report."""
+
+
+class ModelError(Exception):
+    """The model gave no usable judgement, so rules judge instead. The message gives the reason in one line."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        """The usage of the failed call, which is charged anyway."""
