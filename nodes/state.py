@@ -307,6 +307,8 @@ class BugTriageState(Value):
     """Notes from before the run that the report must contain."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right, from the last search."""
+    search_support: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How far search and model together support the first place; None if no model read the code."""
     search_prefers: Short = ""
     """The first file of the search, if a model that read the code prefers another one; empty if they agree."""
     retry_pending: bool = False
@@ -351,6 +353,7 @@ class Update(TypedDict, total=False):
     retry_count: int
     retry_pending: bool
     search_confidence: float
+    search_support: float | None
     search_prefers: str
     reading: Investigation | None
     requires_human_review: bool

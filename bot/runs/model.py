@@ -10,6 +10,8 @@ from bot.settings import Settings
 from nodes.brains.budget import RunLimits
 from nodes.brains.models import ModelSettings
 
+AGREEMENT = "agreement.json"
+"""The file of a fitted table of agreement, in the data directory."""
 _PROBE_SECONDS = 5.0
 
 
@@ -33,6 +35,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
         memory=settings.triage_data_dir / "models.json",
+        agreement=settings.triage_data_dir / AGREEMENT,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
 

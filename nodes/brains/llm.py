@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
@@ -76,6 +77,11 @@ class LLMBrain:
     def compress_from(self) -> int:
         """Characters of an issue's text above which the models get it without its middle."""
         return self._settings.compress_from
+
+    @property
+    def agreement_file(self) -> Path | None:
+        """The file of a table of agreement that a backtest may have fitted to this model; None for the shipped one."""
+        return self._settings.agreement
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""

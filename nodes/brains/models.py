@@ -218,6 +218,8 @@ class ModelSettings:
     """The reasoning effort to request; None leaves it to the model."""
     memory: Path | None = None
     """The file that stores what was learnt about endpoints; None stores nothing."""
+    agreement: Path | None = None
+    """The file of a table of agreement that a backtest fitted; None for the shipped table."""
 
 
 class Models:
