@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -79,8 +79,10 @@ class RecordedModel:
 
     def __init__(self, settings: ModelSettings, recording: Recording) -> None:
         self.name = judge_of(settings)
+        self.reads_code = settings.default
         self.key = settings_key(recording.settings)
-        self._settings = settings
+        # The table that the results are fitted to must not depend on an earlier fit.
+        self._settings = replace(settings, agreement=None)
         self._recording = recording
         self._pace = Pace(settings.calls_per_minute)
         self._network = httpx.AsyncHTTPTransport()
@@ -123,6 +125,7 @@ class ReplayedModel:
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{recording.path} was written by another release: record again with --fresh") from error
         self.name = judge_of(self._settings)
+        self.reads_code = self._settings.default
         self.key = settings_key(recording.settings)
         self._recording = recording
 

@@ -57,6 +57,9 @@ class Scored:
     model_confidence: float | None = None
     """The confidence of the model's last reading of the code, as the run used it; None if no model read it."""
 
+    opinions: dict[str, float] | None = None
+    """What search and model thought of the first file (``nodes.agreement``); None if no model read the code."""
+
     @property
     def rank(self) -> int:
         """Rank of the first file that the fix changed, from 1; 0 if none of the named files was changed."""
