@@ -168,6 +168,8 @@ class Usage(Value):
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = Field(default=0, exclude_if=lambda value: not value)
+    """Input tokens that the provider took from its prompt cache; not serialised if there were none."""
 
     def __add__(self, other: Usage) -> Usage:
         """Sum the counters."""
@@ -175,6 +177,7 @@ class Usage(Value):
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
         )
 
 

@@ -32,7 +32,7 @@ def listed(request: Request) -> dict[str, str]:
 
 def is_choosing(request: Request) -> bool:
     """Whether a request asks which files to read."""
-    return "You are the file reader" in request["messages"][0]["content"]
+    return any("You are the file reader" in str(message["content"]) for message in request["messages"])
 
 
 def chooses(request: Request, *paths: str, **more: Any) -> Reply:

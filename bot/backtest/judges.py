@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -193,7 +194,7 @@ def read_settings(stored: dict[str, Any]) -> ModelSettings:
         **{name: stored[name] for name in _STORED},
         base_url=stored["base_url"],
         limits=RunLimits(**stored["limits"]),
-        price=lambda model, into, out: cost(prices, model, into, out),
+        price=partial(cost, prices),
     )
 
 

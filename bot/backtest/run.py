@@ -214,7 +214,7 @@ async def _run(repository: Repository, triager: BlindTriager, case: Case, judgin
         fell_back=bool(blind.result.metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
         used=tuple(
-            Used(model, used.calls, used.input_tokens, used.output_tokens)
+            Used(model, used.calls, used.input_tokens, used.output_tokens, used.cached_tokens)
             for model, used in sorted(judging.used.items())
         ),
         engine_first=blind.engine_first,

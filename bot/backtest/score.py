@@ -20,6 +20,8 @@ class Used(NamedTuple):
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_tokens: int = 0
+    """Those of the input that the provider took from its cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def spent(cases: Sequence[Scored], prices: str) -> Spent:
     """Add up what the models of these cases were asked, at the given prices."""
     used, known = [one for case in cases for one in case.used], read_prices(prices)
     priced = all(one.model in known for one in used)
-    millionths = sum(cost(known, one.model, one.input_tokens, one.output_tokens) for one in used)
+    millionths = sum(cost(known, one.model, one.input_tokens, one.output_tokens, one.cached_tokens) for one in used)
     return Spent(
         sum(one.calls for one in used),
         sum(one.input_tokens for one in used),

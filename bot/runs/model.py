@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from bot.ceilings import cost, read_ceiling, read_prices
 from bot.errors import UserError
@@ -29,7 +30,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
-        price=lambda model, into, out: cost(prices, model, into, out),
+        price=partial(cost, prices),
         timeout=settings.triage_model_timeout,
         max_output_tokens=settings.triage_model_output_tokens,
         compress_from=settings.triage_context_chars,

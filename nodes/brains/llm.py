@@ -10,19 +10,20 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
 
-from nodes.brains.briefing import EVIDENCE, build_briefing, build_supervisor_context, select
+from nodes.brains.briefing import build_briefing, build_supervisor_context, select
 from nodes.brains.budget import ModelBudget
 from nodes.brains.models import Models
 from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
 from nodes.brains.replies import InvalidOutput
+from nodes.brains.shared import build_rules
 from nodes.brains.structured import Message, Structured, ask_structured
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_beside, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
+from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -45,9 +46,6 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 
 
 T = TypeVar("T", bound=BaseModel)
-_FOR_CRITIC = 2_000
-"""Characters of evidence for a critic, without what the whole functions add."""
-
 logger = logging.getLogger(__name__)
 
 _FORCED_FALLBACK = SupervisorDecision(
@@ -131,8 +129,8 @@ class LLMBrain:
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
-        # The first functions are shown whole, which leaves less room for the rest.
-        return await self._ask(case, "critic", Audit, select(case.evidence, _FOR_CRITIC if case.bodies else EVIDENCE))
+        # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
+        return await self._ask(case, "critic", Audit, select(case.evidence))
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""
@@ -149,7 +147,7 @@ class LLMBrain:
             answer: Structured[T] = await ask_structured(
                 model,
                 schema,
-                _conversation(build_role_prompt(role, case.language), build_briefing(case, shown)),
+                (build_rules(case), ("human", build_briefing(case, shown, role))),
                 budget=self._paying(case.state),
             )
         except InvalidOutput as invalid:

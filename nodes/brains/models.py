@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from nodes.brains.budget import Pace, RunBudget, RunLimits
+from nodes.brains.budget import Pace, Price, RunBudget, RunLimits, no_price
 from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
@@ -209,8 +209,8 @@ class ModelSettings:
     """For the whole process. Servers and workers use a limit that they share."""
     limits: RunLimits = _LIMITS
     """For one run of this process alone. Servers and workers count in the store."""
-    price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
-    """What input and output tokens of a model cost, in millionths of a dollar."""
+    price: Price = no_price
+    """What tokens of a model cost."""
     max_output_tokens: int = 3_000
     compress_from: int = COMPRESS_FROM
     """Characters of an issue's text above which a model gets it without its middle."""

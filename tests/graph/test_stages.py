@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from benchmarks.models import Scripted
+from benchmarks.models import Scripted, repeated_tokens
 from bot.report.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from nodes.brains.llm import LLMBrain
@@ -129,14 +130,14 @@ class Certain(EngineCode):
         return replace(await super().survey(query), confidence=self.sure)
 
 
-async def triage(server: ModelServer, engine: Engine, script: Any, sure: float = 0.5) -> Triaged:
+async def triage(server: ModelServer, engine: Engine, script: Any, sure: float = 0.5, body: str = BODY) -> Triaged:
     server.script = script
     server.requests.clear()
     models = Models(ModelSettings(base_url=server.url, max_retries=0, timeout=patience(10), calls_per_minute=10**6))
     code = Certain(engine, engine.commit())
     code.sure = sure
-    ctx = context(LLMBrain(models), rules=RulesBrain(), code=code, title=TITLE, body=BODY)
-    start = initial_state(TITLE, BODY, repository="o/r", sha=code.sha)
+    ctx = context(LLMBrain(models), rules=RulesBrain(), code=code, title=TITLE, body=body)
+    start = initial_state(TITLE, body, repository="o/r", sha=code.sha)
     graph = build_graph(InMemorySaver(serde=serializer()))
     try:
         outcome = await advance(graph, ctx, "t", start)
@@ -317,3 +318,30 @@ async def test_a_models_labels_are_the_repositorys_own(server: ModelServer, engi
         return reply
 
     assert (await triage(server, engine, script)).report.labels == ("bug",)
+
+
+async def test_every_specialist_is_sent_the_same_beginning(server: ModelServer, engine: Engine) -> None:
+    run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})))
+    stages = [request for request in run.requests if "You are the supervisor" not in said(request)]
+    assert len(stages) == 6
+    assert len({request["messages"][0]["content"] for request in stages}) == 1
+    starts = [request["messages"][1]["content"].partition("You are the ")[0] for request in stages]
+    whole = {start.partition("## Evidence")[0] for start in starts}
+    assert len(whole) == 1
+    assert BODY.strip() in whole.pop()
+    critic, writer = (start for start in starts if "## Evidence" in start)
+    assert critic == writer
+    # The reversed list, the functions, the critic and the writer begin with more than a third of what they have.
+    assert repeated_tokens(stages) > 0.3 * sum(len(said(request)) / 4 for request in stages[1:])
+
+
+async def test_a_long_issue_is_shared_in_part_and_read_whole_once(server: ModelServer, engine: Engine) -> None:
+    lines = "\n".join(f"Step {number} of the long report is repeated." for number in range(120))
+    long = f"{BODY}\n{lines}\nThe end."
+    run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})), body=long)
+    stages = [said(request) for request in run.requests if "You are the supervisor" not in said(request)]
+    steps = [set(re.findall(r"Step \d+ of", text)) for text in stages]
+    assert len(steps[0]) >= 118  # two lines may be divided
+    assert all(len(step) < 80 for step in steps[1:])
+    assert len({text.partition("You are the ")[0].partition("## Evidence")[0] for text in stages}) == 1
+    assert all("The end." in text for text in stages)
