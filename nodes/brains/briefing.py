@@ -87,7 +87,7 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
 
 # Characters per section; together with the instructions they stay below 8,000 tokens.
 _FACTS = 1_500
-EVIDENCE = 3_600
+EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600
 _EXCHANGES = 2_000
