@@ -1,4 +1,4 @@
-"""What the first file is worth after a model read the code, from a small table in ``agreement.json``.
+"""The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
 
 The search's probability is calibrated for its own first file, and a model's number for nothing. What tells more is
 whether both prefer the same file, whether the model does so again when the list is reversed, and whether the search
@@ -53,7 +53,7 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How far opinions support a file, by relation and by both probabilities."""
+    """The support that opinions give a file, by relation and by both probabilities."""
 
     search_from: tuple[float, ...]
     """The lowest probability of the search of each column."""

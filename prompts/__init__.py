@@ -56,7 +56,7 @@ def build_role_prompt(role: Role, language: str = "en") -> str:
 
 
 def build_shared_prompt(language: str = "en") -> str:
-    """What every specialist is told first, the same bytes in every request of a run."""
+    """What every specialist receives first, the same bytes in every request of a run."""
     return f"{_SHARED}\n\n{_load('rules')}{_in_language(language)}"
 
 

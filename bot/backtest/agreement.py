@@ -103,11 +103,11 @@ def _row(relation: Relation, number: int, readings: Sequence[Reading], before: T
 
 
 def _reading(case: Scored) -> Reading | None:
-    said = case.opinions
-    if said is None or not said.get("same_in_both_orders"):
+    numbers = case.opinions
+    if numbers is None or not numbers.get("same_in_both_orders"):
         return None
-    agree, near = bool(said["agree"]), bool(said["near"])
-    opinions = Opinions(said["search"], said["model"], agree, same_in_both_orders=True, near=near)
+    agree, near = bool(numbers["agree"]), bool(numbers["near"])
+    opinions = Opinions(numbers["search"], numbers["model"], agree, same_in_both_orders=True, near=near)
     return Reading(opinions, case.right)
 
 

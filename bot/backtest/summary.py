@@ -40,7 +40,7 @@ class Parameters:
 
     @property
     def fitted(self) -> list[str]:
-        """What became of the table of agreement, in lines."""
+        """The result of fitting the table of agreement, in lines."""
         return [] if self.agreement is None else self.agreement.lines()
 
 
