@@ -34,6 +34,7 @@ from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindTriager
 from nodes.brains.calls.fitting import counted
 from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.report import TriageReport
 from nodes.search.engine import Engine
@@ -132,6 +133,10 @@ class Run:
     calls: int
     tokens: int
     """Estimated input tokens of all requests."""
+    repeated: int
+    """Those of them at the beginning of a request that an earlier request of the run begins with too."""
+    later: int
+    """Estimated input tokens of all requests but the first."""
     status: str
     by: str
     seconds: float
@@ -190,6 +195,8 @@ async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServe
         doubts=report.doubts,
         calls=len(server.requests),
         tokens=sum(_tokens(request) for request in server.requests),
+        repeated=repeated_tokens(server.requests),
+        later=sum(_tokens(request) for request in server.requests[1:]),
         status=report.status,
         by=report.written_by,
         seconds=time.perf_counter() - began,
@@ -198,6 +205,28 @@ async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServe
 
 def _tokens(request: Request) -> int:
     return counted([(turn["role"], str(turn["content"])) for turn in request["messages"]])
+
+
+def repeated_tokens(requests: Sequence[Request]) -> int:
+    """Return the tokens of requests that stand, byte for byte, at the beginning of an earlier one of the same run.
+
+    A cache of a provider can serve these, unless it counts the schema of the answer among what comes first.
+    """
+    texts = [_bytes_of(request) for request in requests]
+    longest = (
+        max((_common(text, before) for before in texts[:number]), default=0) for number, text in enumerate(texts)
+    )
+    return sum(estimate(text[:length]) for text, length in zip(texts, longest, strict=True))
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _bytes_of(request: Request) -> str:
+    return "".join(f"<{turn['role']}>\n{turn['content']}\n" for turn in request["messages"])
 
 
 def _table(runs: Sequence[Run], who: Sequence[str]) -> Iterator[str]:
@@ -214,6 +243,8 @@ def _table(runs: Sequence[Run], who: Sequence[str]) -> Iterator[str]:
         yield f"… above the search's confidence   {len(above)}"
         yield f"reports that name a doubt         {_share(mine, lambda one: bool(one.doubts))}"
         yield f"written by rules                  {sum(one.by == 'rules' for one in mine)}"
+        repeated, later = sum(one.repeated for one in mine), sum(one.later for one in mine)
+        yield f"input tokens after the first call  {repeated / max(later, 1):.1%} begin an earlier request"
         for label, part in (
             ("search sure", [one for one in searched if one.search >= SURE]),
             ("search unsure", [one for one in searched if one.search < SURE]),

@@ -148,6 +148,10 @@ class Evaluation(Part):
     overall_score: float = 0.0
 
 
+DISAGREE = "The search and the model disagree"
+"""The beginning of a doubt that names both first files."""
+
+
 class TriageReport(Part):
     """The report that every run ends with."""
 
@@ -195,6 +199,10 @@ class TriageReport(Part):
     """Fingerprints of the crashes in the issue: equal for the same crash, independent of version and machine."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """The program's calibrated confidence after the citation penalty; a model can only lower it."""
+    support: float | None = Field(default=None, ge=0, le=1, exclude_if=lambda value: value is None)
+    """How far search and model together support the first place, after the same penalty: what a claim needs, instead of
+    the confidence, if a model read the code. Not serialised if none did.
+    """
     requires_human_review: bool = False
     review_message: Line = ""
     """For maintainers: what happened and what to do."""
@@ -213,3 +221,13 @@ class TriageReport(Part):
     github_comment: str = ""
     """Markdown draft of the single comment."""
     ticket: Ticket = Ticket()
+
+    @property
+    def claim_strength(self) -> float:
+        """The number that a claim is compared by."""
+        return self.confidence if self.support is None else self.support
+
+    @property
+    def is_in_models_order(self) -> bool:
+        """Whether a model that disagrees with the search ordered the places."""
+        return any(doubt.startswith(DISAGREE) for doubt in self.doubts)

@@ -26,13 +26,13 @@ def ranks(*suspects: str, **more: Any) -> Reply:
 
 def listed(request: Request) -> dict[str, str]:
     """The ids of the files that a request lists, by path, in the order of the list."""
-    said = "\n".join(message["content"] for message in request["messages"])
-    return {path: name for name, path in re.findall(r"^(F\d+) (\S+)", said, re.MULTILINE)}
+    prompts = "\n".join(message["content"] for message in request["messages"])
+    return {path: name for name, path in re.findall(r"^(F\d+) (\S+)", prompts, re.MULTILINE)}
 
 
 def is_choosing(request: Request) -> bool:
     """Whether a request asks which files to read."""
-    return "You are the file reader" in request["messages"][0]["content"]
+    return any("You are the file reader" in str(message["content"]) for message in request["messages"])
 
 
 def chooses(request: Request, *paths: str, **more: Any) -> Reply:

@@ -12,7 +12,8 @@ ScopeKind = Literal["run", "repository", "installation", "all", "author"]
 NONE = "none"
 # Bounded repetitions, so that a long value in the environment costs linear time.
 _PART = re.compile(r"([a-z]{1,20})=(\d{1,12}(?:\.\d{1,6})?)")
-_PRICE = re.compile(r"([^\s=,]{1,200})=(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
+_DOLLARS = r"(\d{1,6}(?:\.\d{1,6})?)"
+_PRICE = re.compile(rf"([^\s=,]{{1,200}})={_DOLLARS}/{_DOLLARS}(?:/{_DOLLARS})?")
 _WORDS = {
     "calls": "model calls",
     "tokens": "model tokens",
@@ -137,8 +138,8 @@ def describe_limit(code: str) -> str:
 
 ANSWERS_AN_HOUR = 20
 """Default number of comments per author and hour whose commands are answered."""
-Prices = Mapping[str, tuple[float, float]]
-"""Dollars per million input tokens and per million output tokens, by model."""
+Prices = Mapping[str, tuple[float, ...]]
+"""Dollars per million input tokens, output tokens and, if they cost less, cached input tokens, by model."""
 
 
 def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
@@ -165,27 +166,36 @@ def read_author_ceiling(text: str) -> AuthorCeiling:
 
 
 def read_prices(text: str) -> Prices:
-    """Parse ``gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60``, in dollars per million input and output tokens.
+    """Parse ``gpt-4o=2.50/10/1.25 gpt-4o-mini=0.15/0.60``: dollars per million input, output and cached input tokens.
 
     Raises:
         ValueError: the text has another form.
     """
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, tuple[float, ...]] = {}
     for part in text.replace(",", " ").split():
         price = _PRICE.fullmatch(part)
         if price is None:
             raise ValueError(
                 f"“{part}” is not a price: write model=dollars/dollars, per million input and output tokens"
             )
-        found[price[1]] = (float(price[2]), float(price[3]))
+        found[price[1]] = tuple(float(dollars) for dollars in price.groups()[1:] if dollars is not None)
     return found
 
 
-def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int) -> int:
-    """Return the cost in millionths of a dollar; 0 for a model without a price."""
+def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
+    """Return the cost in millionths of a dollar; 0 for a model without a price.
+
+    Args:
+        prices: of all models.
+        model: its name.
+        input_tokens: all of them.
+        output_tokens: all of them.
+        cached_tokens: those of the input that came from a prompt cache; without a price they cost the same.
+    """
     # Dollars per million tokens equal millionths of a dollar per token.
-    into, out = prices.get(model, (0.0, 0.0))
-    return round(input_tokens * into + output_tokens * out)
+    into, out, *of_cache = prices.get(model, (0.0, 0.0))
+    cached = min(cached_tokens, input_tokens) if of_cache else 0
+    return round((input_tokens - cached) * into + output_tokens * out + cached * sum(of_cache))
 
 
 def day_of(now: float) -> str:

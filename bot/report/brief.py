@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.report.comment.folds import ranked_by
 from bot.report.sanitise import block, code, prose
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
@@ -108,7 +109,7 @@ def _places(report: TriageReport) -> str:
     known = [place for place in report.suspects if place.facts][:MOST_PLACES]
     ranked = [place for place in report.suspects if not place.facts][:MOST_PLACES]
     parts = ["\n\n".join(map(_quoted, known))] if known else []
-    parts += [_listed(ranked)] if ranked else []
+    parts += [_listed(ranked, ranked_by(report))] if ranked else []
     return "## Places\n\n" + "\n\n".join(parts) if parts else ""
 
 
@@ -117,6 +118,6 @@ def _quoted(place: Suspect) -> str:
     return f"{code(f'{place.path}:{place.quote_start}-{place.quote_end}')}{symbol}\n\n{block(place.quote)}"
 
 
-def _listed(places: Sequence[Suspect]) -> str:
+def _listed(places: Sequence[Suspect], title: str) -> str:
     lines = (f"- {code(f'{one.path}:{one.start_line}-{one.end_line}')}" for one in places)
-    return "\n".join(("Ranked by the search, without a checked fact:", "", *lines))
+    return "\n".join((f"{title}, without a checked fact:", "", *lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.ephemeral import NoSignals
 from bot.settings.repository import RepositoryConfig
+from nodes.agreement import load_fitted
 from nodes.brains.llm import LLMBrain
 from nodes.context import (
     COMPRESS_FROM,
@@ -77,5 +78,6 @@ def build_context(
         labels=labels,
         language=config.language,
         compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
+        agreement=load_fitted(brain.agreement_file, brain.name) if isinstance(brain, LLMBrain) else None,
         claim_from=config.limits.claim_from,
     )

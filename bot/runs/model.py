@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from bot.errors import UserError
 from bot.limits.ceilings import cost, read_ceiling, read_prices
@@ -10,6 +11,8 @@ from bot.settings import Settings
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import ModelSettings
 
+AGREEMENT = "agreement.json"
+"""The file of a fitted table of agreement, in the data directory."""
 _PROBE_SECONDS = 5.0
 
 
@@ -27,12 +30,13 @@ def model_settings(settings: Settings) -> ModelSettings:
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
-        price=lambda model, into, out: cost(prices, model, into, out),
+        price=partial(cost, prices),
         timeout=settings.triage_model_timeout,
         max_output_tokens=settings.triage_model_output_tokens,
         compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
         memory=settings.triage_data_dir / "models.json",
+        agreement=settings.triage_data_dir / AGREEMENT,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
 

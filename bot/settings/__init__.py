@@ -178,15 +178,16 @@ class Settings(BaseSettings):
         ge=500,
         le=200_000,
         description="Characters of an issue's text above which a model gets its beginning and end only; the "
-        "first message about code is also limited to 1,500 tokens of it.",
+        "stages after the first get 500 tokens of it.",
     )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
     )
     triage_prices: str = Field(
         "",
-        description="Prices of models, in dollars per million input and output tokens; a limit on `cost` needs them.",
-        examples=["gpt-4o=2.50/10 gpt-4o-mini=0.15/0.60"],
+        description="Prices of models, in dollars per million input and output tokens, and per million cached input "
+        "tokens if they cost less; a limit on `cost` needs them.",
+        examples=["gpt-4o=2.50/10/1.25 gpt-4o-mini=0.15/0.60"],
     )
     triage_limits_run: str = Field(
         "calls=40",

@@ -85,8 +85,8 @@ class Limits(Section):
     suspects: Annotated[int, Field(ge=1, le=3)] = 3
     """Suspect locations shown before the folded sections."""
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
-    """Confidence below which a report claims no cause and only suggests where to start reading. ``triage backtest``
-    recommends a value for this repository."""
+    """Confidence (with a model: support) below which a report claims no cause and only suggests where to start reading.
+    ``triage backtest`` recommends a value for this repository."""
 
 
 class RepositoryConfig(Section):

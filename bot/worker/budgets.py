@@ -177,9 +177,9 @@ class SharedBudget:
             raise ModelError(f"{why}; the wait is too long, or the run was postponed too often")
         raise PostponedError(why, after=seconds)
 
-    def amount(self, model: str, input_tokens: int, output_tokens: int) -> Amount:
+    def amount(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> Amount:
         """Return the amount of a call with this number of tokens."""
-        price = cost(self.prices, model, input_tokens, output_tokens)
+        price = cost(self.prices, model, input_tokens, output_tokens, cached_tokens)
         return Amount(calls=1, tokens=input_tokens + output_tokens, cost=price)
 
     @contextlib.asynccontextmanager
@@ -199,6 +199,6 @@ class _Reserved:
 
     async def settle(self, usage: Usage) -> None:
         """Replace the reserved amount by the actual one: return the difference, or count it if the call cost more."""
-        spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens)
+        spent = self.budget.amount(self.model, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
         MODEL_COST.labels(self.model).inc(spent.cost / 1_000_000)
         await self.budget.counters.refund(self.budget.scopes, self.amount - spent)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
-from nodes.agents.code.agreement import Opinions, confidence_of
 from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
@@ -26,6 +25,7 @@ from nodes.agents.code.candidates import (
 from nodes.agents.code.lookups import CodeLookups
 from nodes.agents.code.objections import look_up_objections
 from nodes.agents.writing.statement import reporter_query
+from nodes.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.brains import is_model_asked, judge
 from nodes.brains.files import SHOWN as FILES_SHOWN
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
@@ -48,6 +48,8 @@ class Gathered:
     candidates: Candidates
     looks: CodeLookups
     case: Case
+    near: frozenset[str]
+    """The search's first files, and those among its first five with a strong fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,13 @@ class Read:
     ranked: tuple[NumberedEvidence, ...]
     """The same evidence in the brain's order, best first."""
     confidence: float
+    """Shown in the report."""
+    support: float | None = None
+    """How far search and model together support the first place; None if rules judged."""
     search_prefers: str = ""
     """The first file of the search, if the brain prefers another one."""
+    opinions: Opinions | None = None
+    """What the support follows from."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -80,6 +87,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     return {
         "findings": (_finding(read),),
         "search_confidence": read.confidence,
+        "search_support": read.support,
         "search_prefers": read.search_prefers,
         "trace": (_entry(state, gathered, read, started),),
         "metrics": metrics_of(read.judged),
@@ -99,7 +107,7 @@ def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Up
         duration_ms=round((time.perf_counter() - started) * 1000),
     )
     finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
-    return {"findings": (finding,), "search_confidence": 0.0, "trace": (entry,)}
+    return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
 
 
 def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
@@ -139,7 +147,13 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         files=await _files(query, ranking, pointed, survey, context) if is_model_asked(context, state) else (),
         looks=looks if ranking.commit else None,
     )
-    return Gathered(query, ranking, candidates, looks, case)
+    return Gathered(query, ranking, candidates, looks, case, _near(ranking, survey))
+
+
+def _near(ranking: Ranking, survey: Survey) -> frozenset[str]:
+    """Return the files of which a model that disagrees with the search may be believed."""
+    strong = {fact.path for fact in survey.facts if fact.strong and not fact.refuses} & set(survey.paths)
+    return frozenset((*(hit.path for hit in ranking.files[:NEAR]), *map(str, strong)))
 
 
 async def _survey(state: BugTriageState, context: Context) -> Survey:
@@ -201,8 +215,15 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     ranked = rescored(in_order(seen, suspects))
     by_id = {item.id: item for item in ranked}
     prefers = _search_prefers(judged.value, ranked, gathered)
-    confidence = _confidence(judged.value, case, agree=not prefers)
-    return Read(judged, tuple(by_id[item.id] for item in seen), ranked, confidence, prefers)
+    shown = tuple(by_id[item.id] for item in seen)
+    if not suspects:
+        return Read(judged, shown, ranked, 0.0, 0.0, prefers)
+    reading, near = judged.value, ranked[0].evidence.locator.path in gathered.near
+    opinions = Opinions(
+        case.search_confidence, reading.confidence, not prefers, reading.same_in_both_orders, near or not prefers
+    )
+    confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
+    return Read(judged, shown, ranked, confidence, support, prefers, opinions)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:
@@ -213,12 +234,6 @@ def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], ga
     # The same file, not the same place: the search's probability is about files.
     first = ranked[0].evidence
     return "" if first.locator.path == files[0].path or POINTED in first.reasons else files[0].path[:300]
-
-
-def _confidence(reading: CodeReading, case: Case, *, agree: bool) -> float:
-    if not reading.suspects:
-        return 0.0
-    return confidence_of(Opinions(case.search_confidence, reading.confidence, agree, reading.same_in_both_orders))
 
 
 def _is_read(state: BugTriageState, context: Context) -> bool:
@@ -262,7 +277,7 @@ def _finding(read: Read) -> AgentFinding:
         agent_name="codebase_search",
         summary=read.judged.value.summary,
         details=read.judged.value.details,
-        confidence=read.confidence,
+        confidence=read.confidence if read.support is None else read.support,
         relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
         evidence=tuple(item.evidence.key for item in read.seen),
         judged_by=read.judged.judged_by,
@@ -275,7 +290,19 @@ def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
     scores = [item.evidence.score for item in read.seen if item.id not in looked_up]
     lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
     used = 0.0 if read.seen == gathered.candidates.all != gathered.candidates.strong else lowest
-    return {"threshold_used": used, "avg_score": round(sum(scores) / len(scores), 4) if scores else 0.0}
+    mean = round(sum(scores) / len(scores), 4) if scores else 0.0
+    return {"threshold_used": used, "avg_score": mean, **_opinions(read)}
+
+
+def _opinions(read: Read) -> dict[str, float]:
+    """Return what a table of agreement is fitted to, as numbers."""
+    opinions = read.opinions
+    if opinions is None or read.support is None:
+        return {}
+    orders = {} if opinions.same_in_both_orders is None else {"same_in_both_orders": opinions.same_in_both_orders}
+    numbers = {"search": opinions.search, "model": opinions.model, "support": read.support}
+    signs = {"agree": opinions.agree, "near": opinions.near, **orders}
+    return {**numbers, **{name: float(value) for name, value in signs.items()}}
 
 
 def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:

@@ -50,9 +50,16 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     judged = await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
     confidence = penalised(_raw_confidence(case, judged, checked), checked.audit)
+    support = _raw_support(case, judged, checked)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
     composed = compose(
-        case, checked, evaluation, confidence=confidence, written_by=judged.judged_by, fallback=judged.fallback
+        case,
+        checked,
+        evaluation,
+        confidence=confidence,
+        support=None if support is None else penalised(support, checked.audit),
+        written_by=judged.judged_by,
+        fallback=judged.fallback,
     )
     report = await _stated(composed, case, context)
     verdict = _gate(case, report, context.claim_from)
@@ -94,12 +101,25 @@ def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> floa
     own, searched = judged.value.confidence, case.state.search_confidence
     if not _needs_search(case, judged):
         return own
-    first = next(iter(checked.draft.suspects), None)
-    path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
-    if judged.judged_by != "rules" and path and _read_first(case.state) not in ("", path):
+    if judged.judged_by != "rules" and _moved(case, checked):
         # Nobody but the writer prefers this file, so only what remains of the probability is left for it.
         return min(own, searched, round(1 - searched, 4))
     return min(own, searched)
+
+
+def _raw_support(case: Case, judged: Judged[Draft], checked: Checked) -> float | None:
+    """Return how far search and model support the first place before penalties; None if only the confidence counts."""
+    support = case.state.search_support
+    if support is None or not _was_searched(case.state) or (judged.judged_by != "rules" and _moved(case, checked)):
+        return None
+    return support if judged.judged_by == "rules" else min(judged.value.confidence, support)
+
+
+def _moved(case: Case, checked: Checked) -> bool:
+    """Return whether the draft puts another file first than the model that read the code."""
+    first = next(iter(checked.draft.suspects), None)
+    path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
+    return bool(path) and _read_first(case.state) not in ("", path)
 
 
 def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
@@ -168,7 +188,7 @@ async def _with_search_result(report: TriageReport, survey: Survey, context: Con
     stated = await state_facts(without_code_claims(report), survey, context.code, ordered=True)
     tried = (*stated.tried, "Searched the code for the words of the issue alone.")[-6:]
     sure = round(penalised(survey.confidence, report.citation_audit), 4)
-    return stated.model_copy(update={"confidence": sure, "tried": tried})
+    return stated.model_copy(update={"confidence": sure, "support": None, "tried": tried})
 
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
@@ -216,7 +236,7 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
     # A gap of a model's critic is named in the report. Rules reject nothing.
     rejected = feedback is not None and feedback.verdict == "REJECTED" and not by_model
     signals = Signals(
-        confidence=report.confidence,
+        confidence=report.claim_strength,
         citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
         hallucination=bool(report.citation_audit.fabricated),
         unreadable=is_unreadable(state),
@@ -237,7 +257,8 @@ def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) 
     is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.
     """
     audit = report.citation_audit
-    faulty = bool(audit.fabricated or audit.failed) and state.search_confidence >= signals.threshold
+    support = state.search_confidence if state.search_support is None else state.search_support
+    faulty = bool(audit.fabricated or audit.failed) and support >= signals.threshold
     first = not _was_searched(state)
     return faulty or first or (signals.conflict and is_objection_open(state)) or signals.all_filtered
 
@@ -250,7 +271,7 @@ def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
     kept = state.best_draft
     if kept is None or (_was_searched(state) and _is_blind(state)):
         return report
-    return kept if kept.confidence >= report.confidence else report
+    return kept if kept.claim_strength >= report.claim_strength else report
 
 
 def _is_blind(state: BugTriageState) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nodes.brains.fence import compress, fence
+from nodes.brains.shared import build_message, build_rest, format_facts, join_sections
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
-from nodes.issue.facts import IssueFacts
-from nodes.search.types import StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
+from prompts import Role
 
 
 def build_supervisor_context(state: BugTriageState, *, fenced: bool = False) -> str:
@@ -86,41 +86,34 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
 
 
 # Characters per section; together with the instructions they stay below 8,000 tokens.
-_BODY_LATER = 1_800
-"""Characters of the issue for roles that judge what others found in it."""
-_FACTS, _FACTS_LATER = 1_500, 500
-EVIDENCE = 3_600
+_FACTS = 1_500
+EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600
 _EXCHANGES = 2_000
 _REJECTED = 1_500
-_FRAMES = 5
-_EACH = 10
 
 
-def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = ()) -> str:
-    """Build the human message of every role except the supervisor; all text from strangers is fenced."""
+def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:
+    """Build the human message of a role, except supervisor and readers; all text from strangers is fenced."""
     state = case.state
-    # Masked before it is cut: half of a token would no longer be recognised.
-    body = compress(mask(case.body), min(_BODY_LATER, case.compress_from) if shown else case.compress_from)
-    issue = f"{mask(case.title)[:300]}\n\n{body}"
-    # Facts repeat parts of the issue: a role that judges evidence needs them only if the issue was shortened.
-    needed = not shown or body != mask(case.body)
-    facts = compress(mask(format_facts(case.facts)), _FACTS_LATER if shown else _FACTS) if needed else ""
+    evidence = fence("evidence", "\n\n".join(map(_evidence, shown))) if shown else ""
     findings = compress(_format_findings(state.findings), _FINDINGS_LATER if shown else _FINDINGS)
-    quotes = "\n\n".join(_evidence(item, case.bodies.get(item.id, "")) for item in shown)
-    sections = [
-        ("Issue", fence("issue", issue)),
-        ("Words in its pictures, read by a model", fence("pictures", case.pictures)) if case.pictures else None,
-        ("Facts a program read from it", fence("facts", facts)) if facts else None,
-        ("Evidence", fence("evidence", quotes)) if shown else None,
+    # Only the role that reads the issue closely needs all of it.
+    rest, facts = ("", "") if shown else (build_rest(case), compress(mask(format_facts(case.facts)), _FACTS))
+    bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
+    sections = (
+        ("The part of the issue that is left out above", rest),
+        ("Facts a program read from it", fence("facts", facts) if facts else ""),
+        ("The first functions, whole", fence("functions", "\n\n".join(bodies)) if bodies else ""),
         ("Findings so far", fence("findings", findings)),
         ("Human exchanges so far", fence("exchanges", exchanges(case))),
-        ("Critic", fence("critic", critique(case))) if state.critic_feedback else None,
-        ("Rejected draft", fence("rejected", compress(rejection(case), _REJECTED))) if state.best_draft else None,
-    ]
-    parts = [f"## {section[0]}\n{section[1]}" for section in sections if section]
-    return "\n\n".join(filter(None, (_format_redirect_instructions(state.redirect_instructions), *parts)))
+        ("Critic", fence("critic", critique(case)) if state.critic_feedback else ""),
+        ("Rejected draft", fence("rejected", compress(rejection(case), _REJECTED)) if state.best_draft else ""),
+    )
+    parts = (_format_redirect_instructions(state.redirect_instructions), join_sections(sections))
+    quoted = f"## Evidence\n{evidence}" if evidence else ""
+    return build_message(case, role, "\n\n".join(filter(None, parts)), quoted)
 
 
 def select(evidence: Iterable[NumberedEvidence], room: int = EVIDENCE) -> tuple[NumberedEvidence, ...]:
@@ -136,32 +129,11 @@ def select(evidence: Iterable[NumberedEvidence], room: int = EVIDENCE) -> tuple[
     return tuple(item for item in numbered if item.id in chosen)
 
 
-def _evidence(item: NumberedEvidence, body: str = "") -> str:
+def _evidence(item: NumberedEvidence) -> str:
     evidence = item.evidence
     heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
     reasons = f"Found because: {'; '.join(evidence.reasons[:4])}" if evidence.reasons else ""
-    return "\n".join(filter(None, (heading, body or evidence.quote, reasons)))
-
-
-def format_facts(facts: IssueFacts) -> str:
-    """Format the facts extracted from the issue, one line per kind."""
-    lists = (
-        ("Errors", facts.errors),
-        ("Symbols", facts.symbols),
-        ("Paths", facts.paths),
-        ("Modules", facts.modules),
-        ("Versions", facts.versions),
-        ("Platforms", facts.platforms),
-        ("Form", tuple(f"{heading}: {content[:200]}" for heading, content in facts.form)),
-    )
-    lines = [f"{name}: {' | '.join(values[:_EACH])}" for name, values in lists if values]
-    return "\n".join([*map(_trace, facts.traces[:3]), *lines]) or "None."
-
-
-def _trace(trace: StackTrace) -> str:
-    error_text = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
-    frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
-    return f"Stack trace ({trace.language}), innermost first: {error_text[:300]}\n  " + "\n  ".join(frames)
+    return "\n".join(filter(None, (heading, evidence.quote, reasons)))
 
 
 def exchanges(case: Case) -> str:

@@ -21,11 +21,21 @@ def fence(name: str, text: str) -> str:
 
 def squeeze(text: str, tokens: int) -> str:
     """Compress a text until its estimated size is at most this number of tokens."""
+    return compress(text, _limit(text, tokens))
+
+
+def cut_at(text: str, tokens: int) -> tuple[int, int]:
+    """Return how many characters of the beginning and of the end a squeezed text keeps."""
+    limit = _limit(text, tokens)
+    return (len(text), 0) if limit >= len(text) else (limit * 2 // 3, limit // 3)
+
+
+def _limit(text: str, tokens: int) -> int:
     limit = len(text)
-    while (counted := estimate(short := compress(text, limit))) > tokens and limit > 0:
+    while (counted := estimate(compress(text, limit))) > tokens and limit > 0:
         # Proportional steps need few estimates; ``limit - 1`` guarantees progress.
         limit = min(limit - 1, limit * tokens // counted)
-    return short
+    return limit
 
 
 def compress(text: str, limit: int) -> str:

@@ -8,23 +8,22 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, StringConstraints, create_model
 
-from nodes.brains.briefing import format_facts
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.opening import later_messages
+from nodes.brains.shared import TITLE, Message, build_conversation, join_sections
 from nodes.context import Case, FileCard, LookupPort
 from nodes.judgements import FILES, FileStep
 from nodes.search.types import PlaceSketch
 from nodes.trust.secrets import mask
-from prompts import build_role_prompt
 
 SHOWN = 16
 """Number of files of the search that a model sees."""
 LIST, LIST_AGAIN = 1_800, 1_100
 """Maximum tokens of the list, and of the reversed list."""
 SURE, UNSURE = 0.65, 0.5
-"""Confidences of the search and of the model, in this order, from which an agreeing model is not asked again."""
-_ISSUE, _ISSUE_AGAIN, _FACTS, _SIBLINGS, _PICTURES = 900, 450, 150, 80, 200
+"""A model that agrees with a search of the first probability, with at least the second, is not asked again."""
+_SIBLINGS = 80
 _FIRST = 4
 """Number of files that are shown with more of their code."""
 _LINE, _FACT = 110, 150
@@ -52,9 +51,9 @@ _DETAILS = (
 
 
 class Asks(Protocol):
-    """Sends a prompt with a schema."""
+    """Sends messages with a schema."""
 
-    async def __call__(self, system: str, human: str, schema: type[FileStep]) -> FileStep:
+    async def __call__(self, messages: Sequence[Message], schema: type[FileStep]) -> FileStep:
         """Return the model's answer."""
 
 
@@ -118,9 +117,8 @@ def _chosen(step: FileStep, shown: Sequence[FileCard]) -> tuple[FileCard, ...]:
 
 
 async def _ask(case: Case, shown: Sequence[FileCard], ask: Asks, *, again: bool, analysis: str) -> FileStep:
-    system = build_role_prompt("files", case.language)
-    human = build_file_list(case, shown, again=again, analysis=analysis)
-    return await ask(system, human, file_schema([f"F{number}" for number in range(1, len(shown) + 1)]))
+    messages = build_file_list(case, shown, again=again, analysis=analysis)
+    return await ask(messages, file_schema([f"F{number}" for number in range(1, len(shown) + 1)]))
 
 
 def file_schema(ids: Sequence[str]) -> type[FileStep]:
@@ -133,26 +131,17 @@ def file_schema(ids: Sequence[str]) -> type[FileStep]:
     return create_model("FileStep", __base__=FileStep, __doc__=FileStep.__doc__, files=(tuple[listed, ...], field))
 
 
-def build_file_list(case: Case, shown: Sequence[FileCard], *, again: bool, analysis: str) -> str:
-    """Return the message of the file stage: the issue, later messages, the files, and the title again."""
-    title, body = mask(case.title)[:300], mask(case.body)
-    text = f"{title}\n\n{body}".strip()
-    issue = squeeze(text, _ISSUE_AGAIN if again else _ISSUE)
-    # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
-    facts = fence("facts", squeeze(mask(format_facts(case.facts)), _FACTS)) if issue != text and not again else ""
-    pictures = fence("pictures", squeeze(case.pictures, _PICTURES)) if case.pictures else ""
+def build_file_list(case: Case, shown: Sequence[FileCard], *, again: bool, analysis: str) -> tuple[Message, Message]:
+    """Return the messages of the file stage: the issue, what was said since, the files, and the title again."""
     rank = {card.path: number for number, card in enumerate(case.files)}
     sections = (
-        ("Issue", fence("issue", issue)),
-        ("Words in its pictures, read by a model", pictures),
-        ("Facts a program read from the whole of it", facts),
         ("What was read from it", fence("reading", reading) if (reading := _reading(case)) else ""),
         ("Said since", later_messages(case)),
         ("An earlier analysis", fence("analysis", mask(analysis)) if analysis else ""),
         ("Files", fence("files", mask(_listed(shown, LIST_AGAIN if again else LIST, rank)))),
-        ("The title again", fence("title", title)),
+        ("The title again", fence("title", mask(case.title)[:TITLE])),
     )
-    return "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
+    return build_conversation(case, "files", join_sections(sections))
 
 
 def _reading(case: Case) -> str:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
 
-from nodes.brains.briefing import EVIDENCE, build_briefing, build_supervisor_context, select
+from nodes.brains.briefing import build_briefing, build_supervisor_context, select
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
+from nodes.brains.shared import build_rules
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import Role, build_role_prompt, build_supervisor_correction, build_supervisor_system_prompt
+from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -44,9 +46,6 @@ def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = (
 
 
 T = TypeVar("T", bound=BaseModel)
-_FOR_CRITIC = 2_000
-"""Characters of evidence for a critic, without the functions that are shown whole."""
-
 logger = logging.getLogger(__name__)
 
 _FORCED_FALLBACK = SupervisorDecision(
@@ -76,6 +75,11 @@ class LLMBrain:
     def compress_from(self) -> int:
         """Characters of an issue's text above which the models get it without its middle."""
         return self._settings.compress_from
+
+    @property
+    def agreement_file(self) -> Path | None:
+        """The file of a table of agreement that a backtest may have fitted to this model; None for the shipped one."""
+        return self._settings.agreement
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step; after two invalid answers, the next step is the writer (PRD section 5)."""
@@ -125,8 +129,8 @@ class LLMBrain:
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
-        # The first functions are shown whole, which leaves less room for the rest.
-        return await self._ask(case, "critic", Audit, select(case.evidence, _FOR_CRITIC if case.bodies else EVIDENCE))
+        # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
+        return await self._ask(case, "critic", Audit, select(case.evidence))
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""
@@ -143,7 +147,7 @@ class LLMBrain:
             answer: Structured[T] = await ask_structured(
                 model,
                 schema,
-                _conversation(build_role_prompt(role, case.language), build_briefing(case, shown)),
+                (build_rules(case), ("human", build_briefing(case, shown, role))),
                 budget=self._paying(case.state),
             )
         except InvalidOutput as invalid:

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, format_facts, rejection
+from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, rejection
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import compress, fence, squeeze
+from nodes.brains.fence import fence, squeeze
+from nodes.brains.shared import join_sections
 from nodes.context import Case, FileCard, LookupResult
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Look
@@ -17,9 +18,6 @@ from nodes.search.types import Signature
 from nodes.trust.secrets import mask
 from prompts import build_engine_order
 
-ISSUE, ISSUE_AGAIN = 1_500, 500
-"""Token limits of the issue, and of its repetition after the file stage."""
-FACTS = 200
 LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 CANDIDATES, CANDIDATES_TOKENS = 20, 2_300
@@ -41,29 +39,21 @@ _UNINFORMATIVE = re.compile(r"in \S+$|outside any definition$|defines nothing$|i
 
 
 class Opening(NamedTuple):
-    """The first message, and the candidates that it contains."""
+    """What the first message adds to the issue, and the candidates that it contains."""
 
     text: str
     shown: tuple[NumberedEvidence, ...]
 
 
 def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening:
-    """Combine the issue, later messages, and the candidates in the engine's order."""
-    text = f"{mask(case.title)[:300]}\n\n{mask(case.body)}".strip()
-    issue = squeeze(compress(text, 300 + case.compress_from), ISSUE)
-    # Facts repeat parts of the issue, so they are only needed if the issue was shortened.
-    facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != text else ""
+    """Combine later messages and the candidates in the engine's order."""
     described = _described(candidates[:CANDIDATES])
     order = build_engine_order(case.search_confidence)
     sections = (
-        ("Issue", fence("issue", issue)),
-        ("Words in its pictures, read by a model", fence("pictures", case.pictures) if case.pictures else ""),
-        ("Facts a program read from the whole of it", facts),
         ("Said since", later_messages(case)),
         ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
     )
-    message = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
-    return Opening(message, tuple(candidates[: len(described)]))
+    return Opening(join_sections(sections), tuple(candidates[: len(described)]))
 
 
 class OpenedFile(NamedTuple):
@@ -75,18 +65,14 @@ class OpenedFile(NamedTuple):
 
 
 def build_function_opening(case: Case, files: Sequence[OpenedFile], analysis: str) -> Opening:
-    """Combine the issue, the analysis of the file stage, and the functions of the chosen files."""
-    title = mask(case.title)[:300]
-    issue = squeeze(f"{title}\n\n{mask(case.body)}".strip(), ISSUE_AGAIN)
+    """Combine the analysis of the file stage and the functions of the chosen files."""
     described = [_opened(one, _OUTLINES[min(number, 4)]) for number, one in enumerate(files)]
     sections = (
-        ("Issue", fence("issue", issue)),
         ("Said since", later_messages(case)),
         ("Analysis of the file reader", fence("analysis", squeeze(mask(analysis), _ANALYSIS)) if analysis else ""),
         ("Files", fence("files", mask("\n\n".join(described)))),
     )
-    message = "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
-    return Opening(message, tuple(item for one in files for item in one.places))
+    return Opening(join_sections(sections), tuple(item for one in files for item in one.places))
 
 
 def _opened(one: OpenedFile, outline: int) -> str:

@@ -26,12 +26,13 @@ from nodes.brains.opening import (
     show_lookup_result,
 )
 from nodes.brains.rules.places import is_named_by_maintainer
+from nodes.brains.shared import build_conversation
 from nodes.context import Case, Judged, LookupPort, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import LOOKS, CodeReading, CodeStep, FileStep
 from nodes.state import Usage
 from nodes.trust.secrets import mask
-from prompts import build_ranking_request, build_role_prompt
+from prompts import build_ranking_request
 
 T = TypeVar("T", bound=BaseModel)
 NO_RANKING = "The model chose files and ranked no function of them."
@@ -117,11 +118,8 @@ class Reader:
         opening = await self._open(choice, candidates, looks) if looks and choice else None
         opening = opening or build_opening(self._case, candidates)
         self._shown = {item.id: item for item in opening.shown}
-        self._messages = (
-            ("system", build_role_prompt("codebase_search", self._case.language)),
-            ("human", opening.text),
-        )
-        # If model and search agree and are sure, a lookup would not change enough to be worth a request.
+        self._messages = build_conversation(self._case, "codebase_search", opening.text)
+        # Where model and search agree and are sure, a look would change nothing that is worth a request.
         step = await self._with_looks(looks) if looks and not (choice and choice.sure) else None
         if step is None:
             step = await self._rank(choice) if self._shown else NOTHING
@@ -190,8 +188,8 @@ class Reader:
             raise ModelError(f"{self._model.name} kept requesting lookups after the last one", self._usage)
         return CodeStep(summary=NO_RANKING, suspects=_firsts(choice, self._shown), confidence=choice.confidence)
 
-    async def _ask_files(self, system: str, human: str, schema: type[FileStep]) -> FileStep:
-        answer = await self._answered(schema, (("system", system), ("human", human)), None)
+    async def _ask_files(self, messages: Sequence[Message], schema: type[FileStep]) -> FileStep:
+        answer = await self._answered(schema, messages, None)
         return answer.value
 
     async def _ask(self, room: int) -> CodeStep:

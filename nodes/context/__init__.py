@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from nodes.agreement import Table
 from nodes.context.brain import (
     COMPRESS_FROM,
     Brain,
@@ -262,5 +263,7 @@ class Context:
     """Characters of the issue's text above which a model gets it without its middle."""
     labels: LabelReader | None = None
     """Reads the repository's labels, of which a model may propose any; None if the repository is not on GitHub."""
+    agreement: Table | None = None
+    """How far search and model together support a file, fitted to this model; None for the shipped table."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""

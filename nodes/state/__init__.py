@@ -168,6 +168,8 @@ class Usage(Value):
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = Field(default=0, exclude_if=lambda value: not value)
+    """Input tokens that the provider took from its prompt cache; not serialised if there were none."""
 
     def __add__(self, other: Usage) -> Usage:
         """Sum the counters."""
@@ -175,6 +177,7 @@ class Usage(Value):
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
         )
 
 
@@ -307,6 +310,8 @@ class BugTriageState(Value):
     """Notes from before the run that the report must contain."""
     search_confidence: float = 0.0
     """The engine's calibrated probability that its first file is right, from the last search."""
+    search_support: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How far search and model together support the first place; None if no model read the code."""
     search_prefers: Short = ""
     """The first file of the search, if a model that read the code prefers another one; empty if they agree."""
     retry_pending: bool = False
@@ -351,6 +356,7 @@ class Update(TypedDict, total=False):
     retry_count: int
     retry_pending: bool
     search_confidence: float
+    search_support: float | None
     search_prefers: str
     reading: Investigation | None
     requires_human_review: bool

@@ -174,6 +174,14 @@ async def test_the_supervisor_is_offered_what_is_configured_and_nothing_else(bra
     assert judged.value.also == tuple((offered or [])[:1])
 
 
+async def test_cached_tokens_are_counted(brain, server):
+    reply = says(READING)
+    details = {"prompt_tokens_details": {"cached_tokens": 64}}
+    server.script = [Reply({**reply.body, "usage": {**reply.body["usage"], **details}})]
+    judged = await brain.read_code(_case(), EVIDENCE)
+    assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20, cached_tokens=64)
+
+
 async def test_a_specialist_judges(brain, server):
     server.script = [says(READING)]
     judged = await brain.read_code(_case(), EVIDENCE)

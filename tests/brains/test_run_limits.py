@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.limits.ceilings import cost, read_ceiling
+from bot.limits.ceilings import cost, read_ceiling, read_prices
 from bot.runs.model import model_settings
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
@@ -84,6 +84,31 @@ async def test_what_a_resumed_run_had_spent_counts() -> None:
         budget.begin(before)
         with pytest.raises(ModelError, match="budget"):
             await budget.reserve(CALL)
+
+
+async def test_cached_tokens_cost_what_their_price_says(stored: Any) -> None:
+    used = Usage(calls=1, input_tokens=900, output_tokens=100, cached_tokens=800)
+    settings = Settings(
+        triage_limits_run="cost=2.80", triage_prices="gpt-4o=1000/2000/100", triage_model_calls_per_minute=100_000
+    )
+    cheap = Models(model_settings(settings)).budget()
+    # 0.38 dollars a call instead of 1.10: three calls fit with the reservation of 2 dollars for the next.
+    for budget, calls in ((cheap, 3), (alone("cost=2.80"), 1), (stored("cost=2.80"), 1)):
+        number = 0
+        while number < 5:
+            try:
+                reserved = await budget.reserve(CALL)
+            except ModelError:
+                break
+            await reserved.settle(used)
+            number += 1
+        assert number == calls
+
+
+def test_cached_tokens_without_a_price_cost_the_same() -> None:
+    assert cost(read_prices("m=1/2"), "m", 100, 10, 90) == 120
+    assert cost(read_prices("m=1/2/0.5"), "m", 100, 10, 90) == 75
+    assert cost(read_prices("m=1/2/0.5"), "m", 100, 10, 900) == 70
 
 
 def test_the_price_of_a_call_is_the_stores() -> None:

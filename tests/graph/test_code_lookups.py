@@ -16,8 +16,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
-from nodes.agents.code.agreement import Opinions, confidence_of
 from nodes.agents.code.candidates import find_candidates, rescored
+from nodes.agreement import Opinions, confidence_of, support_of
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
@@ -205,15 +205,25 @@ def ranking(confidence: float, *paths: str) -> Ranking:
 def test_how_sure_a_models_first_file_is(
     search: float, model: float, agree: bool, orders: bool | None, expected: float
 ) -> None:
-    opinions = Opinions(search, model, agree=agree, same_in_both_orders=orders)
-    assert confidence_of(opinions) == pytest.approx(expected)
+    opinions = Opinions(search, model, agree=agree, same_in_both_orders=orders, near=True)
+    assert support_of(opinions) == pytest.approx(expected)
+    assert confidence_of(opinions) == pytest.approx(min(expected, search))
 
 
 def test_a_models_number_alone_raises_nothing() -> None:
     for search in (0.0, 0.3, 0.5, 0.7, 0.99, 1.0):
         for model in (0.0, 0.4, 0.5, 0.8, 1.0):
             for agree, orders in ((True, None), (True, False), (False, None), (False, False)):
-                assert confidence_of(Opinions(search, model, agree, orders)) <= search
+                for near in (True, False):
+                    assert support_of(Opinions(search, model, agree, orders, near)) <= search
+
+
+@pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.9])
+def test_a_file_that_the_search_has_far_down_is_not_believed(search: float) -> None:
+    near, far = (Opinions(search, 0.95, agree=False, same_in_both_orders=True, near=near) for near in (True, False))
+    assert support_of(far) < min(0.65, support_of(near))
+    assert (support_of(near) >= 0.65) == (search < 0.7)
+    assert max(confidence_of(near), confidence_of(far)) <= search
 
 
 def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:

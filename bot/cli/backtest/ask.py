@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.cli.backtest.agreement import fit
 from bot.cli.backtest.blind import BlindTriager
 from bot.cli.backtest.fixes import read_fixes
 from bot.cli.backtest.judges import Judge, RecordedModel, ReplayedModel, Rules, settings_key, stored_settings
@@ -81,6 +82,7 @@ async def answer(
         target=asked.target,
         seconds=round(time.perf_counter() - began, 2),
         prices=prices,
+        agreement=fit(found[-1].cases, model.reads_code) if model is not None else None,
     )
     return Outcome(tuple(found), about, recording.path if recording else None)
 

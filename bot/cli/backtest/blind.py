@@ -49,8 +49,8 @@ class BlindRun:
 
     @property
     def confidence(self) -> float:
-        """Confidence in the first file; 0 without suspects, because the report's confidence then concerns no file."""
-        return self.result.report.confidence if self.result.report.suspects else 0.0
+        """What decides about a claim of the first file; 0 without suspects, because the number concerns no file."""
+        return self.result.report.claim_strength if self.result.report.suspects else 0.0
 
 
 class BlindTriager:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -79,8 +80,10 @@ class RecordedModel:
 
     def __init__(self, settings: ModelSettings, recording: Recording) -> None:
         self.name = judge_of(settings)
+        self.reads_code = settings.default
         self.key = settings_key(recording.settings)
-        self._settings = settings
+        # The table that the results are fitted to must not depend on an earlier fit.
+        self._settings = replace(settings, agreement=None)
         self._recording = recording
         self._pace = Pace(settings.calls_per_minute)
         self._network = httpx.AsyncHTTPTransport()
@@ -123,6 +126,7 @@ class ReplayedModel:
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{recording.path} was written by another release: record again with --fresh") from error
         self.name = judge_of(self._settings)
+        self.reads_code = self._settings.default
         self.key = settings_key(recording.settings)
         self._recording = recording
 
@@ -190,7 +194,7 @@ def read_settings(stored: dict[str, Any]) -> ModelSettings:
         **{name: stored[name] for name in _STORED},
         base_url=stored["base_url"],
         limits=RunLimits(**stored["limits"]),
-        price=lambda model, into, out: cost(prices, model, into, out),
+        price=partial(cost, prices),
     )
 
 

@@ -118,6 +118,7 @@ def as_text(engine: Found, model: Found, about: Parameters) -> str:
             *_listed("First place fixed", first.only_model, engine.cases, model.cases),
             *_listed("First place broken", first.only_engine, engine.cases, model.cases),
             _cost(model, about),
+            *about.fitted,
             *left_out(model),
         )
     )
@@ -202,6 +203,7 @@ def _pair(engine: Scored, model: Scored) -> dict[str, Any]:
             "used": [one._asdict() for one in model.used],
             "seconds": model.model_seconds,
         },
+        "opinions": model.opinions,
         "engine_probability": model.engine_confidence,
         "agree": bool(model.ranked) and model.ranked[0] == model.engine_first,
     }

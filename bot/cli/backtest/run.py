@@ -214,19 +214,27 @@ async def _run(repository: Repository, triager: BlindTriager, case: Case, judgin
         fell_back=bool(blind.result.metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
         used=tuple(
-            Used(model, used.calls, used.input_tokens, used.output_tokens)
+            Used(model, used.calls, used.input_tokens, used.output_tokens, used.cached_tokens)
             for model, used in sorted(judging.used.items())
         ),
         engine_first=blind.engine_first,
         engine_confidence=blind.engine_confidence,
         model_confidence=_model_confidence(blind.result),
+        opinions=_opinions(blind.result),
     )
 
 
 def _model_confidence(result: Result) -> float | None:
     """Return the confidence of the last reading of code by a model."""
     read = [entry for entry in result.trace if entry.node == "codebase_search" and entry.judged_by != "rules"]
-    return read[-1].confidence if read else None
+    return read[-1].scores.get("support", read[-1].confidence) if read else None
+
+
+def _opinions(result: Result) -> dict[str, float] | None:
+    """Return the opinions of the last reading of code by a model."""
+    read = [entry.scores for entry in result.trace if entry.node == "codebase_search" and "support" in entry.scores]
+    names = ("search", "model", "agree", "near", "same_in_both_orders")
+    return {name: read[-1][name] for name in names if name in read[-1]} if read else None
 
 
 def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:

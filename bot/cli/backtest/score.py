@@ -20,6 +20,8 @@ class Used(NamedTuple):
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_tokens: int = 0
+    """Those of the input that the provider took from its cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,9 @@ class Scored:
     """The search's calibrated confidence in its first file."""
     model_confidence: float | None = None
     """The confidence of the model's last reading of the code, as the run used it; None if no model read it."""
+
+    opinions: dict[str, float] | None = None
+    """What search and model thought of the first file (``nodes.agreement``); None if no model read the code."""
 
     @property
     def rank(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.cli.backtest.agreement import Fitted
 from bot.cli.backtest.run import Found
 from bot.cli.backtest.score import LEAST, Fifth, Scored, Threshold, calibration, fifths, hits, recommend
 from bot.limits.ceilings import cost, read_prices
@@ -27,12 +28,20 @@ class Parameters:
     """Duration of this run; cases reused from an earlier run are not included."""
     prices: str = ""
     """Prices of models, as in TRIAGE_PRICES."""
+    agreement: Fitted | None = None
+    """The table of agreement that was fitted to the model; None if no model judged."""
 
     @property
     def plain(self) -> dict[str, Any]:
         """What is the same in every repetition."""
         named = ("repository", "tip", "texts", "judge", "target", "prices")
-        return {name: getattr(self, name) for name in named}
+        fitted = {} if self.agreement is None else {"agreement": self.agreement.document()}
+        return {**{name: getattr(self, name) for name in named}, **fitted}
+
+    @property
+    def fitted(self) -> list[str]:
+        """The result of fitting the table of agreement, in lines."""
+        return [] if self.agreement is None else self.agreement.lines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,7 @@ def spent(cases: Sequence[Scored], prices: str) -> Spent:
     """Add up what the models of these cases were asked, at the given prices."""
     used, known = [one for case in cases for one in case.used], read_prices(prices)
     priced = all(one.model in known for one in used)
-    millionths = sum(cost(known, one.model, one.input_tokens, one.output_tokens) for one in used)
+    millionths = sum(cost(known, one.model, one.input_tokens, one.output_tokens, one.cached_tokens) for one in used)
     return Spent(
         sum(one.calls for one in used),
         sum(one.input_tokens for one in used),
@@ -73,7 +82,8 @@ def as_document(found: Found, about: Parameters) -> dict[str, Any]:
     threshold = recommend(pairs, about.target)
     claims = [case for case in found.cases if case.claims]
     return {
-        **asdict(about),
+        **about.plain,
+        "seconds": about.seconds,
         "issues": len(found.cases),
         "left_out": dict(found.left_out),
         "hits": _rounded([case.rank for case in found.cases]),
@@ -113,6 +123,7 @@ def as_text(found: Found, about: Parameters) -> str:
             "",
             _advice(recommend(calibration(cases), about.target), about, len(cases)),
             _cost(found, about),
+            *about.fitted,
             *left_out(found),
         )
     )

@@ -52,6 +52,13 @@ _EVERY = 10
     metavar="FILE",
     help="Take the model's responses from a recording; needs no key and no endpoint.",
 )
+@click.option(
+    "--agreement",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to store the table of agreement that is fitted to the model; default: agreement.json in "
+    "TRIAGE_DATA_DIR, and nowhere with --replay.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg", help="Write a plot to this file.")
 @click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
@@ -66,6 +73,7 @@ def command(
     target: float,
     brain: Literal["rules", "llm", "auto", "both"] | None,
     replay: Path | None,
+    agreement: Path | None,
     plot: Path | None,
     fresh: bool,
     as_json: bool,
@@ -81,12 +89,14 @@ def command(
 
     With --brain both, each issue is triaged by rules and with the model, and a table states what the model fixed and
     broke, whether chance may explain it, and what it cost. With a model, every request and response is stored in a
-    file, without keys and with secrets masked; --replay repeats the backtest from that file.
+    file, without keys and with secrets masked; --replay repeats the backtest from that file. Enough readings by the
+    model fit the table of agreement, which decides what later runs with this model may claim.
 
     After an interruption, the same command resumes.
     """
     given = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no engine
+    from bot.runs.model import AGREEMENT  # noqa: PLC0415  --help needs no engine
+    from bot.settings import load_settings  # noqa: PLC0415  as above
 
     settings = load_settings(repo)
     if brain is not None or replay is not None:
@@ -98,9 +108,20 @@ def command(
         sys.exit(130)
     if plot is not None:
         _draw(outcome, plot)
+    _store_agreement(outcome, agreement or (None if replay else settings.triage_data_dir / AGREEMENT))
     if outcome.recording is not None and replay is None:
         click.echo(f"the model's requests are stored in {outcome.recording}; replay them with --replay", err=True)
     click.echo(_printed(outcome, as_json=as_json))
+
+
+def _store_agreement(outcome: Outcome, file: Path | None) -> None:
+    """Store a table of agreement that was fitted, and say where."""
+    from bot.cli.backtest.agreement import store  # noqa: PLC0415  as above
+
+    fitted = outcome.about.agreement
+    if fitted is not None and fitted.after is not None and file is not None:
+        store(fitted.after, file)
+        click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
 
 
 def _printed(outcome: Outcome, *, as_json: bool) -> str:

@@ -24,7 +24,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
     parts = [
         *(_quote(number, suspect) for number, suspect in enumerate(placed[:_QUOTED], 1)),
         bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
-        bullets("Ranked by the search", (links.place(suspect) for suspect in ranked)),
+        bullets(ranked_by(report), (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
         bullets("Less likely", map(prose, report.ruled_out)),
@@ -65,6 +65,11 @@ def affected(report: TriageReport) -> str:
     versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
     notes = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
     return " · ".join(filter(None, notes))
+
+
+def ranked_by(report: TriageReport) -> str:
+    """Return the title of the places without a checked fact."""
+    return "Ranked by the model" if report.is_in_models_order else "Ranked by the search"
 
 
 def about(report: TriageReport, record: Record | None = None) -> str:

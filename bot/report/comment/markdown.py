@@ -220,6 +220,10 @@ def _range(line: int, place: Suspect) -> tuple[int, int]:
     return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
 
 
+_EVEN = 0.5
+"""The confidence up to which nothing is called probable."""
+
+
 def _claim(report: TriageReport, record: Record | None) -> str:
     if report.statement != "claim" or not report.root_cause:
         return ""
@@ -229,6 +233,8 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
+    if worth <= _EVEN:  # claimed because search and model support it, which no measurement turned into a number yet
+        return f"- The model points to {_file(report)}{inside} ({confidence_word(worth)}, {share})."
     return f"- The fix is probably in {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 
 

@@ -12,7 +12,7 @@ from nodes.evidence import Evidence
 from nodes.guards import NOT_READABLE, is_unreadable
 from nodes.issue.kinds.rare import may_be_security
 from nodes.issue.kinds.terms import parts_of
-from nodes.report import Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
+from nodes.report import DISAGREE, Evaluation, Kind, NotFoundReason, OutsideSource, Suspect, TriageReport
 from nodes.sources import OUTSIDE
 from nodes.state import BugTriageState, TraceEntry
 from nodes.trust.citations import Checked
@@ -34,6 +34,7 @@ def compose(
     evaluation: Evaluation,
     *,
     confidence: float,
+    support: float | None = None,
     written_by: str,
     fallback: str | None = None,
 ) -> TriageReport:
@@ -59,6 +60,7 @@ def compose(
         labels=draft.labels,
         tried=_tried(state),
         confidence=round(confidence, 4),
+        support=None if support is None else round(support, 4),
         written_by=written_by,
         doubts=_doubts(case, found) if written_by != "rules" else (),
         notes=(
@@ -86,7 +88,7 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
         )
     if is_unreadable(case.state):
         return _unread(report, gate)
-    may_claim = not review and report.confidence >= claim_from and report.root_cause and report.suspects
+    may_claim = not review and report.claim_strength >= claim_from and report.root_cause and report.suspects
     if may_claim:
         return report
     return without_claim(report).model_copy(
@@ -158,7 +160,9 @@ def _doubts(case: Case, suspects: Sequence[Suspect]) -> tuple[str, ...]:
     """Return the objections of the program and of a critic to a model's first place."""
     state, doubts = case.state, list[str]()
     if state.search_prefers and suspects and suspects[0].path != state.search_prefers:
-        doubts.append(f"The search and the model disagree: the search ranks `{state.search_prefers}` first."[:300])
+        doubts.append(
+            f"{DISAGREE}: the search ranks `{state.search_prefers}` first, the model `{suspects[0].path}`."[:300]
+        )
     verdict = state.critic_feedback
     if verdict is not None and verdict.verdict == "REJECTED":
         gap = next(iter(verdict.gaps), "it names no gap that could be checked")

@@ -115,12 +115,22 @@ class RunLimits:
     """Millionths of a dollar."""
 
 
+class Price(Protocol):
+    """What tokens of a model cost."""
+
+    def __call__(self, model: str, into: int, out: int, cached: int = 0, /) -> int:
+        """Return the cost in millionths of a dollar; ``cached`` of the input tokens came from a prompt cache."""
+
+
+def no_price(_model: str, _into: int, _out: int, _cached: int = 0, /) -> int:
+    """Return 0: no price is known."""
+    return 0
+
+
 class RunBudget:
     """The budget of a run in this process alone, at the process's rate."""
 
-    def __init__(
-        self, pace: Pace, most: RunLimits, price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
-    ) -> None:
+    def __init__(self, pace: Pace, most: RunLimits, price: Price = no_price) -> None:
         """Set the limits, and what input and output tokens of a model cost in millionths of a dollar."""
         self._pace = pace
         self._most = most
@@ -163,13 +173,13 @@ class RunBudget:
     def settle(self, call: Call, tokens: int, cost: int, usage: Usage) -> None:
         """Replace a reservation by what the call used."""
         self._tokens += usage.input_tokens + usage.output_tokens - tokens
-        self._cost += self._price(call.model, usage.input_tokens, usage.output_tokens) - cost
+        self._cost += self._price(call.model, usage.input_tokens, usage.output_tokens, usage.cached_tokens) - cost
 
     def _check(self, call: Call, tokens: int, cost: int) -> None:
         most, before = self._most, self._before
         spent_before = before.input_tokens + before.output_tokens
-        # The state does not store the model of each earlier call, so the price of the current model is used.
-        paid_before = self._price(call.model, before.input_tokens, before.output_tokens)
+        # The state does not have the model of each earlier call, so the price of the present one is used.
+        paid_before = self._price(call.model, before.input_tokens, before.output_tokens, before.cached_tokens)
         if most.calls is not None and before.calls + self._calls + 1 > most.calls:
             raise ModelError(f"the run's budget of {most.calls:,} model calls is spent")
         if most.tokens is not None and spent_before + self._tokens + tokens > most.tokens:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from nodes.brains.calls.budget import Pace, RunBudget, RunLimits
+from nodes.brains.calls.budget import Pace, Price, RunBudget, RunLimits, no_price
 from nodes.context import COMPRESS_FROM
 
 if TYPE_CHECKING:
@@ -208,9 +208,9 @@ class ModelSettings:
     calls_per_minute: float = 10.0
     """Limit for the whole process. Servers and workers share one limit in the store instead."""
     limits: RunLimits = _LIMITS
-    """Limits for one run, counted in this process. Servers and workers count in the store instead."""
-    price: Callable[[str, int, int], int] = lambda _model, _into, _out: 0
-    """What input and output tokens of a model cost, in millionths of a dollar."""
+    """For one run of this process alone. Servers and workers count in the store."""
+    price: Price = no_price
+    """What tokens of a model cost."""
     max_output_tokens: int = 3_000
     compress_from: int = COMPRESS_FROM
     """Characters of an issue's text above which a model gets it without its middle."""
@@ -218,6 +218,8 @@ class ModelSettings:
     """The reasoning effort to request; None leaves it to the model."""
     memory: Path | None = None
     """The file that stores what was learnt about endpoints; None stores nothing."""
+    agreement: Path | None = None
+    """The file of a table of agreement that a backtest fitted; None for the shipped table."""
 
 
 class Models:

@@ -93,7 +93,9 @@ def usage_of(message: AIMessage) -> Usage:
     tokens = message.usage_metadata
     if tokens is None:
         return Usage(calls=1)
-    return Usage(calls=1, input_tokens=tokens["input_tokens"], output_tokens=tokens["output_tokens"])
+    into, details = tokens["input_tokens"], tokens.get("input_token_details") or {}
+    cached = min(max(details.get("cache_read") or 0, 0), into)
+    return Usage(calls=1, input_tokens=into, output_tokens=tokens["output_tokens"], cached_tokens=cached)
 
 
 def fault_of(error: APIError) -> ModelError:

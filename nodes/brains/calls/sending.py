@@ -211,6 +211,7 @@ class _CallUsage:
             calls=1,
             input_tokens=reported.input_tokens or self.call.input_tokens,
             output_tokens=reported.output_tokens or estimate(reply.text),
+            cached_tokens=reported.cached_tokens,
         )
 
 

@@ -1,0 +1,149 @@
+"""The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
+
+The search's probability is calibrated for its own first file, and a model's number for nothing. What tells more is
+whether both prefer the same file, whether the model does so again when the list is reversed, and whether the search
+itself puts the model's file among its first or a program checked a strong fact on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+TABLE = Path(__file__).with_name("agreement.json")
+Relation = Literal["agree_in_both_orders", "disagree_near", "disagree_far"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+MODEL_FROM = (0.0, 0.5, 0.8)
+NEAR = 3
+"""Files at the top of the search's order, of which a model that disagrees may be believed."""
+_LARGEST = 64_000
+"""Bytes of a table; a larger file is no table."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """The probabilities that search and model give the first file."""
+
+    search: float
+    """The search's calibrated probability that its own first file is right."""
+    model: float
+    """The model's number for the file that it ranks first."""
+    agree: bool
+    """Whether these are the same file."""
+    same_in_both_orders: bool | None
+    """Whether the model preferred one file in both orders of the list; None if it saw one order."""
+    near: bool
+    """Whether the search has the model's file among its first, or a program checked a strong fact on it."""
+
+    @property
+    def relation(self) -> Relation | None:
+        """The rows of the table that apply; None if the model did not confirm its preference."""
+        if not self.same_in_both_orders:
+            return None
+        return "agree_in_both_orders" if self.agree else "disagree_near" if self.near else "disagree_far"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The support that opinions give a file, by relation and by both probabilities."""
+
+    search_from: tuple[float, ...]
+    """The lowest probability of the search of each column."""
+    rows: Mapping[Relation, tuple[tuple[float, ...], ...]]
+    """For each relation one row for each of MODEL_FROM."""
+    model: str = ""
+    """The model whose runs were counted; empty for the shipped table."""
+    cases: int = 0
+    """Runs that were counted."""
+
+    def entry(self, relation: Relation, search: float, model: float) -> float:
+        """Return the value for two probabilities."""
+        return self.rows[relation][bisect_right(MODEL_FROM, model) - 1][self.column(search)]
+
+    def column(self, search: float) -> int:
+        """Return the number of the column for a probability of the search."""
+        return bisect_right(self.search_from, search) - 1
+
+    def document(self) -> dict[str, Any]:
+        """Return the table in the format of its file."""
+        fitted = f"on {self.cases} runs of {self.model}" if self.cases else "by hand"
+        names = [f"model_from_{model}" for model in MODEL_FROM]
+        rows = {str(relation): dict(zip(names, map(list, self.rows[relation]), strict=True)) for relation in RELATIONS}
+        head = {"fitted": fitted, "model": self.model, "cases": self.cases, "search_from": list(self.search_from)}
+        return {**head, **rows}
+
+
+def support_of(opinions: Opinions, table: Table | None = None) -> float:
+    """Return how far the opinions support the model's first file; a report may claim it from a minimum on.
+
+    The model's number alone never raises it: only agreement with the search in both orders can lift it above the
+    search's, and only a preference that both orders and the search's own order support is believed against the search.
+    """
+    lower, relation = min(opinions.search, opinions.model), opinions.relation
+    if relation is None:
+        # The remaining probability is all that is known of another file.
+        return round(lower if opinions.agree else min(lower, 1 - opinions.search), 4)
+    entry = (table or load_table()).entry(relation, opinions.search, opinions.model)
+    return round(max(lower, entry) if opinions.agree else min(opinions.model, entry), 4)
+
+
+def confidence_of(opinions: Opinions, table: Table | None = None) -> float:
+    """Return the confidence that is shown: what was measured, and at most the search's own until runs are counted.
+
+    A model that is consistent and wrong looks like one that knows, so the shipped table raises no number.
+    """
+    support = support_of(opinions, table)
+    measured = table is not None and table.cases > 0 and opinions.relation is not None
+    return support if measured else round(min(support, opinions.search), 4)
+
+
+@cache
+def load_table() -> Table:
+    """Return the shipped table."""
+    return read_table(json.loads(TABLE.read_text(encoding="utf-8")))
+
+
+def read_table(document: Any) -> Table:
+    """Read a table.
+
+    Raises:
+        ValueError: it is no table, or one of another release.
+    """
+    try:
+        columns = tuple(map(float, document["search_from"]))
+        names = [f"model_from_{model}" for model in MODEL_FROM]
+        rows: dict[Relation, tuple[tuple[float, ...], ...]] = {
+            relation: tuple(tuple(map(float, document[relation][name])) for name in names) for relation in RELATIONS
+        }
+        table = Table(columns, rows, str(document.get("model", ""))[:200], int(document.get("cases", 0)))
+    except (KeyError, TypeError, OverflowError) as error:
+        raise ValueError(f"no table of agreement: {error!r}") from error
+    values = [value for relation in rows.values() for row in relation for value in row]
+    whole = all(len(row) == len(columns) for relation in rows.values() for row in relation)
+    if not whole or columns[:1] != (0.0,) or list(columns) != sorted(columns) or not all(0 <= v <= 1 for v in values):
+        raise ValueError("no table of agreement: its rows do not fit")
+    return table
+
+
+def load_fitted(file: Path | None, model: str) -> Table | None:
+    """Return a table that a backtest fitted to this model; None if there is none, or if it cannot be used."""
+    if file is None:
+        return None
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST + 1)
+        table = read_table(json.loads(content)) if len(content) <= _LARGEST else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        logger.warning("table of agreement ignored: %s", error, extra={"action": "agreement.ignored"})
+        return None
+    return table if table is not None and table.cases and table.model == model else None

@@ -1,0 +1,108 @@
+"""The beginning that all requests of a run share byte for byte, so that a provider's prompt cache can serve it.
+
+Rules stand in the system message. The human message begins with the issue, then come the instructions of the stage and
+what only this stage needs. The supervisor is an exception: its messages are the PRD's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from nodes.brains.fence import compress, cut_at, fence, squeeze
+from nodes.context import Case
+from nodes.issue.facts import IssueFacts
+from nodes.search.types import StackTrace
+from nodes.trust.secrets import mask
+from prompts import Role, build_shared_prompt, build_task_prompt
+
+ISSUE, FACTS, PICTURES = 500, 80, 200
+"""Most tokens of the issue, of the facts of an issue that is shortened, and of the words in its pictures."""
+TITLE = 300
+_FRAMES, _EACH = 5, 10
+Message = tuple[Literal["system", "human", "ai"], str]
+
+
+def build_conversation(case: Case, role: Role, sections: str) -> tuple[Message, Message]:
+    """Return the two messages of a stage that needs these sections."""
+    return build_rules(case), ("human", build_message(case, role, sections))
+
+
+def build_rules(case: Case) -> Message:
+    """Return the system message of every stage."""
+    return "system", build_shared_prompt(case.language)
+
+
+def build_message(case: Case, role: Role, sections: str, evidence: str = "") -> str:
+    """Return the human message of a stage.
+
+    Args:
+        case: the run.
+        role: the stage.
+        sections: what only this stage needs.
+        evidence: what neighbouring stages see too.
+    """
+    return "\n\n".join(filter(None, (build_beginning(case), evidence, build_task_prompt(role), sections)))
+
+
+def build_beginning(case: Case) -> str:
+    """Return the issue as every stage sees it, with its facts if it had to be shortened."""
+    issue = _shortened(_text(case))
+    # Facts repeat parts of the issue.
+    facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
+    pictures = fence("pictures", squeeze(case.pictures, PICTURES)) if case.pictures else ""
+    sections = (
+        ("Issue", fence("issue", issue)),
+        ("Words in its pictures, read by a model", pictures),
+        ("Facts a program read from the whole of it", facts),
+    )
+    return join_sections(sections)
+
+
+def build_rest(case: Case) -> str:
+    """Return the part of the issue that the beginning leaves out, for the stage that reads it closely."""
+    whole = _text(case)
+    head, tail = cut_at(whole, ISSUE)
+    return fence("rest", whole[head : len(whole) - tail]) if head + tail < len(whole) else ""
+
+
+def _shortened(whole: str) -> str:
+    head, tail = cut_at(whole, ISSUE)
+    out = len(whole) - head - tail
+    # Not "left out": the stage that reads the issue closely gets this part too.
+    return f"{whole[:head]}\n[… {out} characters not shown here …]\n{whole[len(whole) - tail :]}" if out else whole
+
+
+def join_sections(sections: Iterable[tuple[str, str]]) -> str:
+    """Return the sections that have a text, each under its heading."""
+    return "\n\n".join(f"## {name}\n{text}" for name, text in sections if text)
+
+
+def _unshortened(case: Case) -> str:
+    return f"{mask(case.title)[:TITLE]}\n\n{mask(case.body)}".strip()
+
+
+def _text(case: Case) -> str:
+    # Masked before it is cut: half of a token would no longer be recognised.
+    return f"{mask(case.title)[:TITLE]}\n\n{compress(mask(case.body), case.compress_from)}".strip()
+
+
+def format_facts(facts: IssueFacts) -> str:
+    """Format the facts extracted from the issue, one line per kind."""
+    lists = (
+        ("Errors", facts.errors),
+        ("Symbols", facts.symbols),
+        ("Paths", facts.paths),
+        ("Modules", facts.modules),
+        ("Versions", facts.versions),
+        ("Platforms", facts.platforms),
+        ("Form", tuple(f"{heading}: {content[:200]}" for heading, content in facts.form)),
+    )
+    lines = [f"{name}: {' | '.join(values[:_EACH])}" for name, values in lists if values]
+    return "\n".join([*map(_trace, facts.traces[:3]), *lines]) or "None."
+
+
+def _trace(trace: StackTrace) -> str:
+    error_text = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
+    frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
+    return f"Stack trace ({trace.language}), innermost first: {error_text[:300]}\n  " + "\n  ".join(frames)

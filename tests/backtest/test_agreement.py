@@ -1,0 +1,141 @@
+"""The table of agreement is fitted to a backtest with a model, stored, and used by later runs with that model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.models import Scripted
+from bot.cli.backtest.agreement import LEAST, fit, store
+from bot.cli.backtest.score import Scored
+from nodes.agreement import Opinions, load_fitted, load_table, support_of
+from tests.cli.process import triage
+from tests.model_server import serve
+from tests.repositories import add_entry, git
+
+NEAR = Opinions(0.4, 0.9, agree=False, same_in_both_orders=True, near=True)
+
+
+def cases(rights: Sequence[bool], opinions: Opinions = NEAR) -> list[Scored]:
+    """Return one case for each outcome."""
+    said = {"search": opinions.search, "model": opinions.model, "near": float(opinions.near)}
+    said |= {"agree": float(opinions.agree), "same_in_both_orders": float(bool(opinions.same_in_both_orders))}
+    first = Scored(1, "", "", "", "bug", 0.4, False, ("right.py",), (), 0.0, opinions=said)
+    return [replace(first, ranked=("right.py" if right else "wrong.py",)) for right in rights]
+
+
+@pytest.mark.parametrize(
+    ("right", "claims"),
+    [
+        pytest.param(20, True, id="always-right"),
+        pytest.param(12, False, id="three-of-five-right"),
+        pytest.param(0, False, id="always-wrong"),
+    ],
+)
+def test_what_was_measured_replaces_what_was_set_by_hand(right: int, claims: bool) -> None:
+    fitted = fit(cases([number < right for number in range(20)]), "m")
+    assert fitted.after is not None
+    assert (support_of(NEAR, fitted.after) >= 0.65) == claims
+    assert support_of(NEAR, fitted.after) == pytest.approx((right + 6.6) / 30, abs=0.01)
+    untouched = replace(NEAR, near=False)
+    assert support_of(untouched, fitted.after) == support_of(untouched)
+    assert any("0.66 → " in line for line in fitted.lines())
+
+
+def test_few_readings_fit_nothing() -> None:
+    assert fit(cases([True] * (LEAST - 1)), "m").after is None
+    one_order = replace(NEAR, same_in_both_orders=False)
+    assert fit(cases([True] * LEAST, one_order), "m").readings == ()
+
+
+def test_a_stored_table_is_for_its_model_alone(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "agreement.json"
+    fitted = fit(cases([False] * LEAST), "m").after
+    assert fitted is not None
+    store(fitted, file)
+    assert load_fitted(file, "m") == fitted
+    assert load_fitted(file, "another") is None
+    assert load_fitted(tmp_path / "none.json", "m") is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{", '{"search_from": [0]}', "[" * 10_000, "x" * 70_000, "null", '{"search_from": "abc"}'],
+)
+def test_a_damaged_table_is_ignored(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "agreement.json"
+    file.write_text(content)
+    assert load_fitted(file, "m") is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param({"search_from": [0.0, 0.5]}, id="columns"),
+        pytest.param({"search_from": [0.0, 0.9, 0.5, 0.6, 0.7, 0.8]}, id="order"),
+        pytest.param({"disagree_far": {}}, id="rows"),
+    ],
+)
+def test_a_table_of_another_shape_is_ignored(tmp_path: Path, damage: dict[str, object]) -> None:
+    whole = replace(load_table(), model="m", cases=30)
+    file = tmp_path / "agreement.json"
+    file.write_text(json.dumps(whole.document()))
+    assert load_fitted(file, "m") == whole
+    file.write_text(json.dumps({**whole.document(), **damage}))
+    assert load_fitted(file, "m") is None
+
+
+NAMES = [
+    f"{a}_{b}" for a in ("load", "save", "parse", "merge", "sort") for b in ("feed", "entry", "author", "image", "tag")
+]
+
+
+def story(path: Path) -> None:
+    """Commit one fix for each of the functions, which all have files of their own."""
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main")
+    files = {f"feed/{name}.py": f"def {name}(value):\n    return value.{name}\n" for name in NAMES}
+    for number, name in enumerate(("", *NAMES)):
+        changed = {f"feed/{name}.py": f"def {name}(value):\n    return value.{name} or None\n"} if name else files
+        for file, content in changed.items():
+            add_entry(path, file, content)
+        git(path, "commit", "--quiet", "--message", f"Fixes #{number}." if number else "Begin")
+
+
+def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Path) -> None:
+    """The scripted model prefers one file in both orders, mostly a wrong one."""
+    story(tmp_path / "feed")
+    rows = [
+        {"number": number, "title": f"Wrong result of {name.replace('_', ' ')}", "body": "It returns a wrong value."}
+        for number, name in enumerate(NAMES, 1)
+    ]
+    (tmp_path / "i.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    fixed = frozenset(f"feed/{name}.py" for name in NAMES if not name.startswith("sort"))
+    with serve() as server:
+        server.script = Scripted("stubborn", fixed)
+        arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25")
+        network = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "TRIAGE_MODEL_CALLS_PER_MINUTE": "100000"}
+        done = triage(tmp_path, *arguments, TRIAGE_DATA_DIR=str(tmp_path / "data"), **network)
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "data" / "agreement.json"
+    assert f"the table of agreement is stored in {file}" in done.stderr
+    assert "Agreement:   " in done.stdout
+    assert " → " in done.stdout
+    table = load_fitted(file, "gpt-4o")
+    assert table is not None
+    assert table.cases >= LEAST
+    shipped = load_table()
+    # The five files that the model prefers are right where they were fixed; there it agrees with the search.
+    lower = [
+        (new, old)
+        for relation in ("disagree_near", "disagree_far")
+        for row, before in zip(table.rows[relation], shipped.rows[relation], strict=True)
+        for new, old in zip(row, before, strict=True)
+        if new != old
+    ]
+    assert lower
+    assert all(new < old for new, old in lower)
