@@ -56,12 +56,12 @@ def build_role_prompt(role: Role, language: str = "en") -> str:
 
 
 def build_shared_prompt(language: str = "en") -> str:
-    """What every specialist receives first, the same bytes in every request of a run."""
+    """Return the first message to every specialist, the same bytes in every request of a run."""
     return f"{_SHARED}\n\n{_load('rules')}{_in_language(language)}"
 
 
 def build_task_prompt(role: Role) -> str:
-    """What one specialist is asked to do; it follows what all of them are given."""
+    """Return the task of one specialist, which follows the message to all of them."""
     return _load(role)
 
 

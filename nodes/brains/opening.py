@@ -39,7 +39,7 @@ _UNINFORMATIVE = re.compile(r"in \S+$|outside any definition$|defines nothing$|i
 
 
 class Opening(NamedTuple):
-    """What the first message adds to the issue, and the candidates that it contains."""
+    """The part of the first message after the issue, and the candidates that it contains."""
 
     text: str
     shown: tuple[NumberedEvidence, ...]

@@ -116,7 +116,7 @@ class RunLimits:
 
 
 class Price(Protocol):
-    """What tokens of a model cost."""
+    """The price of the tokens of a model."""
 
     def __call__(self, model: str, into: int, out: int, cached: int = 0, /) -> int:
         """Return the cost in millionths of a dollar; ``cached`` of the input tokens came from a prompt cache."""
