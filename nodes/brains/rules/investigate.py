@@ -49,8 +49,9 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     if found.kind in ("docs", "spam"):
         return Taken(found.kind)
     bug, likeliest = found.shares["bug"], max(found.shares, key=lambda kind: found.shares[kind])
-    if likeliest != "bug" and bug < (NOT_LIKELIER if _NAMES_OTHER_KIND.match(title) else MAY_BE_A_BUG):
-        return Taken(likeliest)
+    named = _NAMES_OTHER_KIND.match(title)
+    if likeliest != "bug" and bug < (NOT_LIKELIER if named else MAY_BE_A_BUG):
+        return Taken(likeliest if named is None else "question" if named[1].lower() == "question" else "feature")
     return Taken("bug", likeliest if bug < UNLIKELY and likeliest != "bug" else None)
 
 
