@@ -66,6 +66,10 @@ class StaleAnswerError(ValueError):
     """The answer belongs to a question that is no longer pending."""
 
 
+class ThreadDeletedError(RuntimeError):
+    """Another process ended the run and deleted its thread while this one still ran it."""
+
+
 async def advance(
     graph: Graph,
     context: Context,
@@ -93,6 +97,7 @@ async def advance(
 
     Raises:
         StaleAnswerError: no question with that id is pending.
+        ThreadDeletedError: the thread was deleted meanwhile.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
@@ -115,6 +120,8 @@ async def advance(
             watch(_step(cast("dict[str, Any]", part["data"])))
     # The stream reports steps only; an interrupt is visible in the stored state.
     after = await graph.aget_state(config)
+    if after.created_at is None:
+        raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
     if after.interrupts:
         return _waiting(after)
     return Finished(BugTriageState.model_validate(after.values))

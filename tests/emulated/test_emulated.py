@@ -70,7 +70,8 @@ def test_a_question_is_answered_in_the_thread(app: App, emulator: Emulator) -> N
     report = posted(app, emulator, number, "- [x] **Q1**")
     assert f"[answered]({answer['html_url']})" in report
     assert "dates.py" in report
-    assert len(emulator.ours(number)) == 1
+    app.settled()
+    assert [body.split(" ", 2)[1] for body in emulator.ours(number)] == ["triage:report", "triage:answered"]
 
 
 def test_commands_are_obeyed_by_role(app: App, emulator: Emulator) -> None:

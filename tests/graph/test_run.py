@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.context import Signal
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
-from nodes.run import Finished, StaleAnswerError, Waiting, advance, initial_state
+from nodes.run import Finished, StaleAnswerError, ThreadDeletedError, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
 from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
@@ -57,6 +59,24 @@ async def test_a_plain_run_claims_a_cause_that_was_checked() -> None:
     assert state.report.root_cause == "The loop never leaves [E1]."
     assert [suspect.checked for suspect in state.report.suspects] == [True, True]
     assert not state.report.requires_human_review
+
+
+async def test_a_thread_that_another_process_deletes_is_no_finished_run() -> None:
+    class DeletedAtTheEnd(InMemorySaver):
+        """Deletes the thread right before it is read after the run."""
+
+        reads = 0
+
+        async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+            self.reads += 1
+            if self.reads == 3:
+                self.delete_thread("t")
+            return await super().aget_tuple(config)
+
+    saver = DeletedAtTheEnd(serde=serializer())
+    with pytest.raises(ThreadDeletedError):
+        await advance(build_graph(saver), context(ScriptedBrain(list(PLAIN))), "t", START)
+    assert saver.reads == 3
 
 
 async def test_a_question_waits_and_its_answer_reaches_the_search() -> None:

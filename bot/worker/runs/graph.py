@@ -51,6 +51,7 @@ async def _advance_until_question(
 
     Raises:
         UnresumableError: The run's checkpoint cannot be read.
+        JobTakenOverError: Another attempt ended the run.
         ModelBusyError: The model has no capacity now.
     """
     graph, thread = issue_job.tools.graph, issue_job.store.thread(run.number)
@@ -68,6 +69,9 @@ async def _advance_until_question(
             result = await graph_run.advance_answered(
                 graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
             )
+        except graph_run.ThreadDeletedError:
+            await issue_job.check_ownership()
+            raise
         except PostponedError as postponed:
             raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
     if isinstance(result, graph_run.Waiting):
