@@ -19,7 +19,7 @@ from nodes.trust.secrets import mask
 
 SHOWN = 16
 """Number of files of the search that a model sees."""
-LIST, LIST_AGAIN = 1_800, 1_100
+LIST, LIST_AGAIN = 1_500, 950
 """Maximum tokens of the list, and of the reversed list."""
 SURE, UNSURE = 0.65, 0.5
 """A model that agrees with a search of the first probability, with at least the second, is not asked again."""

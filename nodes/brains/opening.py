@@ -20,11 +20,11 @@ from prompts import build_engine_order
 
 LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
-CANDIDATES, CANDIDATES_TOKENS = 20, 2_300
+CANDIDATES, CANDIDATES_TOKENS = 20, 2_100
 """Number of candidates shown, and their total token limit; about 2,000 tokens are typical."""
 CHECKED = "a program checked: "
 """Prefix of the reason of evidence that a fact points to."""
-BODIES = (400, 260, 260, 200)
+BODIES = (360, 240, 220, 180)
 """Maximum tokens of the whole functions, best first."""
 _OUTLINES = (180, 130, 100, 80, 80)
 """Maximum tokens of the signatures of each file."""

@@ -16,7 +16,7 @@ from nodes.search.types import StackTrace
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
-ISSUE, FACTS, PICTURES = 500, 80, 200
+ISSUE, FACTS, PICTURES = 430, 80, 200
 """Most tokens of the issue, of the facts of an issue that is shortened, and of the words in its pictures."""
 TITLE = 300
 _FRAMES, _EACH = 5, 10
