@@ -70,7 +70,7 @@ def test_a_question_is_answered_in_the_thread(app: App, emulator: Emulator) -> N
     report = posted(app, emulator, number, "- [x] **Q1**")
     assert f"[answered]({answer['html_url']})" in report
     assert "dates.py" in report
-    app.settled()
+    wait_for(lambda: len(emulator.ours(number)) == 2, WAIT, lambda: app.log[-8:], pause=0.1)
     assert [body.split(" ", 2)[1] for body in emulator.ours(number)] == ["triage:report", "triage:answered"]
 
 
