@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from bot.errors import UserError
 from bot.report.sanitise import plain
@@ -57,7 +58,8 @@ class Event:
         """
         name, file = environ.get("GITHUB_EVENT_NAME", ""), environ.get("GITHUB_EVENT_PATH", "")
         if name not in EVENTS:
-            raise UserError(f"run this in a GitHub Actions workflow on {' or '.join(EVENTS)}; the event is {name!r}")
+            known = f"{', '.join(EVENTS)} or pull_request"
+            raise UserError(f"run this in a GitHub Actions workflow on {known}; the event is {name!r}")
         attempt = f"{environ.get('GITHUB_RUN_ID', '0')}-{environ.get('GITHUB_RUN_ATTEMPT', '1')}"
         return cls(name, Path(file), f"action-{attempt}")
 
@@ -148,9 +150,14 @@ def notices(report: TriageReport) -> Iterator[str]:
         return
     numbers = dict.fromkeys(number for place in report.suspects for number in place.facts)
     facts = (report.facts[number] for number in numbers if number < len(report.facts))
-    for fact in islice((fact for fact in facts if fact.path and fact.line and not fact.sha), MOST_NOTICES):
-        place = f"file={_escaped(str(fact.path), property_=True)},line={fact.line},title=Tracehound"
-        yield f"::notice {place}::{_escaped(plain(fact.says))}"
+    places = ((fact.path, fact.line, fact.says) for fact in facts if fact.path and fact.line and not fact.sha)
+    for path, line, says in islice(places, MOST_NOTICES):
+        yield workflow_command("notice", path, line, plain(says))
+
+
+def workflow_command(level: Literal["error", "warning", "notice"], path: str, line: int, text: str) -> str:
+    """Return the command by which GitHub shows a text at a line (1-based) of a file; hostile text stays text."""
+    return f"::{level} file={_escaped(path, property_=True)},line={line},title=Tracehound::{_escaped(text)}"
 
 
 def _escaped(text: str, *, property_: bool = False) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from bot.errors import BotError
 from bot.limits.writes import installation_key
 from bot.ports import Comment, IssueRef, RepositoryRef
 
@@ -42,7 +44,8 @@ class _Work(BaseModel):
         return self == last
 
 
-# Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait.
+# Jobs are stored as JSON: a new field needs a default, and no field may be renamed while old jobs wait or the processes
+# of two releases share a database.
 class _IssueWork(_Work):
     ref: IssueRef
 
@@ -164,6 +167,14 @@ class Alert(_IssueWork):
     fingerprint: str
     at: float
     """When the alert became due, in seconds since 1970."""
+
+
+class PostDigest(_IssueWork):
+    """Post the week's digest on the issue that the repository names."""
+
+    kind: Literal["digest"] = "digest"
+    week: str
+    """The first day of the week, such as 2026-01-31."""
 
 
 PageCommandName = Literal["triage", "right", "wrong"]
@@ -328,6 +339,7 @@ OnIssueWork = (
     | Expire
     | Remind
     | Alert
+    | PostDigest
     | Commands
     | PageCommand
     | LeftOver
@@ -339,6 +351,10 @@ OnIssueWork = (
 Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
+
+
+class UnknownWorkError(BotError):
+    """A newer release stored the work, and only its processes can run it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,5 +385,17 @@ def dump(work: Work) -> str:
 
 
 def load(text: str) -> Work:
-    """Parse stored work."""
-    return _stored.validate_json(text)
+    """Parse stored work.
+
+    Raises:
+        UnknownWorkError: this release cannot read it.
+    """
+    try:
+        return _stored.validate_json(text)
+    except ValidationError as error:
+        raise UnknownWorkError(f"this release does not know the job {kind_of(text)!r}") from error
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of stored work, also of work that only a newer release knows."""
+    return str(json.loads(text)["kind"])

@@ -103,7 +103,9 @@ SCENES: list[Scene] = [first_start, after_it, at_work]
 async def draw(browser: Browser, shot: Shot) -> None:
     """Take one picture."""
     shown = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}} if shot.operator else {}
-    async with opened_tab(browser, dark=shot.dark, phone=shot.phone, height=shot.height, **shown) as tab:
+    async with opened_tab(
+        browser, dark=shot.dark, phone=shot.phone, height=shot.height, timezone_id="UTC", **shown
+    ) as tab:
         await tab.open(shot.address)
         if await tab.page.locator("#live-line").count():
             await tab.page.get_by_text("Updates live").wait_for()

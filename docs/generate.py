@@ -76,7 +76,7 @@ This page is generated from the [schema](schema/triage.yml.json).
 The file is read from the default branch, otherwise from the organisation's `.github` repository; the two are never
 merged. It can only narrow what the operator allows. Without a file the defaults apply. While a file is invalid, the
 last valid version applies; if there was none, nothing is written. The next report tells maintainers once about each
-error with its line, and `triage config check` prints the same.
+error with its line, `triage config check` prints the same, and [the Action](action.md) shows it on a pull request.
 
 ```yaml
 # yaml-language-server: $schema=<address of triage.yml.json>
@@ -238,7 +238,8 @@ def _costs() -> Iterator[str]:
         "| `TRIAGE_CONTEXT_CHARS` |"
     )
     yield (
-        f"| pictures of an issue, if enabled | one call; {IMAGE_TOKENS:,} tokens are reserved for each picture "
+        "| pictures of an issue, if enabled | one call, and one for each answer that shows some; "
+        f"{IMAGE_TOKENS:,} tokens are reserved for each picture "
         "| [the operator's file](pictures.md) |"
     )
     rows = (

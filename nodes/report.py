@@ -104,6 +104,17 @@ class RelatedIssue(Part):
     """Set only by the program: the issue was read again, it exists, and it supports the given reason."""
 
 
+class RelatedChange(Part):
+    """A pull request or a commit about the issue or its places."""
+
+    reference: str
+    """The pull request's number with ``#``, or a full SHA."""
+    state: Literal["open", "merged"]
+    title: Line = ""
+    why: Line = ""
+    """What relates it to the issue."""
+
+
 class OutsideSource(Part):
     """A result from outside the repository that seems to describe the same failure. Its content is not verified."""
 
@@ -161,6 +172,8 @@ class TriageReport(Part):
     kind: Kind = "bug"
     severity: Severity = "unknown"
     severity_reason: Line = ""
+    reproduction: Line = Field(default="", exclude_if=lambda value: not value)
+    """What the example of the issue lacks, by reading it; not serialised if the issue has no example in Python."""
     affected_versions: tuple[Line, ...] = ()
     """Versions that the issue names, each with the product it belongs to, as written in the issue."""
     platforms: tuple[Line, ...] = ()
@@ -185,6 +198,8 @@ class TriageReport(Part):
     no_suspect_change: Line = ""
     """The reason why no change is suspected."""
     related: tuple[RelatedIssue, ...] = ()
+    changes: tuple[RelatedChange, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Pull requests and commits that name the issue or change its places; not serialised if there are none."""
     outside: tuple[OutsideSource, ...] = Field(default=(), exclude_if=lambda value: not value)
     """Related sources, never the basis of a claim; not serialised if no outside source was queried."""
     missing: tuple[Line, ...] = ()

@@ -29,8 +29,8 @@ def place(path: str, symbol: str | None = None, *, score: float = 1.0, reasons: 
 def case(
     title: str = "", body: str = "", *places: Evidence, ran: str = "", confidence: float = 0.0, **state: Any
 ) -> Case:
-    """Return a case; ``ran`` names the nodes that ran, in order."""
-    facts = read_facts(title, body)
+    """Return a case; ``ran`` names the nodes that ran, in order, and ``facts`` may be known already."""
+    facts = state.pop("facts", None) or read_facts(title, body)
     kind = state.pop("kind", "bug")
     reading = Investigation(problem="p", hypothesis="h", kind=kind) if "investigator" in ran else None
     finding = AgentFinding(agent_name="codebase_search", confidence=confidence, evidence=tuple(p.key for p in places))

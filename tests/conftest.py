@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -14,6 +16,7 @@ import pytest
 from tests import certificates
 from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
+from tests.preloaded import ForkedHelper
 
 if TYPE_CHECKING:
     from bot.store.databases.database import Database
@@ -76,6 +79,21 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def _forked_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodes.search.parsers import child
+
+    monkeypatch.setattr(child, "subprocess", SimpleNamespace(Popen=ForkedHelper, DEVNULL=subprocess.DEVNULL))
+
+
+@pytest.fixture
+def fresh_helpers(_forked_helpers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start every helper of the parsers as in production, with an interpreter of its own."""
+    from nodes.search.parsers import child
+
+    monkeypatch.setattr(child, "subprocess", subprocess)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.history.naming import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.forms import IssueForm
@@ -101,6 +102,9 @@ class FakeCode:
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
         return fingerprints(find_traces(text), PathIndex(tuple(self.files)))
+
+    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
+        return ()
 
     async def subject(self, change: str) -> str | None:
         return self.subjects.get(change)

@@ -56,6 +56,7 @@ class Call:
     query: dict[str, list[str]]
     body: Any
     authorization: str
+    accept: str = ""
 
 
 @dataclass(frozen=True)
@@ -324,7 +325,9 @@ def list_commits(asked: Asked) -> Answer:
 
 
 def get_file(asked: Asked) -> Answer:
-    content = asked.repo("contents").files.get(asked.blanks["path"])
+    repo = asked.repo("contents")
+    commit = asked.call.query.get("ref", [""])[0]
+    content = (repo.proposed.get(commit, {}) if commit else repo.files).get(asked.blanks["path"])
     if content is None:
         raise RefusalError(404)
     if isinstance(content, dict):  # as GitHub describes what is not a file
@@ -360,7 +363,23 @@ def list_issues(asked: Asked) -> Answer:
 
 def get_issue(asked: Asked) -> Answer:
     repo, issue = asked.issue()
-    return 200, asked.world.issue(repo, issue["number"])
+    return 200, _rendered(asked, asked.world.issue(repo, issue["number"]))
+
+
+def _rendered(asked: Asked, item: Json) -> Json:
+    """Return an issue or a comment with its HTML only if the media type asks for it."""
+    is_asked = asked.call.accept == "application/vnd.github.full+json"
+    return {name: value for name, value in item.items() if name != "body_html" or is_asked}
+
+
+def list_pulls(asked: Asked) -> Answer:
+    pulls = asked.repo("pull_requests").pulls
+    return 200, asked.page([{"number": number, "title": one["title"], "body": None} for number, one in pulls.items()])
+
+
+def list_pull_files(asked: Asked) -> Answer:
+    pull = asked.repo("pull_requests").pulls[int(asked.blanks["number"])]
+    return 200, asked.page([{"filename": name} for name in pull["files"]])
 
 
 def search_issues(asked: Asked) -> Answer:
@@ -383,7 +402,8 @@ def search_issues(asked: Asked) -> Answer:
 def list_comments(asked: Asked) -> Answer:
     repo, issue = asked.issue()
     since = asked.call.query.get("since", [""])[0]
-    return 200, asked.page([c for c in asked.world.on(repo, issue["number"]) if c["updated_at"] >= since])
+    found = [_rendered(asked, one) for one in asked.world.on(repo, issue["number"])]
+    return 200, asked.page([one for one in found if one["updated_at"] >= since])
 
 
 def create_comment(asked: Asked) -> Answer:
@@ -423,6 +443,14 @@ def react_to_comment(asked: Asked) -> Answer:
     if comment not in asked.world.comments:
         raise RefusalError(404)
     return _react(asked, ("comment", comment, asked.call.body["content"]))
+
+
+def list_reactions(asked: Asked) -> Answer:
+    asked.repo("issues")
+    comment = int(asked.blanks["comment"])
+    if comment not in asked.world.comments:
+        raise RefusalError(404)
+    return 200, asked.page(asked.world.ratings.get(comment, []))
 
 
 def add_labels(asked: Asked) -> Answer:
@@ -480,6 +508,8 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/collaborators/{user}/permission", get_permission),
     ("GET", _REPO + "/issues", list_issues),
     ("GET", _REPO + "/issues/{number}", get_issue),
+    ("GET", _REPO + "/pulls", list_pulls),
+    ("GET", _REPO + "/pulls/{number}/files", list_pull_files),
     ("GET", "/search/issues", search_issues),
     ("GET", "/repositories/{id}/issues/{number}", get_issue),
     ("GET", "/repositories/{id}/contents/{path}", get_file),
@@ -489,6 +519,7 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/issues/comments/{comment}", get_comment),
     ("POST", _REPO + "/issues/{number}/reactions", react_to_issue),
     ("POST", _REPO + "/issues/comments/{comment}/reactions", react_to_comment),
+    ("GET", _REPO + "/issues/comments/{comment}/reactions", list_reactions),
     ("POST", _REPO + "/issues/{number}/labels", add_labels),
     ("DELETE", _REPO + "/issues/{number}/labels/{label}", remove_label),
 ]
@@ -547,7 +578,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         raw = self.rfile.read(length)
         body = json.loads(raw) if raw else None
-        return Call(self.command, path, parse_qs(query), body, self.headers.get("Authorization", ""))
+        authorization, accept = (self.headers.get(name, "") for name in ("Authorization", "Accept"))
+        return Call(self.command, path, parse_qs(query), body, authorization, accept)
 
     def _answer(self, github: GitHubServer, call: Call) -> tuple[int, Any, dict[str, str]]:
         # A client of a server that ended may still call its port, which is now ours; such a call is not the App's.

@@ -38,7 +38,12 @@ class Repo:
     """The branch's SHA; empty means no commit."""
     labels: set[str] = field(default_factory=set)
     files: dict[str, str | bytes | dict[str, str]] = field(default_factory=dict)
+    """The files of the default branch."""
+    proposed: dict[str, dict[str, str | bytes | dict[str, str]]] = field(default_factory=dict)
+    """Commit of a pull request → its files."""
     issues: dict[int, Json] = field(default_factory=dict)
+    pulls: dict[int, Json] = field(default_factory=dict)
+    """Open pull requests by number, each with ``files``."""
     permissions: dict[str, str] = field(default_factory=dict)
     """Login → the highest flag; anyone else may pull."""
     archived: bool = False
@@ -67,6 +72,8 @@ class World:
     repos: dict[int, Repo] = field(default_factory=dict)
     comments: dict[int, Json] = field(default_factory=dict)
     reactions: list[tuple[str, int, str]] = field(default_factory=list)
+    ratings: dict[int, list[Json]] = field(default_factory=dict)
+    """People's reactions by comment."""
     """(``issue`` or ``comment``, number or id, content), in order and without duplicates."""
     moved: dict[tuple[int, int], str] = field(default_factory=dict)
     """(repository id, number) → its current path."""

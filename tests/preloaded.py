@@ -3,6 +3,9 @@
 Each start is a process of its own, forked, with its own arguments, environment, folder, streams and exit code. The
 processes share one hash seed, so tests of determinism, and those of the start itself, start a fresh interpreter.
 
+The helper processes that parse files for the search are forked too: from a small process that has only imported their
+module, because a helper limits its address space. Tests of the helpers start fresh interpreters.
+
 A forked server also has its worker process forked: by a second forking process, a child of the server that is named
 ``FORKER`` and ends with it.
 """
@@ -34,6 +37,7 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 """Positions among the arguments of ``Popen._execute_child``, the same in Python 3.11 to 3.13."""
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
+HELPER = "nodes.search.parsers.helper"
 _START_WORKERS = ("serve", "worker")
 _WORKER = "bot.worker.dispatch"
 _MOST_PASSED = 8
@@ -45,6 +49,9 @@ _HIGH = 200
 class Forked(subprocess.Popen[Any]):
     """A process that is forked from one that has imported everything; otherwise like any other."""
 
+    imported = ""
+    """The module that the forking process has imported; everything if empty."""
+
     def _execute_child(self, args: list[str], *given: Any) -> None:
         everything = (args, *given)
         streams = [everything[at] if everything[at] != -1 else usual for usual, at in enumerate(_STREAMS)]
@@ -55,8 +62,10 @@ class Forked(subprocess.Popen[Any]):
             "cwd": os.fspath(everything[_CWD] or os.getcwd()),
             "env": dict(os.environ if everything[_ENV] is None else everything[_ENV]),
             "session": bool(everything[_NEW_SESSION]),
+            "starter": os.getpid(),
         }
-        self.pid = _parent().start(wish, [*streams, *passed])
+        self._parent = _parent(self.imported)
+        self.pid = self._parent.start(wish, [*streams, *passed])
         self._child_created = True
         self._close_pipe_fds(*everything[10:16])  # type: ignore[attr-defined]
 
@@ -65,12 +74,18 @@ class Forked(subprocess.Popen[Any]):
         return self.returncode
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
-        status = _parent().status(self.pid, wait=not flags)
+        status = self._parent.status(self.pid, wait=not flags)
         if status is None:
             return 0, 0
         if self.returncode is None:
             self._handle_exitstatus(status)  # type: ignore[attr-defined]
         return self.pid, status
+
+
+class ForkedHelper(Forked):
+    """A helper process of the parsers."""
+
+    imported = HELPER
 
 
 class Parent:
@@ -119,12 +134,12 @@ class Parent:
             self._news.notify_all()
 
 
-def _begin() -> Parent:
-    """Start the process that imports everything and forks."""
+def _begin(imported: str) -> Parent:
+    """Start the process that imports a module, or everything, and forks."""
     ours, theirs = _connected()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno()), imported],
             pass_fds=[theirs.fileno()],
             cwd=Path(__file__).parents[1],
             start_new_session=True,
@@ -139,15 +154,15 @@ def _connected() -> tuple[socket.socket, socket.socket]:
     return ours, theirs
 
 
-_parents: list[Parent] = []
+_parents: dict[str, Parent] = {}
 _parents_lock = threading.Lock()
 
 
-def _parent() -> Parent:
+def _parent(imported: str = "") -> Parent:
     with _parents_lock:
-        if not _parents:
-            _parents.append(_begin())
-        return _parents[0]
+        if imported not in _parents:
+            _parents[imported] = _begin(imported)
+        return _parents[imported]
 
 
 def _import_all() -> None:
@@ -228,6 +243,8 @@ def _become(wish: dict[str, Any]) -> None:
     os.chdir(wish["cwd"])
     at = wish["argv"].index("-m")
     sys.argv = wish["argv"][at + 1 :]
+    if sys.argv[0] == HELPER:
+        _appear_started_by(wish["starter"])
     sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")  # noqa: SIM115
     sys.stdout, sys.stderr = (
         io.TextIOWrapper(
@@ -238,6 +255,12 @@ def _become(wish: dict[str, Any]) -> None:
         )
         for fd, errors in ((1, "strict"), (2, "backslashreplace"))
     )
+
+
+def _appear_started_by(starter: int) -> None:
+    """Let a helper see the process that started it as its parent, until the forking process ends with that one."""
+    forker, real = os.getppid(), os.getppid
+    os.getppid = lambda: starter if real() == forker else real()
 
 
 def _starts_workers(argv: list[str]) -> bool:
@@ -263,7 +286,7 @@ def _with_forker(wish: dict[str, Any]) -> dict[str, Any]:
         return worker
     theirs.close()
     parent = Parent(ours)
-    _parents[:] = [parent]
+    _parents[""] = parent
     usual = asyncio.create_subprocess_exec
 
     async def forked(*command: Any, **given: Any) -> Any:
@@ -315,7 +338,7 @@ class Worker:
 
 
 if __name__ == "__main__":
-    _import_all()
+    import_module(sys.argv[2]) if sys.argv[2] else _import_all()
     gc.collect()
     gc.freeze()
     wished = _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -8,6 +8,7 @@ import pytest
 
 from nodes.agents.writing.basis import FactBasis
 from nodes.agents.writing.statement import state_facts, with_pointer, without_facts
+from nodes.issue.asked import questions
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
@@ -21,6 +22,7 @@ MESSAGE = Fact(
 TESTED = Fact("tested_here", "A test uses it.", "scan", SECOND, 1, FILES[SECOND][0], "read")
 ELSEWHERE = replace(MESSAGE, path=SECOND, text=FILES[SECOND][0], symbol="read")
 PAGE = Fact("documented_here", "`scan` is documented under “Scanning”.", "scan", "docs/scan.md", 1, "# Scanning")
+DEFINED = replace(MESSAGE, kind="defined_once", says="The only definition of `read` is here.", words="read")
 
 
 async def survey_of(code: FakeCode, *facts: Fact) -> Survey:
@@ -64,6 +66,15 @@ async def test_a_question_leads_with_the_page_that_answers_it() -> None:
     code = FakeCode()
     found = await with_pointer(TriageReport(kind="question"), await survey_of(code, PAGE, MESSAGE), code)
     assert (found.facts, found.headline, found.verdict) == ((PAGE,), 0, PAGE.says)
+
+
+async def test_the_fact_that_answers_what_is_asked_leads() -> None:
+    code = FakeCode()
+    facts = await survey_of(code, PAGE, DEFINED)
+    where = await with_pointer(TriageReport(kind="question"), facts, code, questions("Where is `read` defined", ""))
+    assert (where.facts, where.verdict) == ((DEFINED,), DEFINED.says)
+    other = await with_pointer(TriageReport(kind="question"), facts, code, questions("Where is `write` defined?", ""))
+    assert other.facts == (PAGE,)
 
 
 def test_a_ground_without_facts_states_nothing() -> None:

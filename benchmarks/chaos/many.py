@@ -51,6 +51,8 @@ class Fleet:
     servers: int = 2
     crew: int = 3
     settings: dict[str, str] = field(default_factory=dict)
+    fresh: bool = False
+    """Whether the processes are new interpreters, as those of another release must be."""
     apps: list[App] = field(default_factory=list)
     progress: float = 0.0
     """The completed fraction of the planned faults, 0..1."""
@@ -74,7 +76,10 @@ class Fleet:
         private_key()  # created once, before several threads request it
         words = [(*SERVE, "--no-worker")] * self.servers + [("worker",)] * self.crew
         settings = {"DATABASE_URL": self.url, **self.settings}
-        self.apps = [App(self.github, self.folder / f"data{k}", settings, given) for k, given in enumerate(words)]
+        self.apps = [
+            App(self.github, self.folder / f"data{k}", dict(settings), given, fresh=self.fresh)
+            for k, given in enumerate(words)
+        ]
         _all([app.start for app in self.apps])
 
     def stop(self) -> None:
@@ -92,7 +97,7 @@ class Fleet:
         for thread in self._starting:
             thread.join()
         wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.status)
-        wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.status)
+        wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.status, pause=0.1)
 
     def status(self) -> str:
         """Return the unfinished jobs and the last lines of each log."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote
 
 from bot.errors import GoneError
-from bot.github.responses import expect_shape
+from bot.github.responses import RENDERED, expect_shape, html_of
 from bot.github.session import Session
 from bot.github.tokens import READ_CODE, Tokens
 from bot.github.values import MAX_BODY, Json, found_issues, issue_search, text
@@ -23,6 +24,8 @@ class ReadIssue:
     created_at: str
     """GitHub's timestamp, such as ``2024-01-01T00:00:00Z``."""
     is_pull_request: bool
+    reopened: bool = False
+    """Whether it was closed and a person opened it again."""
 
 
 class IssueFinder:
@@ -79,7 +82,18 @@ class IssueReader:
             body=text(response.get("body"))[:MAX_BODY],
             created_at=text(response.get("created_at")),
             is_pull_request=bool(response.get("pull_request")),
+            reopened=response.get("state_reason") == "reopened",
         )
+
+    async def rendered(self, number: int) -> str:
+        """Return an issue and its first hundred comments as HTML.
+
+        Raises:
+            BotError: GitHub cannot be reached, or refuses access.
+        """
+        path = f"{self._base}/issues/{number}"
+        send = partial(self._session.send, "GET", authorization=self._authorization, accept=RENDERED)
+        return html_of(await send(path), await send(f"{path}/comments", params={"per_page": 100}))
 
     async def check(self) -> None:
         """Return if the repository can be read.

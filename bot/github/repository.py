@@ -11,11 +11,23 @@ from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.channel import Channel
-from bot.github.responses import Answer, UndecodableError, expect_shape
-from bot.github.tokens import READ_CODE
-from bot.github.values import Json, comment_of, found_issues, issue_of, issue_search, permission_of, text, text_file
+from bot.github.responses import RENDERED, Answer, UndecodableError, expect_shape, html_of
+from bot.github.tokens import READ_CODE, READ_PULLS
+from bot.github.values import (
+    Json,
+    comment_of,
+    found_issues,
+    issue_of,
+    issue_search,
+    permission_of,
+    pull_of,
+    ratings_of,
+    text,
+    text_file,
+)
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
-from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
+from bot.ports import Comment, Issue, IssueRef, Permission, Rating, Reaction, RepositoryRef
+from nodes.context import OpenPull
 
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
 _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
@@ -57,6 +69,13 @@ class RepositoryClient:
             return None
         return _issue(answer, self._repository)
 
+    async def rendered(self, number: int) -> str:
+        """Return an issue and its first hundred comments as HTML."""
+        path = f"{self._base}/issues/{number}"
+        issue = await self._channel.send("GET", path, accept=RENDERED)
+        comments = await self._channel.send("GET", f"{path}/comments", accept=RENDERED, params={"per_page": 100})
+        return html_of(issue, comments)
+
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Return open issues, newest first, without pull requests."""
         # Newest first: the callers stop at a limit, and new issues matter most.
@@ -81,6 +100,20 @@ class RepositoryClient:
     async def search_issues(self, query: str, limit: int) -> list[Json]:
         """Return issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
         return found_issues(await self._channel.search("/search/issues", issue_search(query, limit)))
+
+    async def open_pulls(self, limit: int) -> list[OpenPull]:
+        """Return the open pull requests that changed last, without their files."""
+        params: dict[str, str | int] = {"state": "open", "sort": "updated", "direction": "desc", "per_page": limit}
+        answer = await self._channel.send("GET", f"{self._base}/pulls", params=params, permissions=READ_PULLS)
+        with expect_shape("a list of pull requests"):
+            return [pull_of(item) for item in answer.objects()][:limit]
+
+    async def pull_files(self, number: int) -> tuple[str, ...]:
+        """Return the paths of at most 100 files that a pull request changes."""
+        path, params = f"{self._base}/pulls/{number}/files", {"per_page": 100}
+        answer = await self._channel.send("GET", path, params=params, permissions=READ_PULLS)
+        with expect_shape("a list of files"):
+            return tuple(text(item["filename"]) for item in answer.objects())
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first."""
@@ -120,6 +153,16 @@ class RepositoryClient:
         except GoneError:
             return False
         return True
+
+    async def ratings(self, comment_id: int) -> list[Rating]:
+        """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
+        path, most = f"{self._base}/issues/comments/{comment_id}/reactions", {"per_page": 100}
+        try:
+            answer = await self._channel.send("GET", path, params=most)
+        except GoneError:
+            return []
+        with expect_shape("a list of reactions"):
+            return ratings_of(answer.objects())
 
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text."""
@@ -168,13 +211,13 @@ class RepositoryClient:
         with expect_shape("a permission"):
             return permission_of(answer.object())
 
-    async def file(self, path: str) -> str | None:
-        """Return a text file on the default branch; None if it does not exist.
+    async def file(self, path: str, *, commit: str = "") -> str | None:
+        """Return a text file of a commit, by default of the default branch; None if it does not exist.
 
         Raises:
             UnreadableFileError: It exists and cannot be read as text.
         """
-        return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,))
+        return await self._file(f"{self._base}/contents/{quote(path)}", (self._repository.id,), commit)
 
     async def organisation_file(self, path: str) -> str | None:
         """Return a text file in the owner's ``.github`` repository, read with a token for that repository only.
@@ -258,9 +301,10 @@ class RepositoryClient:
         base, items, _ = self._repository.clone_url.partition(f"/{self._repository.owner}/{self._repository.name}")
         return f"{base}/{ref.owner}/{ref.name}.git" if items else ""
 
-    async def _file(self, path: str, repositories: tuple[int | str, ...]) -> str | None:
+    async def _file(self, path: str, repositories: tuple[int | str, ...], commit: str = "") -> str | None:
+        at = {"ref": commit} if commit else None
         try:
-            answer = await self._channel.send("GET", path, repositories=repositories, permissions=READ_CODE)
+            answer = await self._channel.send("GET", path, params=at, repositories=repositories, permissions=READ_CODE)
         except GoneError:
             return None
         with expect_shape("a file"):

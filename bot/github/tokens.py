@@ -55,6 +55,7 @@ def _level(name: str | None) -> int:
 
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
+READ_PULLS = {"pull_requests": "read", "metadata": "read"}
 _EARLY = 300.0
 """Seconds before its expiry from which a token is no longer used."""
 _UNNAMED_LIFE = 600.0
@@ -112,14 +113,17 @@ class Tokens:
     async def _request_or_raise(
         self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
-        """Request a token. A refusal is cached if repositories are named: an organisation may have no ``.github``."""
+        """Request a token. A refusal is cached if it is usual.
+
+        An organisation may have no ``.github``, and the permission for pull requests is optional.
+        """
         refused, until = self._refused.get(key, (None, 0.0))
         if refused is not None and time.time() < until:
             raise refused
         try:
             return await self._request(installation, repositories, permissions)
         except RefusedError as error:
-            if any(isinstance(repository, str) for repository in repositories):
+            if permissions == READ_PULLS or any(isinstance(repository, str) for repository in repositories):
                 self._forget_refusals()
                 self._refused[key] = error, time.time() + _REFUSED_FOR
             raise

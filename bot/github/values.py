@@ -7,13 +7,15 @@ import binascii
 import codecs
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from bot.errors import UnreadableFileError
 from bot.github.responses import Answer, UndecodableError
-from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, RepositoryRef
+from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, Rating, RepositoryRef
+from nodes.context import OpenPull
 
 # Above GitHub's own limit, so that nothing is cut unless the answer is not GitHub's.
 MAX_BODY = 131_072
@@ -58,6 +60,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         updated_at=text(data.get("updated_at")),
         is_pull_request=bool(data.get("pull_request")),
         created_at=text(data.get("created_at")),
+        reopened=data.get("state_reason") == "reopened",
         comments=data["comments"] if isinstance(data.get("comments"), int) else None,
     )
 
@@ -73,6 +76,12 @@ def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
         number=number,
         clone_url=repository.clone_url,
     )
+
+
+def pull_of(data: Json) -> OpenPull:
+    """Return an open pull request, without its files."""
+    body = text(data.get("body"))[:MAX_BODY]
+    return OpenPull(int(data["number"]), text(data.get("title"))[:1_024], body)
 
 
 def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
@@ -94,6 +103,17 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
         updated_at=text(data.get("updated_at")),
         ours=is_ours(data),
     )
+
+
+def ratings_of(items: Sequence[Json]) -> list[Rating]:
+    """Return people's 👍 and 👎 among reactions; nobody's who gave both, and no bot's."""
+    found: dict[str, list[Rating]] = {}
+    for item in items:
+        user, content = item.get("user") or {}, item.get("content")
+        if content in ("+1", "-1") and not is_bot(user) and user.get("login"):
+            at = datetime.fromisoformat(text(item.get("created_at"))).timestamp()
+            found.setdefault(text(user["login"]), []).append(Rating(text(user["login"]), content == "+1", at))
+    return [ratings[0] for ratings in found.values() if len({one.up for one in ratings}) == 1]
 
 
 def permission_of(data: Json) -> Permission:

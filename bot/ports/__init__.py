@@ -15,6 +15,7 @@ from bot.ports.github import (
     IssueRef,
     OwnerCheck,
     Permission,
+    Rating,
     Reaction,
     RepositoryRef,
 )
@@ -26,10 +27,13 @@ from bot.ports.store import (
     EffectsPort,
     Judgement,
     NewSignal,
+    OpenReport,
+    OpenReports,
     QuestionState,
     Relation,
     RunView,
     SignalKind,
+    UnansweredQuestion,
 )
 
 if TYPE_CHECKING:
@@ -51,16 +55,20 @@ __all__ = [
     "IssueRef",
     "Judgement",
     "NewSignal",
+    "OpenReport",
+    "OpenReports",
     "Outcome",
     "OwnerCheck",
     "Permission",
     "QuestionState",
+    "Rating",
     "Reaction",
     "Relation",
     "RepositoryRef",
     "RunView",
     "SignalKind",
     "Stopped",
+    "UnansweredQuestion",
     "Waiting",
     "Withheld",
 ]

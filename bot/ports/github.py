@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from bot.limits.writes import WHOLE, WriteBudget
 
 if TYPE_CHECKING:
-    pass
+    from nodes.context import OpenPull
 
 Reaction = Literal["eyes", "rocket", "confused"]
 
@@ -88,6 +88,8 @@ class Issue:
     is_pull_request: bool
     created_at: str = ""
     """GitHub's timestamp; empty if GitHub returns none."""
+    reopened: bool = False
+    """Whether it was closed and a person opened it again."""
     comments: int | None = None
     """The number of comments; None if GitHub does not return it."""
 
@@ -107,6 +109,16 @@ class Comment:
     updated_at: str
     ours: bool = False
     """Whether this App wrote it, judged by the App's id and not by the comment's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A person's 👍 or 👎 on a comment."""
+
+    login: str
+    up: bool
+    at: float
+    """Seconds since 1970."""
 
 
 class Permission(IntEnum):
@@ -130,6 +142,9 @@ class GitHubPort(Protocol):
     async def issue(self, number: int) -> Issue | None:
         """Return the issue, following a transfer; None if it was deleted."""
 
+    async def rendered(self, number: int) -> str:
+        """Return an issue and its first hundred comments as HTML, where attachments of a private one are readable."""
+
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Return open issues, newest first, without pull requests; ``since`` is a lower bound of the last change."""
 
@@ -139,6 +154,15 @@ class GitHubPort(Protocol):
         Pages count from 1.
         """
 
+    async def open_pulls(self, limit: int) -> list[OpenPull]:
+        """Return the open pull requests that changed last, without their files.
+
+        It needs the permission to read pull requests, which is optional.
+        """
+
+    async def pull_files(self, number: int) -> tuple[str, ...]:
+        """Return the paths of at most 100 files that a pull request changes; it needs the same permission."""
+
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first; with ``since``, only those changed at or after it."""
 
@@ -147,6 +171,9 @@ class GitHubPort(Protocol):
 
     async def has_comment(self, comment_id: int) -> bool:
         """Return whether a comment still exists."""
+
+    async def ratings(self, comment_id: int) -> list[Rating]:
+        """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
 
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text, counted against a share of the write budget.

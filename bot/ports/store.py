@@ -14,6 +14,7 @@ from bot.ports.github import (
 if TYPE_CHECKING:
     from bot.report.document import Result
     from nodes.evidence import NumberedEvidence
+    from nodes.report import TriageReport
 
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]
 
@@ -119,6 +120,46 @@ class Relation:
     """The other issue's number in the same repository."""
     duplicate: bool
     """Whether the person called them duplicates; False means explicitly not duplicates."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReport:
+    """The newest report of an open issue."""
+
+    number: int
+    title: str
+    since: float
+    """When its first run with a report began, in seconds since 1970."""
+    report: TriageReport
+    relations: tuple[Relation, ...]
+    """Duplicates that people confirmed or denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredQuestion:
+    """A question on an open issue that nobody answered."""
+
+    number: int
+    title: str
+    text: str
+    asked_at: str
+    """GitHub's format of a timestamp."""
+    expired: bool
+    """The report was written without an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReports:
+    """The stored reports and questions of a repository's open issues at one moment."""
+
+    reports: tuple[OpenReport, ...]
+    """A limited number, the newest issue first."""
+    all: int
+    """Number of open issues with a report, those beyond the limit included."""
+    questions: tuple[UnansweredQuestion, ...]
+    """A limited number, the oldest first."""
+    closed: int
+    """Number of issues with a report that were closed in the period."""
 
 
 @dataclass(frozen=True, slots=True)

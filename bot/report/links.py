@@ -33,8 +33,12 @@ class Links:
 
     def change(self, change: SuspectChange) -> str:
         """Return a commit by its short SHA."""
-        address = self.commit_page(change.sha)
-        return f"[{code(change.sha[:7])}]({address})" if address else code(change.sha[:12])
+        return self.change_of(change.sha)
+
+    def change_of(self, sha: str) -> str:
+        """Return a commit by its short SHA."""
+        address = self.commit_page(sha)
+        return f"[{code(sha[:7])}]({address})" if address else code(sha[:12])
 
     def lines(self, path: str, start: int, end: int, sha: str) -> str | None:
         """Return the URL of lines (1-based, inclusive) at a commit, or None if the repository has no URL."""

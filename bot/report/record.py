@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.report.words import count
+
 ENOUGH = 30
 """Minimum number of scored reports for an adjustment; with fewer, the packaged calibration applies unchanged."""
 PRIOR = 0.5
@@ -24,13 +26,21 @@ class Record:
     outcomes: int
     right: int
     shift: float
+    judged: int = 0
+    """Claims that people judged and no fix decided; they count too."""
+
+    @property
+    def basis(self) -> str:
+        """The number of outcomes, in words."""
+        judged = f" and {count(self.judged, 'judgement')}" if self.judged else ""
+        return f"{self.outcomes} known fixes{judged}"
 
     def confidence(self, shipped: float) -> float:
         """Return the adjusted confidence."""
         return shipped if shipped <= 0 else _sigmoid(_logit(shipped) + self.shift)
 
 
-def read_record(outcomes: Sequence[tuple[float, bool]]) -> Record | None:
+def read_record(outcomes: Sequence[tuple[float, bool]], judged: Sequence[tuple[float, bool]] = ()) -> Record | None:
     """Return the record of a repository, or None if it has too few outcomes.
 
     The shift is the most likely one under a normal prior with mean 0 (maximum a posteriori), so few outcomes change it
@@ -38,17 +48,20 @@ def read_record(outcomes: Sequence[tuple[float, bool]]) -> Record | None:
 
     Args:
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
+        judged: the same of claims that people judged. They count beside enough outcomes, never instead of them, because
+            people call more of the wrong reports wrong than of the right ones right.
     """
     if len(outcomes) < ENOUGH:
         return None
-    right = sum(was_right for _, was_right in outcomes)
-    logits = [_logit(confidence) for confidence, _ in outcomes]
+    every = (*outcomes, *judged)
+    right = sum(was_right for _, was_right in every)
+    logits = [_logit(confidence) for confidence, _ in every]
     low, high = -10.0, 10.0
     for _ in range(_STEPS):  # the derivative decreases monotonically, so bisection finds its zero
         shift = (low + high) / 2
         slope = right - sum(_sigmoid(logit + shift) for logit in logits) - shift / PRIOR**2
         low, high = (shift, high) if slope > 0 else (low, shift)
-    return Record(len(outcomes), right, round((low + high) / 2, 6))
+    return Record(len(outcomes), right, round((low + high) / 2, 6), len(judged))
 
 
 def _logit(confidence: float) -> float:

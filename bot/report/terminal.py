@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bot.report.sanitise import visible
 from bot.report.wording import confidence_word
-from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.trust.secrets import mask
 
 _WIDTH = 110
@@ -79,6 +79,9 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         ("No change is suspected", report.no_suspect_change),
         ("Probably the same", "; ".join(_issue(one) for one in report.related if one.relation == "duplicate")),
         ("Related", "; ".join(_issue(one) for one in report.related if one.relation == "related")),
+        ("Probably fixed by", "; ".join(_issue(one) for one in report.related if one.relation == "fixed_by")),
+        ("Pull requests and commits", "; ".join(map(_related_change, report.changes))),
+        ("Reproduction", report.reproduction),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),
         (
@@ -103,6 +106,10 @@ def _issue(issue: RelatedIssue) -> str:
     state = f" ({issue.state})" if issue.state else ""
     title = f" “{issue.title}”" if issue.title else ""
     return f"{issue.reference}{state}{title}{f' — {issue.why}' if issue.why else ''}"
+
+
+def _related_change(change: RelatedChange) -> str:
+    return f"{change.reference[:12]} ({change.state}) “{change.title}”: {change.why}"
 
 
 def _clean(text: str) -> str:

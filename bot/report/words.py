@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
+_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+
+
+def spaced_words(text: str) -> int:
+    """Return the number of words between spaces."""
+    return len(text.split())
+
+
+def all_words(text: str) -> int:
+    """Return the number of words; three characters of Chinese or Japanese count as one word."""
+    characters = len(_UNSPACED.findall(text))
+    return spaced_words(_UNSPACED.sub(" ", text)) + (characters + 2) // 3
+
 
 def cut(text: str, words: int) -> str:
     """Return the first words of a text; if the cut leaves a code span open, remove that span."""

@@ -12,6 +12,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
+from nodes.search.history.naming import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
@@ -62,6 +63,10 @@ class EngineCode:
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:
         """Return what the commit's history says about locations: suspect changes, owners and crash fingerprints."""
         return await asyncio.to_thread(self._engine.history, query, spots, self._sha)
+
+    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
+        """Return the latest commits that name an issue, without reverted ones."""
+        return await asyncio.to_thread(self._engine.naming, number, project, since, self._sha)
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of the crashes in a text, computed with the commit's files."""
@@ -164,6 +169,10 @@ class NoCode:
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  as above
         """Return an empty history."""
         return History()
+
+    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:  # noqa: ARG002  as above
+        """Return no commits."""
+        return ()
 
     async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:  # noqa: ARG002  as above
         """Return no fingerprints: without code the owner of a frame is unknown."""

@@ -14,10 +14,12 @@ from nodes.context import (
     Context,
     EvidencePort,
     ExternalSources,
+    IssueOrigin,
     LabelReader,
     Listener,
     PastPort,
     PicturePort,
+    PullReader,
     Renderer,
     SignalPort,
     ignore_progress,
@@ -40,6 +42,8 @@ def build_context(
     past: PastPort | None = None,
     pictures: PicturePort | None = None,
     labels: LabelReader | None = None,
+    origin: IssueOrigin | None = None,
+    pulls: PullReader | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run.
@@ -58,6 +62,8 @@ def build_context(
         past: earlier issues; None if they are not available.
         pictures: fetches the issue's pictures; None if the operator has not enabled it.
         labels: reads the repository's labels; None if it is not on GitHub.
+        origin: the issue's number and project; None if it has none.
+        pulls: reads open pull requests; None if they are not read.
         listener: receives progress messages.
     """
     config = config or RepositoryConfig()
@@ -76,8 +82,11 @@ def build_context(
         listener=listener,
         facts=read_facts(title, body),
         labels=labels,
+        origin=origin,
+        pulls=pulls,
         language=config.language,
         compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         agreement=load_fitted(brain.agreement_file, brain.name) if isinstance(brain, LLMBrain) else None,
         claim_from=config.limits.claim_from,
+        answers_questions=config.answer_questions,
     )

@@ -21,7 +21,7 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain, CodePort, Context, ExternalSources, Listener, PastPort, PicturePort
+from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, BugTriageState, HumanExchange
@@ -45,6 +45,7 @@ async def triage(
     outside: ExternalSources | None = None,
     pictures: PicturePort | None = None,
     renderer: MarkdownRenderer | None = None,
+    origin: IssueOrigin | None = None,
 ) -> Account:
     """Run the graph to its end and put its questions to the caller.
 
@@ -63,6 +64,7 @@ async def triage(
         outside: the sources outside the repository that the run may query.
         pictures: fetches the issue's pictures; None if they are not read.
         renderer: renders the comment.
+        origin: the issue's number and project; None if it is not on GitHub.
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain)
     store = SqliteStore(settings.triage_data_dir / "store.db")
@@ -79,6 +81,7 @@ async def triage(
                 brain=brain or rules,
                 rules=rules,
                 renderer=renderer,
+                origin=origin,
                 listener=listener,
                 past=past,
                 outside=outside,

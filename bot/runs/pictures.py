@@ -1,9 +1,14 @@
-"""Fetch the pictures of an issue from GitHub's attachment hosts, with strict limits."""
+"""Fetch the pictures of an issue from GitHub's attachment hosts, with strict limits.
+
+GitHub gives attachments of private repositories to people who are logged in and to no App. But its API renders an issue
+with addresses that are signed for some minutes. Only the API gets a token, the host of a picture never does.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import html
 import ipaddress
 import re
 import socket
@@ -14,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from bot.errors import BotError
 from bot.settings.operator import PicturesConfig
 from nodes.context import Picture, Pictures
 
@@ -31,6 +37,9 @@ _KINDS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), 
 _MOST_PIXELS = 40_000_000
 """Of a PNG or GIF. A small file can expand to gigabytes in a server that decodes it."""
 _TOO_MANY = "more pictures than the limit"
+_NOT_SHOWN = "HTTP 404"
+_SIGNED = re.compile(r"https://private-user-images\.githubusercontent\.com/[^\s\"'<>]{1,4000}")
+_MOST_HTML = 2_000_000
 
 
 class Resolved(NamedTuple):
@@ -41,6 +50,8 @@ class Resolved(NamedTuple):
 
 
 Resolve = Callable[[str], Awaitable[Resolved]]
+Rendered = Callable[[], Awaitable[str]]
+"""Returns the issue as HTML, with the addresses that GitHub signs for its reader."""
 
 
 class RefusedPicture(Exception):  # noqa: N818  an expected outcome; the message is for the trace
@@ -63,19 +74,31 @@ class PictureFetcher:
         self._config = config
         self._resolve = resolve or resolve_public
         self._tls = tls
+        self._rendered: Rendered | None = None
 
-    async def fetch(self, body: str) -> Pictures:
-        """Return the pictures of a body. A picture that cannot be fetched is refused; nothing is raised."""
-        urls = find_pictures(body)
-        fetched, refused = list[Picture](), [_TOO_MANY] * max(len(urls) - self._config.count, 0)
+    def reading(self, rendered: Rendered) -> PictureFetcher:
+        """Return a fetcher for one issue, which also finds attachments of private repositories."""
+        fetcher = PictureFetcher(self._config, resolve=self._resolve, tls=self._tls)
+        fetcher._rendered = rendered
+        return fetcher
+
+    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
+        """Return the pictures of a text. A picture that cannot be fetched is refused; nothing is raised.
+
+        Args:
+            text: the issue, or an answer.
+            earlier: pictures of the same issue that count against the limit.
+        """
+        urls, most = find_pictures(text), max(self._config.count - earlier, 0)
+        fetched, refused = list[Picture](), [_TOO_MANY] * max(len(urls) - most, 0)
         if not urls:
             return Pictures()
         # No proxy of the environment: the address that was checked is the one that is connected to.
         async with httpx.AsyncClient(verify=self._tls or True, trust_env=False, follow_redirects=False) as client:
-            for url in urls[: self._config.count]:
+            for url in urls[:most]:
                 try:
                     async with asyncio.timeout(self._config.timeout):
-                        fetched.append(Picture(url, _data_url(await self._get(client, url))))
+                        fetched.append(Picture(url, _data_url(await self._shown(client, url))))
                 except RefusedPicture as refusal:
                     refused.append(str(refusal))
                 except TimeoutError:
@@ -83,6 +106,27 @@ class PictureFetcher:
                 except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
                     refused.append(f"not reachable ({type(error).__name__})")
         return Pictures(tuple(fetched), tuple(refused))
+
+    async def _shown(self, client: httpx.AsyncClient, url: str) -> bytes:
+        try:
+            return await self._get(client, url)
+        except RefusedPicture as refusal:
+            # GitHub's answer for an attachment of a private repository, too.
+            signed = await self._signed(url) if str(refusal) == _NOT_SHOWN else ""
+            if not signed:
+                raise
+        return await self._get(client, signed)
+
+    async def _signed(self, url: str) -> str:
+        """Return the address that GitHub signed for an attachment; empty if there is none."""
+        name = urlsplit(url).path.rpartition("/")[2]
+        if self._rendered is None or urlsplit(url).hostname != "github.com" or not name:
+            return ""
+        try:
+            page = html.unescape((await self._rendered())[:_MOST_HTML])
+        except BotError:
+            return ""
+        return next((one for one in _SIGNED.findall(page) if name in urlsplit(one).path), "")
 
     async def _get(self, client: httpx.AsyncClient, url: str) -> bytes:
         for _ in range(_HOPS):
@@ -117,7 +161,7 @@ class PictureFetcher:
 
     async def _content(self, response: httpx.Response) -> bytes:
         if response.status_code != 200:
-            raise RefusedPicture(f"HTTP {response.status_code}")
+            raise RefusedPicture(_NOT_SHOWN if response.status_code == 404 else f"HTTP {response.status_code}")
         content = bytearray()
         # Raw: a compressed picture gains nothing, and a bomb would be expanded before it is measured.
         async for chunk in response.aiter_raw():

@@ -18,6 +18,7 @@ from bot.runs.code import NoCode
 from bot.runs.mirrors import ForbiddenError, Mirrors
 from bot.settings import Settings
 from bot.settings.server import app_key
+from nodes.context import IssueOrigin
 
 _NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
 _REFERENCE = re.compile(rf"{_NAME}#([1-9]\d{{0,9}})")
@@ -55,6 +56,8 @@ class RemoteIssue:
     server_url: str
     no_code: NoCode | None = None
     """Set if the repository could not be fetched."""
+    origin: IssueOrigin | None = None
+    """None if GitHub does not say when the issue was opened."""
 
 
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
@@ -77,7 +80,9 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
             mirror = await _mirrored(reader, reference, settings) if clone else None
             no_code = mirror if isinstance(mirror, NoCode) else None
             directory = mirror if isinstance(mirror, Path) else None
-            return RemoteIssue(issue.title, issue.body, directory, settings.github_server_url.rstrip("/"), no_code)
+            origin = IssueOrigin.of(issue.number, reference.full_name, issue.created_at, reopened=issue.reopened)
+            server = settings.github_server_url.rstrip("/")
+            return RemoteIssue(issue.title, issue.body, directory, server, no_code, origin)
     # GitHub answers 404 for a private repository too, so the message names both reasons.
     except GoneError as error:
         raise UserError(f"{reference.full_name} does not exist, or cannot be read: {_HOW}") from error
@@ -85,6 +90,16 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
         raise
     except BotError as error:
         raise UserError(f"{reference}: {error}") from error
+
+
+async def read_rendered(reference: Reference, settings: Settings) -> str:
+    """Return an issue and its comments as HTML.
+
+    Raises:
+        BotError: GitHub cannot be reached, or refuses access.
+    """
+    async with _reader(reference, settings) as reader:
+        return await reader.rendered(reference.number)
 
 
 async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:

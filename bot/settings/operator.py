@@ -207,7 +207,7 @@ class Specialists(Section):
 
 
 class PicturesConfig(Section):
-    """Pictures in issues: fetched, and their words copied by the model, once for each run (docs/pictures.md)."""
+    """Pictures in issues and answers: fetched, and their words copied by the model, once (docs/pictures.md)."""
 
     enabled: bool = False
     """``true`` reads pictures where a model judges and takes images."""
@@ -215,7 +215,7 @@ class PicturesConfig(Section):
     """Hosts from which pictures are fetched, redirects included; the default is where GitHub stores attachments. On
     ``github.com`` only attachments are fetched, no pages."""
     count: Annotated[int, Field(ge=1, le=8)] = 3
-    """Maximum number of pictures of one issue, the first ones; further ones are refused."""
+    """Maximum number of pictures of one issue and its answers, the first ones; further ones are refused."""
     max_bytes: Annotated[int, Field(ge=10_000, le=20_000_000)] = 4_000_000
     """Maximum size of one picture, in bytes."""
     timeout: Seconds = 10.0

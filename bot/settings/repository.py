@@ -29,6 +29,7 @@ CommandName = Literal[
     "resume",
     "right",
     "wrong",
+    "component",
     "duplicate",
     "not-duplicate",
     "label",
@@ -89,6 +90,20 @@ class Limits(Section):
     ``triage backtest`` recommends a value for this repository."""
 
 
+Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+class WeeklyDigest(Section):
+    """The weekly digest of open issues."""
+
+    issue: Annotated[int, Field(ge=1, le=999_999_999)] | None = None
+    """Number of an open issue of this repository that gets one comment a week: open bugs by place, suspect changes,
+    unanswered questions, duplicates. Without it there is no digest. It counts only in the repository's own file, and
+    from the first triage or command after a change of the file."""
+    day: Day = "monday"
+    """The day of the week (UTC)."""
+
+
 class RepositoryConfig(Section):
     """The maintainers' configuration of triage in their repository."""
 
@@ -99,6 +114,10 @@ class RepositoryConfig(Section):
     comment_on: Annotated[tuple[Kind, ...], Field(max_length=6)] = ("bug",)
     """Kinds of issues that get a comment: ``bug``, ``feature``, ``question``, ``docs``. Kinds other than bugs get one
     only if a verified code location answers them. Security problems, leaked secrets and commands always get a reply."""
+    answer_questions: bool = False
+    """``true`` comments on an issue of the kind ``question`` if a checked line of the documentation or the code answers
+    what it asks: where a name is defined, how an option is set, or what is documented about it. Otherwise nothing is
+    written, unless ``comment_on`` has ``question``."""
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` sends no issue text to a model; ``auto`` uses the operator's setting."""
     labels: Labels = Labels()
@@ -117,10 +136,16 @@ class RepositoryConfig(Section):
     crash_alerts: bool = True
     """``false`` posts no comment when three people report the same crash within 24 hours, and sends no alert. With
     ``true`` the first of these issues gets one comment, once per crash."""
+    digest: WeeklyDigest = WeeklyDigest()
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"
-    """Language of the text that a model writes. Fixed sentences are in English."""
+    """Language of comments, and of the text that a model writes. Fixed sentences exist in ``en``, ``de``, ``zh``
+    (simplified), ``es`` and ``ja``; for another language they are in English."""
+    reporter_language: bool = False
+    """``true`` writes what is for the reporter in the language of the issue, if that is one of these five and the
+    issue has enough prose to recognise it: questions, missing information, and the last line. Everything else is in
+    ``language``."""
     commands: dict[CommandName, CommandRole] = {}
     """Restricts who may give a command: ``author`` (the issue's author and maintainers), ``maintainer`` or
     ``nobody``. It cannot allow more people than the default."""
@@ -154,6 +179,7 @@ _KNOWN = {
     "labels": tuple(Labels.model_fields),
     "labels.map": get_args(LabelName),
     "limits": tuple(Limits.model_fields),
+    "digest": tuple(WeeklyDigest.model_fields),
     "commands": get_args(CommandName),
 }
 

@@ -102,6 +102,20 @@ class Installations:
             for host, number, key, owner, name, until in rows
         ]
 
+    async def configured(self, word: str) -> list[tuple[RepositoryRef, str]]:
+        """Return active repositories whose stored configuration contains a word, with that configuration."""
+        statement = """
+            SELECT repositories.host, installation_id, repository_key, owner, name, config
+            FROM repositories LEFT JOIN installations
+                ON installations.host = repositories.host AND installations.id = installation_id
+            WHERE config LIKE ? AND gone = 0 AND archived = 0 AND installation_id <> 0
+                AND coalesce(state, 'active') = 'active' ORDER BY repository_key
+        """
+        rows = await self._database.read(lambda db: db.execute(statement, (f"%{word}%",)).fetchall())
+        return [
+            (RepositoryRef(host, number, _id(key), owner, name), text) for host, number, key, owner, name, text in rows
+        ]
+
     async def parked(self, limit: int) -> list[RepositoryRef]:
         """Return the repositories that have parked jobs."""
         rows = await self._database.read(lambda db: db.execute(_PARKED, (limit,)).fetchall())

@@ -13,6 +13,7 @@ from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
 from bot.store.issues.control import Control
 from bot.store.issues.crashes import Crashes
+from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import PastIssues
 from bot.store.issues.questions import Questions, read_questions
 from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
@@ -25,6 +26,7 @@ from bot.store.pages import Pages
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs import IssueRuns, open_run
 from bot.store.runs.api_runs import ApiRuns
+from bot.store.runs.feedback import read_judged
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
@@ -43,6 +45,8 @@ class ReportInputs:
     relations: tuple[Relation, ...]
     outcomes: list[tuple[float, bool]]
     """The repository's scored reports: the confidence, and whether the first file was right."""
+    judged: list[tuple[float, bool]]
+    """The same of claims that people judged and no fix decided."""
     limited: bool
     """The repository reached a limit today."""
 
@@ -61,6 +65,7 @@ def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs
         read_label_changes(db, issue_key),
         read_relations(db, issue_key),
         read_outcomes(db, repository),
+        read_judged(db, repository),
         bool(read_limited(db, repository, day)),
     )
 
@@ -149,6 +154,7 @@ class RepositoryStore:
         self.past = PastIssues(database, self._tenant)
         self.outcomes = RepositoryOutcomes(database, self._tenant)
         self.crashes = Crashes(database, self._tenant)
+        self.open_issues = OpenIssues(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues.

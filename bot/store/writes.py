@@ -80,6 +80,17 @@ class StoredWrites:
         if taken.wait > 0:
             raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
 
+    async def check_writes_paused(self, installation: str, budget: WriteBudget = WHOLE) -> None:
+        """Return if GitHub accepts writes. None is counted: it saves the reads that prepare a write.
+
+        Raises:
+            RateLimitedError: GitHub refused a write and asked to wait; ``after`` is the wait in seconds.
+        """
+        now = self._clock()
+        paused = await self._database.do(lambda db: _paused(db, installation, budget, now))
+        if paused.wait > 0:
+            raise RateLimitedError(paused.why, after=paused.wait, limit=paused.limit)
+
     async def check_paused(self, installation: str) -> None:
         """Return if a request to GitHub is allowed.
 
@@ -138,12 +149,21 @@ class _Taken:
     limit: str = ""
 
 
-def _take(db: Connection, installation: str, budget: WriteBudget, repository: str, now: float) -> _Taken:
+def _paused(db: Connection, installation: str, budget: WriteBudget, now: float) -> _Taken:
+    """Return the wait until GitHub accepts writes again, and the number of consecutive refused ones."""
     until, in_a_row = _read_pause(db, _writing(installation), now)
-    if until > now:
-        # Only callers that return on time get a slot of their own; others would leave it unused.
-        wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
-        return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
+    if until <= now:
+        return _Taken(in_a_row=in_a_row)
+    # Only callers that return on time get a slot of their own; others would leave it unused.
+    wait = _reserved_retry(db, installation, until, now, _APART) if budget.retries_on_time else until - now
+    return _Taken(wait, in_a_row, "writes are paused, as GitHub asked", "github.quiet")
+
+
+def _take(db: Connection, installation: str, budget: WriteBudget, repository: str, now: float) -> _Taken:
+    paused = _paused(db, installation, budget, now)
+    if paused.wait > 0:
+        return paused
+    in_a_row = paused.in_a_row
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
     # The window that is full for longest decides, with its own distance between retries.

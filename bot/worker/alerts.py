@@ -50,7 +50,7 @@ async def _comment(issue_job: IssueJob, storm: Storm, found: FoundConfig) -> Non
     poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
     others = [number for number in storm.issues if number != issue_job.ref.number]
     try:
-        body = alert_comment(storm.fingerprint, storm.reporters, others)
+        body = alert_comment(storm.fingerprint, storm.reporters, others, found.config.language)
         await poster.put("alert", storm.fingerprint, alert_marker(storm.fingerprint), body)
     except (RefusedError, StoppedError) as error:
         logger.info("alert refused: %s", error, extra={"action": "alert.refused"})

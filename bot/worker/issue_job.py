@@ -11,6 +11,7 @@ from bot.errors import MissingPermissionError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
 from bot.limits.ceilings import PERMISSION
+from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
 from bot.settings.repository import FoundConfig, find_config
@@ -98,6 +99,16 @@ class IssueJob:
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
         return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
+
+    async def check_writes_paused(self, found: FoundConfig, budget: WriteBudget = WHOLE) -> None:
+        """Return if a publication may write, or writes nothing: a refused one would read all it needs for nothing.
+
+        Raises:
+            RateLimitedError: GitHub refused a write and asked to wait.
+        """
+        if found.config.mode != "dry-run" and found.config.enabled:
+            installation = installation_key(self.ref.host, self.ref.installation_id)
+            await self.tools.store.writes.check_writes_paused(installation, budget)
 
     async def record_missing_permission(self, error: MissingPermissionError) -> None:
         """Record that the installation lacks a permission."""

@@ -10,7 +10,9 @@ from bot.errors import BotError
 from bot.jobs import Score
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
+from bot.worker.digests import queue_digests
 from bot.worker.missed import catch_up, find_missed, revive_dead, unpark_active
+from bot.worker.ratings import read_ratings
 from bot.worker.tools import Tools
 
 COUNTERS_KEPT = 90 * 86_400.0
@@ -86,6 +88,8 @@ async def run_upkeep_round(tools: Tools) -> None:
     await _part("revive_dead", lambda: revive_dead(store))
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("queue_fix_searches", lambda: queue_fix_searches(store))
+    await _part("queue_digests", lambda: queue_digests(store))
+    await _part("read_ratings", lambda: read_ratings(store, github.for_repository))
     await _part("prune", lambda: prune(tools))
 
 

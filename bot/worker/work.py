@@ -31,7 +31,7 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker import alerts, control, outcomes, past
+from bot.worker import alerts, control, digests, outcomes, past
 from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane
@@ -99,6 +99,7 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "expire": lane.expire,
     "remind": lane.remind,
     "alert": alerts.alert,
+    "digest": digests.post_digest,
     "commands": control.commands,
     "page_command": page.page_command,
     "left_over": control.left_over,
@@ -117,12 +118,12 @@ class Worker:
         self._spans = spans
 
     async def run_upkeep(self) -> None:
-        """Return the store that the worker uses."""
+        """Do the maintenance that is due now."""
         await run_upkeep(self._tools)
 
     @property
     def store(self) -> Store:
-        """Return the queue that jobs come from."""
+        """The store that all jobs share."""
         return self._tools.store
 
     @property

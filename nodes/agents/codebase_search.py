@@ -19,17 +19,18 @@ from nodes.agents.code.candidates import (
     find_candidates,
     in_order,
     lines_of_facts,
+    mean_score,
     pointed_at,
     rescored,
 )
+from nodes.agents.code.listing import list_files, remembered
 from nodes.agents.code.lookups import CodeLookups
 from nodes.agents.code.objections import look_up_objections
 from nodes.agents.writing.statement import reporter_query
 from nodes.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.brains import is_model_asked, judge
-from nodes.brains.files import SHOWN as FILES_SHOWN
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
-from nodes.context import Case, Context, FileCard, Judged
+from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import NOT_READABLE, is_rejected, progress
 from nodes.judgements import CodeReading
@@ -89,6 +90,7 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         "search_confidence": read.confidence,
         "search_support": read.support,
         "search_prefers": read.search_prefers,
+        "files_listed": remembered(state, (*(card.path for card in gathered.case.files), *gathered.looks.listed)),
         "trace": (_entry(state, gathered, read, started),),
         "metrics": metrics_of(read.judged),
     }
@@ -134,9 +136,13 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     # Rules read the facts when they write; a model may cite their lines besides the places of the search.
     survey = await _survey(state, context) if is_model_asked(context, state) else Survey()
     facts = lines_of_facts(survey.facts, context.code.sha)
+    asked = is_model_asked(context, state)
+    files = await list_files(state, context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
-    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
-    seen = candidates.all if is_model_asked(context, state) else candidates.strong
+    candidates = find_candidates(
+        ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts, chooses=bool(files)
+    )
+    seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
     looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener, query)
     new = [item for item in seen if item.evidence.key not in state.evidence]
@@ -144,7 +150,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         case,
         evidence=(*case.evidence, *new),
         search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
-        files=await _files(query, ranking, pointed, survey, context) if is_model_asked(context, state) else (),
+        files=files,
         looks=looks if ranking.commit else None,
     )
     return Gathered(query, ranking, candidates, looks, case, _near(ranking, survey))
@@ -164,18 +170,6 @@ def _search_confidence(ranking: Ranking, survey: Survey) -> float:
     """Return the probability of the first file, with facts if these were found for the same file."""
     same = bool(survey.paths and ranking.files) and survey.paths[0] == ranking.files[0].path
     return survey.confidence if same else ranking.confidence
-
-
-async def _files(
-    query: Query, ranking: Ranking, pointed: Sequence[Evidence], survey: Survey, context: Context
-) -> tuple[FileCard, ...]:
-    """Return the files that a model may choose, those that a maintainer pointed at first."""
-    paths = [*(str(item.locator.path) for item in pointed), *(hit.path for hit in ranking.files)]
-    sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:FILES_SHOWN])
-    facts: dict[str, list[str]] = {}
-    for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
-        facts.setdefault(fact.path or "", []).append(fact.says)
-    return tuple(FileCard(one, tuple(dict.fromkeys(facts.get(one.path, ())))) for one in sketches)
 
 
 async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, ...]:
@@ -247,7 +241,8 @@ def _is_read(state: BugTriageState, context: Context) -> bool:
 
 async def _with_objections(state: BugTriageState, context: Context, started: float) -> Update:
     """Add what the critic asked for and a rejected draft claimed, without asking the model again."""
-    found = await look_up_objections(state, context)
+    query = build_query(state, context, (await load_case(state, context)).pictures)
+    found = await look_up_objections(state, context, query)
     new = found.new
     await context.evidence.put(new)
     summary = f"Looked up what was missing: {len(new)} further place{'s' * (len(new) != 1)}."
@@ -265,7 +260,12 @@ async def _with_objections(state: BugTriageState, context: Context, started: flo
         decision="found" if new else "nothing new",
         confidence=state.search_confidence,
         reason=summary,
-        counts={"candidates": before.get("candidates", 0) + len(new), "augmented": len(found.asked_for)},
+        counts={
+            "candidates": before.get("candidates", 0) + len(new),
+            "augmented": len(found.asked_for),
+            **({"filtered_out": found.filtered_out} if found.scores else {}),
+        },
+        scores=found.scores,
         iteration=state.iterations,
         duration_ms=round((time.perf_counter() - started) * 1000),
     )
@@ -285,13 +285,13 @@ def _finding(read: Read) -> AgentFinding:
 
 
 def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
-    """Return the score threshold and the mean score of the candidates (seed 002); for a model there is no threshold."""
-    looked_up = {item.id for item in gathered.looks.gathered}
-    scores = [item.evidence.score for item in read.seen if item.id not in looked_up]
-    lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
-    used = 0.0 if read.seen == gathered.candidates.all != gathered.candidates.strong else lowest
-    mean = round(sum(scores) / len(scores), 4) if scores else 0.0
-    return {"threshold_used": used, "avg_score": mean, **_opinions(read)}
+    """Return the score threshold and the mean score of the search's places that passed it (seed 002)."""
+    candidates = gathered.candidates
+    lowest = candidates.threshold
+    if read.judged.judged_by == "rules":
+        lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
+    kept = candidates.strong if lowest else candidates.all
+    return {"threshold_used": lowest, "avg_score": mean_score(item.evidence for item in kept), **_opinions(read)}
 
 
 def _opinions(read: Read) -> dict[str, float]:
@@ -309,11 +309,16 @@ def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float
     looks = gathered.looks
     looked_up = {item.id for item in looks.gathered}
     candidates = sum(item.id not in looked_up for item in read.seen)
+    by_rules = read.judged.judged_by == "rules"
     counts = {
         "candidates": candidates,
-        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0),
+        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0)
+        if by_rules
+        else gathered.candidates.filtered_out,
         "augmented": len(gathered.query.extra),
     }
+    if chosen := len(read.seen) - candidates:
+        counts["chosen"] = chosen
     if looks.lines:
         counts |= {"looks": len(looks.lines), "refused": looks.refused}
     if read.judged.dropped:

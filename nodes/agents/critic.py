@@ -35,7 +35,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         case = replace(case, bodies=await _first_functions(case, context))
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, case, context)
-    contradictions = _grounded(judged, case)
+    contradictions = _grounded(replace(judged, value=audit), case)
     # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
     gaps = (*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4]
     verdict = CriticVerdict(

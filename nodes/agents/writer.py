@@ -13,6 +13,7 @@ from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing.changes import add_history
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
+from nodes.agents.writing.related_changes import add_related_changes
 from nodes.agents.writing.statement import (
     TOO_THIN,
     is_refuted,
@@ -27,6 +28,7 @@ from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import is_objection_open, is_rejected, is_unreadable
+from nodes.issue.asked import questions
 from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.git.errors import SearchError
@@ -72,7 +74,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         chosen = conclude(_better(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
-        final = _drafted(whole, context)
+        final = _drafted(await add_related_changes(whole, context), context)
         update["findings"] = (*history, *past)
         update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}
@@ -160,6 +162,9 @@ def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding
     return (AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by),)
 
 
+_UNREVIEWED = "A model named a cause; no second reading tried to refute it, so it is not claimed."
+
+
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
     """Return the report with its facts and what they allow it to state."""
     if is_unreadable(case.state):
@@ -175,7 +180,8 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     except SearchError:
         return without_claim(report) if searched else without_code_claims(report)
     if report.kind != "bug":
-        return await with_pointer(report, survey, context.code)
+        asked = questions(case.title, case.body) if context.answers_questions and report.kind == "question" else ()
+        return await with_pointer(report, survey, context.code, asked)
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
@@ -193,6 +199,10 @@ async def _with_search_result(report: TriageReport, survey: Survey, context: Con
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
     by_rules = _is_by_rules(report, case)
+    if report.written_by != "rules" and report.root_cause and case.state.critic_feedback is None:
+        # A supervisor may skip the critic. What a model says about a mechanism is claimed only after an attempt to
+        # refute it.
+        report = report.model_copy(update={"root_cause": None, "tried": (*report.tried, _UNREVIEWED)[-6:]})
     if not by_rules:
         # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
         return await state_facts(report, survey, context.code, ordered=not report.suspects)
@@ -230,7 +240,7 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
         return Gate("accept")
     searches = [entry for entry in state.trace if entry.node == "codebase_search"]
     counts = searches[-1].counts if searches else {}
-    empty = bool(searches) and not counts.get("candidates")
+    empty = bool(searches) and not counts.get("candidates", 0) + counts.get("chosen", 0)
     feedback = state.critic_feedback
     by_model = not _is_by_rules(report, case)
     # A gap of a model's critic is named in the report. Rules reject nothing.
@@ -244,6 +254,7 @@ def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
         conflict=feedback is not None and bool(feedback.contradictions),
         nothing_found=empty and not counts.get("filtered_out"),
         all_filtered=empty and bool(counts.get("filtered_out")),
+        reported=_better(report, state).confidence,
         threshold=min(claim_from, LOW_CONFIDENCE),
     )
     rounds_left = state.iterations < state.max_iterations and (not by_model or _may_improve(signals, report, state))

@@ -1,13 +1,18 @@
-"""The file stage: a model chooses five files of a list; if in doubt it is asked again, with the list reversed."""
+"""The file stage: a model chooses five files of a list; if in doubt it is asked again, with the list reversed.
+
+If it takes none, the second list is that of the next files.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field, StringConstraints, create_model
 
+from nodes.brains.calls.schema import DESCRIBED
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.opening import later_messages
@@ -73,7 +78,8 @@ class Choice:
 async def choose_files(case: Case, looks: LookupPort, ask: Asks) -> Choice:
     """Ask for five files, and once more in reversed order unless model and search agree and are sure.
 
-    Files that the model misses on the list are looked up and shown the second time.
+    Files that the model misses on the list are looked up and shown the second time. A model that takes no file of the
+    list is shown the next files of the search instead.
     """
     listed = case.files[:SHOWN]
     first = await _ask(case, listed, ask, again=False, analysis="")
@@ -84,11 +90,12 @@ async def choose_files(case: Case, looks: LookupPort, ask: Asks) -> Choice:
     sure = agrees and case.search_confidence >= SURE and first.confidence >= UNSURE
     if sure:
         return Choice(_five(chosen, missing, listed), first.analysis, first.confidence, None, sure=True)
-    turned = (*missing, *listed)[::-1]
+    further = () if chosen else tuple(FileCard(one) for one in await looks.next_files([one.path for one in listed]))
+    turned = (*missing, *further) if further else (*missing, *listed)[::-1]
     second = await _ask(case, turned, ask, again=True, analysis=first.analysis)
     again = _chosen(second, turned)
     same = bool(chosen and again) and chosen[0].path == again[0].path
-    both = merged(chosen, again, (*listed, *missing))
+    both = merged(chosen, again, (*listed, *missing, *further))
     confidence = min(first.confidence, second.confidence) if same else 0.0
     return Choice(_five(both, missing, listed), second.analysis or first.analysis, confidence, same, sure=False)
 
@@ -118,22 +125,30 @@ def _chosen(step: FileStep, shown: Sequence[FileCard]) -> tuple[FileCard, ...]:
 
 async def _ask(case: Case, shown: Sequence[FileCard], ask: Asks, *, again: bool, analysis: str) -> FileStep:
     messages = build_file_list(case, shown, again=again, analysis=analysis)
-    return await ask(messages, file_schema([f"F{number}" for number in range(1, len(shown) + 1)]))
+    return await ask(messages, file_schema(tuple(f"F{number}" for number in range(1, len(shown) + 1))))
 
 
-def file_schema(ids: Sequence[str]) -> type[FileStep]:
+@functools.lru_cache(maxsize=32)
+def file_schema(ids: tuple[str, ...]) -> type[FileStep]:
     """Return the schema of the answer with only these ids.
 
     Servers that enforce a schema enforce the enumeration; others may write anything, which is dropped later.
     """
     listed: Any = Annotated[str, StringConstraints(max_length=40), Field(json_schema_extra={"enum": list(ids)})]
     field = Field(max_length=FILES, description=str(FileStep.model_fields["files"].description))
-    return create_model("FileStep", __base__=FileStep, __doc__=FileStep.__doc__, files=(tuple[listed, ...], field))
+    return create_model(
+        "FileStep",
+        __base__=FileStep,
+        __doc__=FileStep.__doc__,
+        __cls_kwargs__=DESCRIBED,
+        files=(tuple[listed, ...], field),
+    )
 
 
 def build_file_list(case: Case, shown: Sequence[FileCard], *, again: bool, analysis: str) -> tuple[Message, Message]:
     """Return the messages of the file stage: the issue, what was said since, the files, and the title again."""
     rank = {card.path: number for number, card in enumerate(case.files)}
+    rank |= {card.path: number for number, card in enumerate(card for card in shown if card.path not in rank)}
     sections = (
         ("What was read from it", fence("reading", reading) if (reading := _reading(case)) else ""),
         ("Said since", later_messages(case)),

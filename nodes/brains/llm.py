@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.pictures import read_pictures
 from nodes.brains.reader import Reader
-from nodes.brains.shared import build_rules
+from nodes.brains.shared import build_rules, is_shortened
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
@@ -33,6 +34,7 @@ def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tupl
     return tuple(name for name in names if may_run_in_parallel(state, name) and beside - {name})
 
 
+@functools.lru_cache(maxsize=32)
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
     fields_of_decision = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
@@ -153,7 +155,11 @@ class LLMBrain:
         except InvalidOutput as invalid:
             message = f"{model.name} gave the {role} two invalid answers: {invalid}"
             raise ModelError(message[:300], invalid.usage) from invalid
-        return Judged(answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
+        left_out = role in ("critic", "writer") and len(shown) < len(case.evidence)
+        compressed = left_out or (role != "investigator" and is_shortened(case))
+        return Judged(
+            answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks, compressed=compressed
+        )
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
         settings = self._settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.replies import InvalidOutput
-from nodes.brains.calls.schema import strict_schema
+from nodes.brains.calls.schema import DESCRIBED, strict_schema
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.calls.tokens import ASKING, TOTAL, TokenBudget
 from nodes.brains.files import Choice, choose_files
@@ -26,7 +27,7 @@ from nodes.brains.opening import (
     show_lookup_result,
 )
 from nodes.brains.rules.places import is_named_by_maintainer
-from nodes.brains.shared import build_conversation
+from nodes.brains.shared import build_conversation, is_shortened
 from nodes.context import Case, Judged, LookupPort, ModelError
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import LOOKS, CodeReading, CodeStep, FileStep
@@ -127,7 +128,12 @@ class Reader:
         same = _is_same(reading, self._shown, choice)
         reading = reading.model_copy(update={"same_in_both_orders": same})
         return Judged(
-            reading, judged_by=self._model.name, usage=self._usage, dropped=dropped, remarks=self._model.remarks
+            reading,
+            judged_by=self._model.name,
+            usage=self._usage,
+            dropped=dropped,
+            remarks=self._model.remarks,
+            compressed=is_shortened(self._case),
         )
 
     async def _open(self, choice: Choice, candidates: Sequence[NumberedEvidence], looks: LookupPort) -> Opening | None:
@@ -212,13 +218,20 @@ class Reader:
         return answer
 
 
-def step_schema(ids: Sequence[str]) -> type[CodeStep]:
+@functools.lru_cache(maxsize=32)
+def step_schema(ids: tuple[str, ...]) -> type[CodeStep]:
     """Return the schema of the answer, restricted to these ids; an empty list allows any id."""
     if not ids:
         return CodeStep
     listed: Any = Annotated[str, StringConstraints(max_length=40), Field(json_schema_extra={"enum": list(ids)})]
     field = Field(default=(), max_length=10, description=str(CodeStep.model_fields["suspects"].description))
-    return create_model("CodeStep", __base__=CodeStep, __doc__=CodeStep.__doc__, suspects=(tuple[listed, ...], field))
+    return create_model(
+        "CodeStep",
+        __base__=CodeStep,
+        __doc__=CodeStep.__doc__,
+        __cls_kwargs__=DESCRIBED,
+        suspects=(tuple[listed, ...], field),
+    )
 
 
 def _is_checked(item: NumberedEvidence) -> bool:

@@ -66,6 +66,12 @@ def build_rest(case: Case) -> str:
     return fence("rest", whole[head : len(whole) - tail]) if head + tail < len(whole) else ""
 
 
+def is_shortened(case: Case) -> bool:
+    """Return whether the stages after the first see the issue without its middle."""
+    whole = _text(case)
+    return _shortened(whole) != whole
+
+
 def _shortened(whole: str) -> str:
     head, tail = cut_at(whole, ISSUE)
     out = len(whole) - head - tail

@@ -19,9 +19,11 @@ from nodes.context.brain import (
     Picture,
     PictureReader,
 )
+from nodes.context.origin import IssueOrigin, OpenPull, PullReader
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts
 from nodes.report import Ticket, TriageReport
+from nodes.search.history.naming import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
@@ -40,6 +42,7 @@ __all__ = [
     "EvidencePort",
     "ExternalSources",
     "FileCard",
+    "IssueOrigin",
     "Judged",
     "LabelReader",
     "Listener",
@@ -47,6 +50,7 @@ __all__ = [
     "LookupResult",
     "ModelError",
     "Nearby",
+    "OpenPull",
     "PastIssue",
     "PastPort",
     "PastUnreadableError",
@@ -54,6 +58,7 @@ __all__ = [
     "PicturePort",
     "PictureReader",
     "Pictures",
+    "PullReader",
     "Renderer",
     "Signal",
     "SignalPort",
@@ -83,6 +88,9 @@ class CodePort(Protocol):
 
     async def history(self, query: Query, spots: Sequence[Spot]) -> History:
         """Return suspect changes and owners of the places, and crash fingerprints, from the commit's history."""
+
+    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
+        """Return the latest commits of the history that name an issue of a project, opened at ``since`` (seconds)."""
 
     async def subject(self, change: str) -> str | None:
         """Return the first line of a commit's message, or None if the pinned commit's history does not contain it."""
@@ -157,8 +165,13 @@ class Pictures:
 class PicturePort(Protocol):
     """Fetches the pictures that an issue shows."""
 
-    async def fetch(self, body: str) -> Pictures:
-        """Return the pictures of a body. A picture that cannot be fetched is refused; nothing is raised."""
+    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
+        """Return the pictures of a text. A picture that cannot be fetched is refused; nothing is raised.
+
+        Args:
+            text: the issue, or an answer.
+            earlier: pictures of the same issue that count against the limit.
+        """
 
 
 class EvidencePort(Protocol):
@@ -263,7 +276,13 @@ class Context:
     """Characters of the issue's text above which a model gets it without its middle."""
     labels: LabelReader | None = None
     """Reads the repository's labels, of which a model may propose any; None if the repository is not on GitHub."""
+    origin: IssueOrigin | None = None
+    """None if the issue has no number, as a text from a file."""
+    pulls: PullReader | None = None
+    """None if pull requests are not read."""
     agreement: Table | None = None
     """How far search and model together support a file, fitted to this model; None for the shipped table."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""
+    answers_questions: bool = False
+    """Whether a report on a question leads with the fact that answers it."""

@@ -65,6 +65,9 @@ class LookupPort(Protocol):
     async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
         """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
 
+    async def next_files(self, listed: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return as many files again, those that the search ranks after the listed ones; fewer if it has no more."""
+
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
 
@@ -129,7 +132,7 @@ class Judged(Generic[J]):
     dropped: int = 0
     """The number of parts of the answer that were removed because they cite unknown evidence."""
     compressed: bool = False
-    """Whether the model got the issue's text without its middle, because it is long."""
+    """Whether the model got the issue without its middle, or not all of the evidence."""
     remarks: tuple[str, ...] = ()
     """Remarks of the report about the model that judged."""
 

@@ -1,4 +1,4 @@
-"""Read the pictures of an issue once, as untrusted text for the search and for prompts."""
+"""Read the pictures of an issue and of answers once, as untrusted text for the search and for prompts."""
 
 from __future__ import annotations
 
@@ -32,18 +32,25 @@ class PicturesRead:
         return "\n\n".join(item.quote for item in self.evidence)
 
 
-async def read_pictures(case: Case, context: Context) -> PicturesRead:
+async def read_pictures(case: Case, context: Context, answer: str | None = None) -> PicturesRead:
     """Fetch and read the pictures, unless this run has done so, or may not.
 
     A picture that is refused and a model that fails cost nothing but their trace: the run continues without them.
+
+    Args:
+        case: the run.
+        context: what the run may call.
+        answer: an answer that has just arrived; None for the issue itself.
     """
     reader, port = context.brain, context.pictures
-    done = any(entry.node == NODE for entry in case.state.trace)
+    before = [entry for entry in case.state.trace if entry.node == NODE]
+    done = bool(before) and answer is None
     if port is None or done or not is_model_asked(context, case.state) or not isinstance(reader, PictureReader):
         return PicturesRead()
     started = time.perf_counter()
-    context.listener("investigator", "reading pictures")
-    pictures = await port.fetch(context.body)
+    context.listener("investigator" if answer is None else "human_input", "reading pictures")
+    earlier = sum(entry.counts.get("pictures", 0) for entry in before)
+    pictures = await port.fetch(context.body if answer is None else answer, earlier)
     if not pictures.fetched:
         return PicturesRead(trace=(_entry(case, pictures, (), started),)) if pictures.refused else PicturesRead()
     try:

@@ -17,10 +17,12 @@ from nodes.search.facts import find_facts, verify
 from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
+from nodes.search.facts.types import OF_RELEASES
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
+from nodes.search.history.naming import NamingCommit, naming
 from nodes.search.history.spots import widened
 from nodes.search.index import Index
 from nodes.search.index.loading import MOST_TEXT, Loaded, load_index
@@ -208,7 +210,13 @@ class Engine:
         sha = self.commit(commit)
         return calls_of(Code(self.repository, sha, self._index(sha)), name)
 
-    def recent(self, commit: str, since: int, limit: int, paths: Sequence[str] = ()) -> list[Commit]:
+    def naming(self, number: int, project: str, since: int, commit: str) -> tuple[NamingCommit, ...]:
+        """Return the latest commits up to a commit that name an issue opened at a time (seconds since 1970)."""
+        return naming(Log(self.repository, self.commit(commit)), number, project, since)
+
+    def recent(
+        self, commit: str, since: int, limit: int, paths: Sequence[str] = (), *, until: int | None = None
+    ) -> list[Commit]:
         """Return the latest commits of a history made at a time (seconds since 1970) or later, newest first.
 
         Args:
@@ -216,10 +224,14 @@ class Engine:
             since: the time.
             limit: how many commits to return at most.
             paths: only commits that change one of them, if any are given.
+            until: only commits made before this time.
         """
         log = Log(self.repository, self.commit(commit))
-        found = log.touching(paths, log.before(since - 1), log.commit, limit) or []
-        return [one for one in found if one.committed >= since]
+        last = log.commit if until is None else log.before(until - 1)
+        if last is None:
+            return []
+        found = log.touching(paths, log.before(since - 1), last, limit) or []
+        return [one for one in found if one.committed >= since and (until is None or one.committed < until)]
 
     def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""
@@ -236,7 +248,7 @@ class Engine:
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
         text = "\n".join((query.title, query.body, *query.extra))
-        wanted = (fact for fact in facts if fact.strong or fact.path is None or fact.path in paths)
+        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in OF_RELEASES)
         return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:

@@ -314,6 +314,8 @@ class BugTriageState(Value):
     """How far search and model together support the first place; None if no model read the code."""
     search_prefers: Short = ""
     """The first file of the search, if a model that read the code prefers another one; empty if they agree."""
+    files_listed: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Short marks of the files that a model was shown to choose from."""
     retry_pending: bool = False
     """The quality gate rejected a draft, and the wider search has not started."""
     requires_human_review: bool = False
@@ -358,6 +360,7 @@ class Update(TypedDict, total=False):
     search_confidence: float
     search_support: float | None
     search_prefers: str
+    files_listed: tuple[str, ...]
     reading: Investigation | None
     requires_human_review: bool
     clarification_question: str

@@ -26,6 +26,8 @@ class Signals:
     """The search had no candidate at all, so another search cannot help."""
     all_filtered: bool = False
     """Every candidate fell below the score threshold; this is worth one wider search, but no second."""
+    reported: float | None = None
+    """The confidence that the report shows, which may be an earlier draft's; None if it is this one's."""
     threshold: float = LOW_CONFIDENCE
     """The confidence below which a draft is not accepted."""
 
@@ -61,7 +63,8 @@ def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
         only_conflict = signals.conflict and not signals.quality_issue
         cause: RetryCause = "conflicting_evidence_attempting_resolution" if only_conflict else "quality_issue_detected"
         return Gate("retry", cause)
-    return Gate("review", message=_CONFLICT if signals.conflict else _low_confidence(signals.confidence, retry_count))
+    reported = signals.confidence if signals.reported is None else signals.reported
+    return Gate("review", message=_CONFLICT if signals.conflict else _low_confidence(reported, retry_count))
 
 
 _UNREADABLE = "The code could not be read, so nothing was searched. Once the App can read it, `/triage` searches it."

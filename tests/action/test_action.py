@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,15 +13,19 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from bot.action import MOST_NOTICES, notices
+from bot.action import MOST_NOTICES, Event, act, notices
 from bot.cli import cli
+from bot.report.comment.state import read_state
 from bot.settings import Settings
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 from tests.cli.process import ROOT, triage
+from tests.code_reader import costing
 from tests.deliveries import comment_event, issue_event
+from tests.endpoints import answer
 from tests.github_server import GitHubServer, serve_github
 from tests.github_world import GRANTED, Repo, person
+from tests.model_server import says, serve
 from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
 
@@ -96,6 +101,38 @@ def test_an_opened_issue_gets_one_report_however_often_the_workflow_runs(
     assert reports(github, repo, number) == [report]
 
 
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        pytest.param("calls=2 tokens=90000 cost=90", "2 model calls", id="calls"),
+        pytest.param("calls=9 tokens=9000 cost=90", "9,000 model tokens", id="tokens"),
+        pytest.param("calls=9 tokens=90000 cost=12.00", "12.00", id="cost"),
+    ],
+)
+async def test_a_run_with_a_model_stops_at_each_of_its_limits(
+    github: GitHubServer, repo: Repo, tmp_path: Path, limits: str, why: str
+) -> None:
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    (tmp_path / "event.json").write_bytes(event(github, repo, number, "opened"))
+    with serve() as model:
+        model.script = lambda request: costing(says(answer(request)), 2_000, 500)
+        settings = Settings(
+            github_api_url=github.url,
+            github_server_url=github.url,
+            openai_api_key="k",
+            openai_base_url=model.url,
+            triage_data_dir=tmp_path / "data",
+            triage_limits_run=limits,
+            triage_prices="gpt-4o=1000/2000",
+            triage_model_calls_per_minute=100_000,
+        )
+        done = await act(Event("issues", tmp_path / "event.json", "action-1"), settings, TOKEN)
+    assert len(model.requests) == 2
+    assert done.comment
+    (report,) = reports(github, repo, number)
+    assert re.search(rf"the limit of .{{0,3}}{why}.* for this run is reached", report)
+
+
 def test_a_notice_is_one_command_whatever_a_fact_says() -> None:
     fact = Fact("read_here", "`100%`\n::error::x is read.", path="a,b:c%/d.py", line=3, text="x", symbol="f")
     place = Suspect(path="a,b:c%/d.py", start_line=1, end_line=9, facts=(0,))
@@ -117,10 +154,33 @@ def test_a_command_in_a_comment_is_obeyed(github: GitHubServer, repo: Repo, tmp_
     assert len(reports(github, repo, number)) == 1
 
 
+def test_an_answer_continues_without_the_cache(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+    number = github.world.open_issue(repo, "It fails", "It does not work.")["number"]
+    asked = acted(github, tmp_path / "first", "issues", event(github, repo, number, "opened"))
+    assert asked.returncode == 0, asked.stderr
+    (waiting,) = reports(github, repo, number)
+    assert "- [ ] **Q1**" in waiting
+    state = read_state(waiting)
+    assert state is not None
+    assert (state.status, [question.state for question in state.questions]) == ("waiting", ["open"])
+    answer = github.world.comment(repo, number, BODY, "rita")
+    done = acted(github, tmp_path / "second", "issue_comment", comment_event(github.world, repo, number, answer))
+    assert done.returncode == 0, done.stderr
+    report, *replies = reports(github, repo, number)
+    assert "dates.py" in report
+    assert "- [ ]" not in report
+    assert len(replies) <= 1
+    state = read_state(report)
+    assert state is not None
+    assert (state.status, [question.state for question in state.questions]) == ("finished", ["answered"])
+    assert [place.path for place in state.places] == ["feedbox/dates.py"]
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        pytest.param({"GITHUB_EVENT_NAME": "push"}, "issues or issue_comment", id="another-event"),
+        pytest.param({"GITHUB_EVENT_NAME": "push"}, "issues, issue_comment or pull_request", id="another-event"),
+        pytest.param({"GITHUB_EVENT_NAME": "pull_request"}, "a pull request's event", id="no-pull-request"),
         pytest.param({"GITHUB_EVENT_PATH": "nowhere.json"}, "GITHUB_EVENT_PATH", id="no-event"),
         pytest.param({"GITHUB_TOKEN": ""}, "GITHUB_TOKEN", id="no-token"),
     ],
@@ -138,6 +198,40 @@ def test_what_is_missing_is_reported_in_a_line(
     done = CliRunner().invoke(cli, ["action"])
     assert done.exit_code == 2
     assert says in done.stderr.splitlines()[-1]
+
+
+SOUND = "mode: label\nlabels:\n  map: {needs-answer: bug}\n"
+UNKNOWN_LABEL = "labels:\n  map: {needs-answer: 'needs, info'}\n"
+FAULTY = "mode: loud\nlabls: {}\nlimits: {questions: 9}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "shown", "summary"),
+    [
+        pytest.param(SOUND, 0, [], "is valid; mode label", id="sound"),
+        pytest.param(None, 0, [], "the defaults apply", id="none"),
+        pytest.param(UNKNOWN_LABEL, 0, ["::warning 1 'needs, info' does not exist"], "is valid", id="unknown-label"),
+        pytest.param(FAULTY, 1, ["::error 1 mode", "::error 2 labls", "::error 3 questions"], "3 faults", id="faulty"),
+        pytest.param(b"\xff\xfe\x00", 1, ["::error 1 cannot be read"], "1 fault", id="no-text"),
+    ],
+)
+def test_a_pull_request_s_configuration_is_checked_at_its_lines(
+    github: GitHubServer, repo: Repo, tmp_path: Path, file: str | None, code: int, shown: list[str], summary: str
+) -> None:
+    commit = "5" * 40
+    repo.proposed[commit] = {} if file is None else {".github/triage.yml": file}
+    event = {"repository": {"full_name": repo.full_name}, "pull_request": {"head": {"sha": commit}}}
+    before = len(github.calls)
+    done = acted(github, tmp_path / "w", "pull_request", json.dumps(event).encode())
+    assert done.returncode == code, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(shown)
+    for line, wanted in zip(lines, shown, strict=True):
+        level, number, text = wanted.split(" ", 2)
+        assert line.startswith(f"{level} file=.github/triage.yml,line={number},title=Tracehound::")
+        assert text in line
+    assert summary in (tmp_path / "w" / "summary.md").read_text()
+    assert {call.method for call in github.calls[before:]} == {"GET"}
 
 
 @pytest.fixture
@@ -165,7 +259,9 @@ def test_the_image_is_there_and_copies_what_may_be_copied(described: dict[str, A
 
 def test_the_documented_workflow_asks_for_no_more_than_is_needed() -> None:
     page = (ROOT / "docs" / "action.md").read_text()
-    workflow = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.S)[1])  # type: ignore[index]
+    workflow, check = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.S))
+    assert check["permissions"] == {"contents": "read", "issues": "read"}
+    assert set(check[True]) == {"pull_request"}
     assert workflow["permissions"] == {"contents": "read", "issues": "write"}
     assert set(workflow[True]) == {"issues", "issue_comment"}
     (job,) = workflow["jobs"].values()

@@ -19,7 +19,12 @@ from bot.cli.backtest.ask import Options, answer
 from bot.cli.backtest.run import Found
 from bot.cli.backtest.summary import Parameters, as_text
 from bot.errors import UserError
+from bot.jobs import Triage
+from bot.ports import CommandEffects, Comment, IssueRef, Judgement
 from bot.settings import Settings
+from bot.store.databases.sqlite import SqliteStore
+from bot.store.jobs.deliveries import Arrival
+from bot.store.runs import Ending, Origin
 from nodes.search.engine import Engine
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import command, environment, triage
@@ -58,6 +63,50 @@ def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dic
     assert all(case.ranked[0] == case.gold[0] for case in found.cases)
     assert {case.number: case.place_rank for case in found.cases} == {1: 2, 2: 1, 3: 1}
     assert sum(found.left_out.values()) == 1  # the fix of the README
+
+
+async def correct(data: Path, sha: str, number: int, text: tuple[str, str], why: str) -> None:
+    """Store a report that claims feed/dates.py at a commit, and a person's correction of it."""
+    store, ref = SqliteStore(data / "store.db"), IssueRef("github.com", 7, 9, "octo", "feed", number)
+    mine = store.for_issue(ref)
+    await store.installations.add([ref.repository])
+    await store.inbox.accept(Arrival(ref.key, "issues", b"", (Triage(ref=ref, why="opened"),)))
+    job, run = await store.jobs.claim("run", "me"), await mine.runs.open()
+    assert job is not None
+    origin = Origin(text[1], "rita", "opened")
+    await mine.runs.pin(run.number, sha=sha, brain="rules", config_hash="", body_hash="", title=text[0], origin=origin)
+    ending = Ending("bug", claimed=True, confidence=0.8, place="feed/dates.py")
+    await mine.runs.settle(run.number, "finished", job, result="{}", ending=ending)
+    said = Comment(
+        id=number, author_id=1, author="lee", author_is_bot=False, body="", url="", created_at="", updated_at=""
+    )
+    await mine.control.apply(said, 0, "wrong", CommandEffects(judgement=Judgement(right=False, why=why)))
+    await store.aclose()
+
+
+def test_corrections_by_people_are_cases_at_the_commit_of_the_report(
+    story: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    path, names = story
+    for number, sha, why in (
+        (1, names["three"], "it is feed/store.py"),  # its fix is known and decides
+        (3, names["start"], "no, look again"),
+        (4, names["three"], "`feed/dates.py` is fine, store.py:1 loses it, as tests/test_dates.py shows"),
+        (5, names["start"], "it is nowhere/else.py"),
+        (6, "d" * 40, "it is feed/store.py"),
+    ):
+        asyncio.run(correct(tmp_path, sha, number, ISSUES.get(number, ("Odd", "It is odd.")), why))
+    found, about = run(path, tmp_path, corrections="octo/feed")
+    (case,) = [one for one in found.cases if one.by_people]
+    assert (case.number, case.base, case.gold) == (4, names["three"], ("feed/store.py",))
+    assert case.title == ISSUES[4][0]
+    assert sorted(one.number for one in found.cases) == [1, 2, 3, 4]
+    assert next(one for one in found.cases if one.number == 1).title == ISSUES[1][0]  # and not the fix's message
+    assert found.left_out["a correction names no other source file of the report's commit"] == 1
+    assert found.left_out["the commit of a corrected report is not in this clone"] == 1
+    assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found, about)
+    with pytest.raises(UserError, match="no data is stored for octo/other"):
+        run(path, tmp_path, corrections="octo/other")
 
 
 def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:

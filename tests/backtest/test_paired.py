@@ -41,7 +41,7 @@ def candid(request: Request) -> Reply:
     """A model that prefers another place in one issue, and repeats a token and the key."""
     value = answer(request)
     if "save_article fails on" in text_of(request):
-        value = json.loads(json.dumps(value).replace("E1", "E2"))
+        value = json.loads(json.dumps(value).replace("E1", "E3"))
     if "summary" in value:
         value["summary"] = f"{value['summary']} {TOKEN} {KEY}"
     return says(value)

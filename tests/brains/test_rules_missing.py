@@ -141,3 +141,18 @@ def test_the_form_is_the_one_the_issue_was_written_with(body: str, expected: str
     form = form_of(replace(case("Rows", body), forms=(WISH, BUG)))
     assert form is not None
     assert form.name == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "asked"),
+    [
+        pytest.param("Import fails", "It fails for guests.", True, id="fails"),
+        pytest.param("Import fails silently", "It fails for guests.", False, id="silently"),
+        pytest.param("Import stops", "It fails; no error is shown.", False, id="no-error-shown"),
+        pytest.param("Import fails", "It should show no error.", True, id="expected-no-error"),
+        pytest.param("Remove double slashes in paths", "Some servers refuse it; this fails.", False, id="request"),
+        pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
+    ],
+)
+def test_no_error_message_is_asked_for_where_none_was_shown(title: str, body: str, *, asked: bool) -> None:
+    assert ("error" in open_needs(case(title, body))) == asked

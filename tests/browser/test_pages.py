@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -138,6 +140,30 @@ async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Ser
     await served.store.jobs.settle(job, "done")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_a_bar_leads_to_its_cases_and_times_are_the_viewers(
+    browser: Browser, served: Served, *, width: int
+) -> None:
+    async with opened_tab(browser, dark=width == 390, timezone_id="Asia/Kolkata", **OPERATOR) as tab:
+        page = tab.page
+        await page.set_viewport_size({"width": width, "height": 800})
+        await tab.open(served.url + served.busy.paths["repository"])
+        await page.get_by_text("The same as a table").press("Enter")
+        await assert_accessible(tab)
+        await page.get_by_role("link", name="2026-05: 5 of 8 first files correct").press("Enter")
+        await page.wait_for_url("**/runs?*settled=2026-05*")
+        await expect(page.locator("tbody tr")).to_have_count(5)
+        time = page.locator("tbody time").first
+        await expect(time).to_have_attribute("title", re.compile("UTC; shown in Asia/(Kolkata|Calcutta)"))
+        shown, utc = await time.text_content(), await time.get_attribute("datetime")
+        local = datetime.fromisoformat(utc or "") + timedelta(hours=5, minutes=30)
+        assert shown == local.strftime("%Y-%m-%d %H:%M")
+        await page.get_by_role("link", name="right").press("Enter")
+        await page.wait_for_url("**outcome=right*")
+        await expect(page.get_by_role("link", name="right")).to_have_attribute("aria-current", "true")
+        await assert_accessible(tab)
+
+
 async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser: Browser, served: Served) -> None:
     ref = await ran(served.store, Ran(title="Followed", number=900, status="running", trace=TRACE[:2]))
     mine = served.store.for_issue(ref)
@@ -184,3 +210,4 @@ async def test_without_scripts_the_pages_say_all_they_know(browser: Browser, ser
         await expect(tab.page.locator(".steps > li")).to_have_count(5)
         await tab.page.get_by_role("link", name="Reload").click()
         await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("drops the last line")
+        await expect(tab.page.locator("time").first).to_contain_text("UTC")

@@ -38,7 +38,14 @@ class Reader:
 def scan(reader):
     return reader  # scan() of a reader
 """
-FILES = {"orders/parser.py": PARSER, "orders/export.py": EXPORT, "orders/reader.py": READER}
+HOOKS = """\
+def on_start():
+    pass
+
+
+HOOKS = {'start': on_start}
+"""
+FILES = {"orders/parser.py": PARSER, "orders/export.py": EXPORT, "orders/reader.py": READER, "orders/hooks.py": HOOKS}
 FILES |= {"CODEOWNERS": "orders/ @octo/order-team\n"}
 TRACE = (
     "Traceback (most recent call last):\n"
@@ -141,6 +148,10 @@ def test_one_question_is_answered_for_a_person(place: Path) -> None:
         pytest.param("who calls export_all?", "nothing in this commit that calls `export_all`. The only definition of"
                      " `export_all` is in", [], id="never-called"),
         pytest.param("where is `print_order` defined?", "nothing in this commit that defines `print", [], id="no"),
+        pytest.param("who calls on_start?", "No call of `on_start` is known", ["orders/hooks.py:5"], id="only-used"),
+        pytest.param("what is on_start for?", "only definition of", ["orders/hooks.py:1"], id="mentioned"),
+        pytest.param("where is X defined", "nothing in this commit that defines `X`", [], id="a-letter"),
+        pytest.param("does it support websockets?", "nothing in this commit that matches", [], id="weak"),
         pytest.param("who calls print_order", "nothing in this commit that calls `print_order`", [], id="no-calls"),
         pytest.param("who uses `print_order`?", "nothing in this commit that uses `print_order`", [], id="no-uses"),
     ],
@@ -160,12 +171,14 @@ def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
         "what changed in parse_order since 2001-01-01",
         "what changed in `orders/export.py` since 2001-01-01",
         "what changed in zzz qqq since 2001-01-01",
+        "what changed in 2001",
     )
-    every, none, one, export, unknown = session(place, "\n".join(questions))
+    every, none, one, export, unknown, long_ago = session(place, "\n".join(questions))
     assert any("Split orders into lines" in line for line in every["changes"])
     assert (none["changes"], "I found nothing" in none["text"]) == ([], True)
     assert any("Split orders into lines" in line for line in one["changes"])
     assert not any("Split orders into lines" in line for line in export["changes"])
+    assert (long_ago["changes"], "no change in 2001" in long_ago["text"]) == ([], True)
     assert (unknown["changes"], "zzz qqq" in unknown["text"]) == ([], True)
 
 
@@ -183,6 +196,22 @@ def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
 def test_the_stretch_of_time_is_read(text: str, first: str | None) -> None:
     since = read_since(text)
     assert (since.day(date(2026, 3, 11)).isoformat() if since else None) == first
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "end"),
+    [
+        pytest.param("what changed in 2021?", "2021-01-01", "2022-01-01", id="year"),
+        pytest.param("changes during March 2022", "2022-03-01", "2022-04-01", id="month"),
+        pytest.param("what broke in Dec 2022", "2022-12-01", "2023-01-01", id="december"),
+        pytest.param("what changed since 2020", "2020-01-01", None, id="since-a-year"),
+    ],
+)
+def test_a_year_or_a_month_has_an_end(text: str, first: str, end: str | None) -> None:
+    since = read_since(text)
+    assert since is not None
+    assert since.day(date(2026, 3, 11)).isoformat() == first
+    assert (since.end.isoformat() if since.end else None) == end
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,7 @@ def test_a_sound_installation_takes_ten_lines_at_most(
     text = "\n".join(lines)
     assert "GITHUB_APP_ID" in text
     assert "permissions as in app.yml; events as in app.yml; webhook goes to https://triage.example.org" in text
+    assert "the optional permission pull_requests: read would allow it" in text
     assert "gpt-4o answers, at temperature 0; a run takes about" in text
     assert "octo/app can be read; mode comment" in text
 
@@ -235,7 +236,8 @@ def test_faults_come_first_and_are_counted(printed: Callable[..., list[str]]) ->
     assert [line.split()[1] for line in lines[:3]] == ["TRIAGE_BRAIN", "TRIAGE_API_TOKEN", "PORT"]
     assert all(line.startswith("FAIL") for line in lines[:3])
     assert "must have at least 16 characters" in lines[1]
-    assert any(line.startswith("ok   settings") for line in lines[3:])
+    settings = next(line for line in lines[3:] if line.startswith("ok   settings"))
+    assert settings.endswith("the others at their defaults")
     assert not any(line.startswith("FAIL") for line in lines[3:])
     assert lines[-1].startswith("3 faults in ")
     assert "are checked once the settings are correct" in lines[-1]

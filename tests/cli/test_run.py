@@ -150,7 +150,7 @@ def test_a_number_that_is_no_option_is_an_answer_in_words(place: Path, number: b
 def test_a_question_survives_ctrl_c(place: Path) -> None:
     questions = interrupted_question(place)
     again = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=b"3\n")
-    assert again.returncode == 0
+    assert again.returncode == 0, again.stderr
     assert question_in(again.stderr) == questions
     result = json.loads(again.stdout)
     assert [exchange["question"] for exchange in result["questions"]].count(questions) == 1
@@ -175,11 +175,12 @@ def interrupted_question(place: Path) -> str:
             shown += byte
         process.send_signal(signal.SIGINT)
         # The input stays open: the process must end without another line.
-        assert process.wait(timeout=patience(20)) == 130
+        status = process.wait(timeout=patience(60))
         rest = process.stderr.read().decode()
+        assert status == 130, rest
         assert process.stdout is not None
         assert process.stdout.read() == b""
-    assert rest.strip().splitlines()[-1].startswith("stopped; ")
+    assert rest.strip().splitlines()[-1].startswith("stopped; "), rest
     assert "Traceback" not in rest
     return question_in(shown.decode())
 

@@ -172,6 +172,20 @@ async def test_right_and_wrong_judge_the_last_report(stage) -> None:
     assert {one.actor: one.judgement.right for one in judged} == {"mia": True, "tom": True}
 
 
+async def test_a_component_is_searched_and_judges_the_last_report(stage) -> None:
+    await stage.finish_a_run()
+    first = FOUND.suspects[0].path
+    await stage.say(f"/triage component = `{first}`")
+    assert (await stage.signals(), await stage.queued()) == ([], [])
+    await stage.say("/triage component = src/other/", "tom")
+    assert (await stage.signals(), await stage.queued()) == ([("redirect", "`src/other`")], ["continue"])
+    judged = await stage.store._database.read(lambda db: read_feedback(db, stage.ref.key, 1))
+    assert [(one.actor, one.judgement.right, one.judgement.why) for one in judged] == [
+        ("mia", True, ""),
+        ("tom", False, "`src/other`"),
+    ]
+
+
 async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
     await stage.say("/triage stop")
     assert await stage.store.control.muted()
@@ -298,6 +312,8 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage redirect", "Say where to look"),
         ("/triage wrong", "Say what is wrong"),
         ("/triage wrong it is", "no report"),
+        ("/triage component", "Name one path"),
+        ("/triage component = a.py b<c", "Name one path"),
         ("/triage resume", "is not stopped"),
         ("/triage duplicate", "Name one issue"),
         ("/triage duplicate octo/other#2", "Name one issue"),

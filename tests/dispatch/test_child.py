@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 
 from bot.store.databases.database import StoreError
 from bot.worker.dispatch import outage
@@ -44,4 +45,21 @@ async def test_what_it_cannot_work_with_is_reported_and_not_tried_again(monkeypa
     await worker.start()
     await asyncio.wait_for(given_up.wait(), patience(60))
     assert "GITHUB_APP_ID: missing" in worker.fault
+    await worker.stop()
+
+
+async def test_a_start_that_the_system_refuses_is_tried_again(monkeypatch, caplog) -> None:
+    for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    jobs, given_up = FullDisk(), asyncio.Event()
+    jobs.failures = 0
+    worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]
+    with monkeypatch.context() as refused:
+        refused.setattr(sys, "executable", os.devnull)  # no program: EACCES
+        await worker.start()
+        async with asyncio.timeout(patience(20)):
+            while "the worker ended with no start: Permission denied" not in caplog.text:
+                await asyncio.sleep(0.01)
+    await asyncio.wait_for(given_up.wait(), patience(60))
+    assert "GITHUB_APP_ID: missing" in worker.fault  # the second start came as far as the settings
     await worker.stop()

@@ -24,9 +24,11 @@ from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
+from bot.runs.pulls import OpenPulls
 from bot.settings.repository import find_config
+from nodes.context import OpenPull
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
-from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+from tests.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person
 
 SILENCE = Fault(status=200, delay=1.3)
 
@@ -431,3 +433,15 @@ async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, clien
 )
 def test_without_flags_the_role_counts(answer: dict[str, object], permission: Permission) -> None:
     assert permission_of(answer) == permission
+
+
+async def test_open_pull_requests_are_read_where_the_app_may_and_silently_not_otherwise(server, repo, github) -> None:
+    other = server.world.repository("octo/lexer", head="a" * 40)
+    repo.pulls = other.pulls = {8: {"title": "Lex faster", "files": ["lexer.py"]}, 9: {"title": "Docs", "files": []}}
+    for _ in range(2):  # the refusal is cached
+        assert await OpenPulls(github.for_repository(ref_to(repo)))(["lexer.py"]) == ()
+    tokens = server.asked("POST", "access_tokens")
+    assert len([call for call in tokens if "pull_requests" in call.body["permissions"]]) == 1
+    server.world.granted = {**GRANTED, "pull_requests": "read"}
+    read = await OpenPulls(github.for_repository(ref_to(other)))(["lexer.py"])
+    assert read == (OpenPull(8, "Lex faster", "", ("lexer.py",)), OpenPull(9, "Docs", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -21,18 +22,18 @@ from nodes.agreement import Opinions, confidence_of, support_of
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context
+from nodes.context import Context, Signal
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
 from nodes.judgements import LOOKS
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
-from nodes.search.types import FileHit, Location, Ranking
+from nodes.search.types import FileHit, Location, Query, Ranking
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.code_reader import chooses, is_choosing, is_reading, look, ranks, wants
-from tests.fakes import SHA, FakeCode, FakeEvidence, context
-from tests.graph.test_model_faults import good
+from tests.code_reader import chooses, is_choosing, is_reading, listed, look, ranks, wants
+from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, context
+from tests.graph.test_model_faults import DECISION, good
 from tests.model_server import ModelServer, Reply, error, says, serve
 from tests.patience import patience, wait_for
 from tests.preloaded import Forked
@@ -245,6 +246,106 @@ def test_scores_follow_a_models_order() -> None:
     places = [Evidence(kind="code", locator=Locator(path=f"{n}.py"), quote="x", score=n / 10) for n in (3, 9, 0)]
     numbered = [NumberedEvidence(id=f"E{n}", evidence=item) for n, item in enumerate(places, 1)]
     assert [(item.id, item.evidence.score) for item in rescored(numbered)] == [("E1", 0.9), ("E2", 0.3), ("E3", 0.0)]
+
+
+class Many(FakeCode):
+    """Finds forty files, the first six with a score of at least 0.6, and one more with 0.55."""
+
+    def __init__(self, confidence: float = 0.5) -> None:
+        super().__init__(
+            confidence=confidence,
+            files={f"src/m{n:02}.py": [f"def part{n:02}(text):", "    return text"] for n in range(40)},
+        )
+
+    async def find(self, query: Query) -> Ranking:
+        self.queries.append(query)
+        scored = [(path, max(1 - n * 0.075, 0.1)) for n, path in enumerate(self.files)][: query.limit]
+        places = (Location(path, 1, 2, None, score, "\n".join(self.files[path]), 1, 2) for path, score in scored)
+        return Ranking(SHA, tuple(FileHit(*one) for one in scored), tuple(places), self.confidence)
+
+
+class Late(FakeSignals):
+    """A redirect that comes after the first search."""
+
+    def __init__(self, code: Many) -> None:
+        super().__init__([Signal(1, "redirect", "it is about text")])
+        self.code = code
+
+    async def unread(self, after: int) -> Any:
+        return await super().unread(after) if self.code.queries else ()
+
+
+def prefers(*paths: str) -> Any:
+    """Return a model that takes those of these files that a list has, and searches again whenever it may."""
+
+    def script(request: dict[str, Any]) -> Reply:
+        text = "\n".join(str(message["content"]) for message in request["messages"])
+        shown = {path: name for name, path in re.findall(r"^(E\d+) (?:code )?(\S+?):", text, re.MULTILINE)}
+        names = [shown[path] for path in paths if path in shown]
+        schema = request["response_format"]["json_schema"]["schema"]["properties"]
+        if is_choosing(request):
+            return chooses(request, *paths)
+        if is_reading(request):
+            return ranks(*names)
+        if "root_cause" in schema and names:
+            return cites(names[0])(request)
+        if "codebase_search" in schema.get("next_node", {}).get("enum", ()):
+            return says({**DECISION, "next_node": "codebase_search", "question_options": []})
+        return good(request)
+
+    return script
+
+
+async def test_a_model_that_takes_no_file_is_shown_the_next_sixteen(server: ModelServer) -> None:
+    server.script = prefers("src/m20.py")
+    state, _ = await triage(server, code=Many())
+    lists = [list(listed(request)) for request in server.requests if is_choosing(request)]
+    assert lists == [[f"src/m{n:02}.py" for n in range(16)], [f"src/m{n:02}.py" for n in range(16, 32)]]
+    assert len(server.requests) <= 8
+    assert len(state.files_listed) == 32
+    assert state.report is not None
+    assert state.report.suspects[0].path == "src/m20.py"
+    assert state.report.root_cause is None  # the search has it far down, and one order is no confirmation
+
+
+async def test_a_model_that_reads_again_is_shown_other_files(server: ModelServer) -> None:
+    code = Many()
+    server.script = prefers("src/m07.py", "src/m20.py")
+    state, _ = await triage(server, code=code, signals=Late(code))
+    lists = [list(listed(request)) for request in server.requests if is_choosing(request)]
+    first = [f"src/m{n:02}.py" for n in range(16)]
+    again = lists[next(n for n, one in enumerate(lists) if sorted(one) != first)]
+    assert sorted(lists[0]) == sorted(lists[1]) == first
+    assert {"src/m00.py", "src/m03.py", "src/m07.py", "src/m16.py", "src/m20.py"} <= set(again)
+    assert len(again) == 16
+    assert "src/m15.py" not in again
+    assert len(state.files_listed) > 16
+
+
+async def test_a_models_evidence_is_filtered_by_score_and_wider_after_a_rejected_draft(server: ModelServer) -> None:
+    steps, fails = prefers("src/m00.py"), [True]
+
+    def script(request: dict[str, Any]) -> Reply:
+        if "root_cause" in str(request["response_format"]) and fails:
+            fails.clear()
+            return cites("E901")(request)
+        return steps(request)
+
+    server.script = script
+    state, ctx = await triage(server, code=Many(confidence=0.9))
+    assert isinstance(ctx.evidence, FakeEvidence)
+    kept = [ctx.evidence.kept[key].locator.path for key in state.evidence]
+    first, wider = [entry for entry in state.trace if entry.node == "codebase_search"]
+    assert (first.scores["threshold_used"], first.scores["avg_score"]) == (0.6, 0.8125)
+    assert (first.counts["candidates"], first.counts["filtered_out"]) == (6, 14)
+    assert kept[:6] == [f"src/m{n:02}.py" for n in range(6)]
+    assert (wider.scores, wider.judged_by) == ({"threshold_used": 0.55, "avg_score": 0.775}, "rules")
+    assert "src/m06.py" in kept
+    assert "src/m07.py" not in kept
+    assert sum(is_choosing(request) or is_reading(request) for request in server.requests) == 2
+    assert state.report is not None
+    assert state.report.suspects[0].path == "src/m00.py"
+    assert state.retry_count == 1
 
 
 async def test_a_run_full_of_looks_keeps_its_state_small(server: ModelServer) -> None:

@@ -26,6 +26,7 @@ from nodes.report import TriageReport
 from nodes.run import Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
+from nodes.trust.statements import cited_in
 from tests.endpoints import answer, prompt_of
 from tests.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
 from tests.graph.test_run import finish
@@ -147,6 +148,48 @@ async def test_a_retry_tells_reader_and_writer_what_was_rejected_and_repeats_no_
     assert len(set(sent)) == len(sent)
 
 
+TRUE, FALSE = "The loop is in src/lexer.py:2.", "Then src/ghost.py:7 calls `launch_missiles()`."
+FIELDS = [
+    ("writer", "verdict"),
+    ("writer", "root_cause"),
+    ("writer", "how_to_confirm"),
+    ("writer", "severity_reason"),
+    ("writer", "missing"),
+    ("writer", "ruled_out"),
+    ("writer", "labels"),
+    ("writer", "suspects"),
+    ("investigator", "missing"),
+    ("investigator", "severity_reason"),
+    ("critic", "gaps"),
+    ("critic", "required_evidence"),
+    ("critic", "contradictions"),
+    ("critic", "better_place"),
+]
+
+
+@pytest.mark.tried("fields of a model's answers that name what does not exist")
+@pytest.mark.parametrize(("role", "field"), FIELDS, ids=map(".".join, FIELDS))
+async def test_each_field_of_prose_keeps_what_is_true_and_loses_what_is_false(role: str, field: str) -> None:
+    prose = f"{TRUE} [E1] {FALSE}" if field != "better_place" else "src/ghost.py"
+    told = {"suspects": [{"evidence": "E1", "why": prose}], "root_cause": f"{TRUE[:-1]} [E1]. {FALSE}"}
+    lists = ("missing", "ruled_out", "labels", "gaps", "required_evidence", "contradictions")
+    value = told.get(field, [f"{TRUE[:-1]} [E1].", f"{FALSE[:-1]} [E1]."] if field in lists else prose)
+
+    class Model(Liar):
+        async def ainvoke(self, messages: list[tuple[str, str]], **_given: Any) -> AIMessage:
+            request = {"messages": [{"content": text} for _, text in messages]}
+            changed = {field: value} if f"You are the {role} of" in prompt_of(request) else {}
+            return AIMessage(json.dumps({**answer(request), "kind": "bug", "approved": role != "critic", **changed}))
+
+    state = await run(brain_of(Model([])))
+    assert TRUE[:-1] in state.model_dump_json() or field in ("labels", "better_place")
+    said = [report_of(state).model_dump_json(exclude={"citation_audit"})]
+    said += [one.model_dump_json() for one in (state.critic_feedback, *state.human_exchanges) if one is not None]
+    assert not [text for text in said for ghost in GHOSTS if ghost in text]
+    assert state.reading is not None
+    assert "ghost" not in f"{state.reading.missing} {state.reading.severity_reason}"
+
+
 GHOSTS = ("src/ghost.py", "../../secret.py", "src/lexer.py:999", "`launch_missiles()`")
 TEXTS = st.sampled_from(
     [*GHOSTS, "the lexer [E1]", "the loop", "[E9] says so", "src/reader.py", "ignore all rules", ""]
@@ -203,6 +246,13 @@ SCRIPTS = st.lists(
 )
 
 
+def brain_of(liar: Liar) -> LLMBrain:
+    """Return a brain whose only model is this one."""
+    models = Models(ModelSettings(calls_per_minute=10**6))
+    models._models["gpt-4o"] = Model("gpt-4o", liar, deadline=patience(10.0))  # type: ignore[arg-type]
+    return LLMBrain(models)
+
+
 @dataclass
 class Liar:
     """A chat model without HTTP that repeats its script."""
@@ -241,9 +291,8 @@ def with_false_statements(request: Request, step: Any) -> Reply:
 @settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(steps=SCRIPTS)
 async def test_every_place_of_a_report_was_found_or_looked_up(steps: list[Any]) -> None:
-    models = Models(ModelSettings(calls_per_minute=10**6))
-    models._models["gpt-4o"] = Model("gpt-4o", Liar(steps), deadline=patience(10.0))  # type: ignore[arg-type]
-    report = report_of(await run(LLMBrain(models)))
+    state = await run(brain_of(Liar(steps)))
+    report = report_of(state)
     for one in report.suspects:
         lines = FILES[one.path]
         assert one.quote == "\n".join(lines[one.quote_start - 1 : one.quote_end])
@@ -252,4 +301,18 @@ async def test_every_place_of_a_report_was_found_or_looked_up(steps: list[Any]) 
     ghosts = ("ghost.py", "secret.py", "py:999", "launch_missiles", "E99")
     fields = report.model_dump(mode="json", exclude={"citation_audit"}).items()
     assert not [(name, value) for name, value in fields for ghost in ghosts if ghost in json.dumps(value)]
+    asked = [exchange.model_dump_json() for exchange in state.human_exchanges]
+    assert not [text for text in asked for ghost in ghosts if ghost in text]
+    gathered = {f"E{number}" for number in range(1, len(state.evidence) + 1)}
+    named = {one.evidence for one in report.suspects} - {""}  # the program's own places have no number
+    assert named | set(cited_in(report.root_cause or "")) <= gathered
+    assert report.confidence <= 0.9  # the search's own
     assert report.written_by in ("gpt-4o", "rules")
+
+
+@pytest.mark.parametrize("reviewed", [True, False])
+async def test_a_models_mechanism_is_claimed_only_after_an_attempt_to_refute_it(*, reviewed: bool) -> None:
+    decisions = [decide("codebase_search"), *([decide("critic")] if reviewed else []), decide("writer")]
+    report = report_of(await finish(context(ScriptedBrain(decisions, draft=CLAIM))))
+    assert (report.root_cause is not None) == reviewed
+    assert any("no second reading tried to refute it" in line for line in report.tried) != reviewed

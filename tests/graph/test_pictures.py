@@ -15,8 +15,8 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Picture, Pictures
 from nodes.graph import build_graph
 from nodes.issue.pictures import NODE
-from nodes.run import Finished, advance, initial_state
-from nodes.state import BugTriageState, TraceEntry
+from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.state import Answer, BugTriageState, TraceEntry
 from nodes.state.checkpoints import serializer
 from tests.endpoints import answer
 from tests.fakes import SHA, FakeCode, context
@@ -33,9 +33,11 @@ class Port:
     def __init__(self, *refused: str, fetched: int = 1) -> None:
         self.pictures = Pictures(tuple(Picture(f"{URL}?jwt=secret", DATA) for _ in range(fetched)), refused)
         self.asked = 0
+        self.texts: list[tuple[str, int]] = []
 
-    async def fetch(self, body: str) -> Pictures:
+    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
         self.asked += 1
+        self.texts.append((text, earlier))
         return self.pictures
 
 
@@ -108,6 +110,37 @@ async def test_the_words_of_a_picture_reach_query_and_prompts_fenced_and_are_rea
     assert "the host is not allowed" in entry.reason
     assert state.metrics.usage.calls == len(server.requests)
     assert "secret" not in state.model_dump_json()
+
+
+async def test_the_words_of_a_picture_in_an_answer_are_read_once_too(server: ModelServer) -> None:
+    code, port, left = Code(), Port(), ["human_input", "codebase_search"]
+
+    def script(request: Request) -> Reply:
+        if has_image(request):
+            return says({"pictures": [{"text": WORDS if port.asked == 1 else "KeyError: 'zone'"}]})
+        value = answer(request)
+        if "next_node" in value:
+            legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"].get("enum", [])
+            node = next((left.pop(left.index(name)) for name in list(left) if name in legal), value["next_node"])
+            value = {**value, "next_node": node, "question": "What does it print?"}
+        return says(value)
+
+    server.script = script
+    models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
+    ctx = context(LLMBrain(models), rules=RulesBrain(), code=code, pictures=port)
+    start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
+    graph = build_graph(InMemorySaver(serde=serializer()))
+    waiting = await advance(graph, ctx, "t", start)
+    assert isinstance(waiting, Waiting)
+    reply = Answer(text=f"This: ![]({URL})", answered_by="rita")
+    outcome = await advance(graph, ctx, "t", start, answer=reply, question_id=waiting.exchange.question_id)
+    await models.aclose()
+    assert port.texts == [(ctx.body, 0), (reply.text, 1)]
+    read = [entry for entry in outcome.state.trace if entry.node == NODE]
+    assert [entry.counts["read"] for entry in read] == [1, 1]
+    assert sum(has_image(request) for request in server.requests) == 2
+    assert any("KeyError: 'zone'" in text for query in code.queries for text in query.extra)
+    assert outcome.state.metrics.usage.calls == len(server.requests)
 
 
 async def test_a_report_by_rules_never_fetches_a_picture(server: ModelServer) -> None:

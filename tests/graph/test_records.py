@@ -16,6 +16,8 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
+from nodes.search.ranking.survey import Survey
+from nodes.search.types import Query
 from nodes.state import BugTriageState, TraceEntry
 from nodes.state.checkpoints import serializer
 from tests.endpoints import answer
@@ -32,8 +34,8 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-async def triage(brain: Brain, body: str = BODY, confidence: float = 0.0) -> BugTriageState:
-    code = FakeCode()
+async def triage(brain: Brain, body: str = BODY, code: FakeCode | None = None) -> BugTriageState:
+    code = code or FakeCode()
     rules = RulesBrain()
     ctx = build_context("scan hangs", body, code=code, evidence=FakeEvidence(), brain=brain, rules=rules)
     start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
@@ -62,6 +64,27 @@ async def test_a_writer_records_its_length_and_a_supervisor_the_retries() -> Non
     retries = [entry.counts["retry_count"] for entry in entries(state, "supervisor")]
     assert retries == sorted(retries)
     assert retries[-1] == state.retry_count == entries(state, "writer")[-1].counts["retry_count"]
+
+
+class Fading(FakeCode):
+    """A search that is less sure each time that it is asked about facts."""
+
+    async def survey(self, query: Query) -> Survey:
+        found = await super().survey(query)
+        self.confidence -= 0.1
+        return found
+
+
+async def test_the_best_draft_is_reported_whatever_came_later() -> None:
+    state = await triage(RulesBrain(), code=Fading(confidence=0.6))
+    drafts = state.metrics.confidence_history
+    assert len(drafts) == 3
+    assert drafts[0] == max(drafts) > drafts[1]
+    assert state.report is not None
+    assert (state.report.confidence, state.best_draft) == (drafts[0], None)
+    assert state.clarification_question == state.report.review_message
+    message = f"After 2 wider searches, confidence in the first place is {drafts[0]:.0%}: "
+    assert state.report.review_message.startswith(message)
 
 
 async def test_the_result_contains_the_critique() -> None:

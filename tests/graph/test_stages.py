@@ -345,3 +345,8 @@ async def test_a_long_issue_is_shared_in_part_and_read_whole_once(server: ModelS
     assert all(len(step) < 80 for step in steps[1:])
     assert len({text.partition("You are the ")[0].partition("## Evidence")[0] for text in stages}) == 1
     assert all("The end." in text for text in stages)
+    compressed = [entry.node for entry in run.state.trace if entry.counts.get("context_compressed")]
+    assert compressed == ["codebase_search", "critic", "writer"]
+    short = await triage(server, engine, Scripted("oracle", frozenset({FIXED})))
+    compressed = [entry.node for entry in short.state.trace if entry.counts.get("context_compressed")]
+    assert compressed == ["critic", "writer"]  # not all of the evidence fits

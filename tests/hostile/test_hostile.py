@@ -148,7 +148,7 @@ async def test_nothing_of_it_acts_where_a_tool_says_it(
 class OnePicture:
     """An issue whose picture can be fetched."""
 
-    async def fetch(self, body: str) -> Pictures:
+    async def fetch(self, text: str, earlier: int = 0) -> Pictures:
         return Pictures(
             (Picture("https://github.com/user-attachments/assets/1", "data:image/png;base64,iVBORw0KGgo="),)
         )

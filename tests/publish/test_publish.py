@@ -28,7 +28,8 @@ from bot.store.effects import Effects
 from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
 from bot.worker.publish import Publication, Published, Publisher
-from nodes.report import RelatedIssue
+from nodes.report import RelatedIssue, TriageReport
+from nodes.search.facts import Fact
 from nodes.state import BugTriageState, HumanExchange
 from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
@@ -180,6 +181,30 @@ async def test_a_report_that_says_nothing_is_not_posted_unless_a_person_asks(sta
     assert (done.comment_id, stage.comments) == (None, [])
     await stage.publish(silent, why="command")
     assert len(stage.comments) == 1
+
+
+async def test_a_question_is_answered_only_where_the_repository_wants_it_and_a_fact_answers_it(stage) -> None:
+    page = Fact(
+        "documented_here", "`max_depth` is documented in `docs/limits.md`, under “Limits”.", "max_depth",
+        "docs/limits.md", 12, "## Limits",
+    )  # fmt: skip
+    report = TriageReport(
+        kind="question", statement="facts", facts=(page,), headline=0, verdict=page.says, commit=SHA, missing=()
+    )
+    answered = Finished(BugTriageState(report=report, sha=SHA))
+    issue = stage.repo.issues[1]
+    issue |= {"title": "A limit", "body": "The tree is cut off. How can I set `max_depth`?"}
+    assert (await stage.publish(answered)).comment_id is None
+    issue["body"] = "I set `max_depth`. Why is the tree cut off? What is `max_width`?"
+    assert (await stage.publish(answered, "answer_questions: true\n")).comment_id is None
+    issue["body"] = (
+        "Mit `max_depth` wird der Baum nicht ganz gezeigt, und ich sehe das nicht. How can I set `max_depth`?"
+    )
+    await stage.publish(answered, "answer_questions: true\nlanguage: de\nreporter_language: true\n")
+    assert len(stage.comments) == 1
+    assert "**`max_depth` ist unter “Limits” dokumentiert.**" in stage.comments[0]
+    assert f"/blob/{SHA}/docs/limits.md#L12-L12" in stage.comments[0]
+    assert "Automatische erste Durchsicht" in stage.comments[0]
 
 
 @pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])

@@ -24,6 +24,8 @@ from tests.repositories import make_repository
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
 
+pytestmark = pytest.mark.usefixtures("fresh_helpers")
+
 SOUND = {
     "lib/parser.rb": "class Parser\n  def parse_header(line)\n    raise 'header line has no colon'\n  end\nend\n",
     "lib/writer.js": "export function writeRows(rows) {\n  return rows;\n}\n",

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.bombs import tree_bomb
+from tests.deliveries import issue_event
 from tests.github_server import Fault, GitHubServer
-from tests.github_world import Repo
+from tests.github_world import GRANTED, Repo
 from tests.repositories import git, make_repository
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
@@ -108,3 +109,30 @@ def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
     assert (plain in sticky(github, bomb, first), plain in sticky(github, bomb, second)) == (True, False)
     text = [line for line in app.log if line.get("action") == "repository_too_large"]
     assert [line["limit"] for line in text if line["limit"] == "repository.files"] == ["repository.files"]
+
+
+def test_the_fix_and_the_pull_requests_of_an_issue_are_named(app: App, github: GitHubServer, tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    make_repository(origin, FILES)
+    fix = make_repository(origin, {**FILES, "notes.md": "Signs.\n"}, message="Read the sign (#45)\n\nFixes #1")
+    git(origin, "tag", "v1.3.0")
+    repo = github.world.repository("octo/fixed-already", installation=4_100, git=origin, head=fix)
+    repo.pulls = {
+        46: {"title": "Split the dates", "files": ["feedbox/dates.py"]},
+        47: {"title": "Save faster", "files": ["feedbox/store.py"]},
+    }
+    github.world.open_issue(repo, TITLE, BODY)
+    repo.issues[1]["created_at"] = "2023-12-31T00:00:00Z"
+    github.world.granted = {**GRANTED, "pull_requests": "read"}
+    try:
+        app.deliver("issues", issue_event(github.world, repo, 1, "opened"))
+        wait_for(lambda: bool(github.world.reports(repo, 1)), 25.0, lambda: app.log[-5:])
+        app.settled()
+    finally:
+        github.world.granted = {}
+    (report,) = github.world.reports(repo, 1)
+    assert f"Probably fixed already by [`{fix[:7]}`]" in report
+    assert "its message says that it fixes this issue; 1.3.0 contains it" in report
+    assert "`#45` (merged) “Read the sign" in report
+    assert "`#46` (open) “Split the dates”: changes `dates.py`, which is named here" in report
+    assert "#47" not in report

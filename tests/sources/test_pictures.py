@@ -18,8 +18,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from bot.github.reader import IssueReader
 from bot.runs.pictures import PictureFetcher, RefusedPicture, Resolved, find_pictures, resolve_public
 from bot.settings.operator import ATTACHMENT_HOSTS, PicturesConfig
+from tests.github_server import serve_github
+from tests.github_world import GRANTED
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
 HUGE_PNG = PNG[:16] + b"\0\1\0\0\0\1\0\0"
@@ -117,6 +120,34 @@ async def test_an_attachment_is_fetched_through_its_redirect_without_credentials
     assert [host for host, _, _ in site.asked] == ["github.com", STORED.split("/")[2]]
     names = {name.lower() for _, _, headers in site.asked for name in headers}
     assert not names & {"authorization", "cookie", "referer"}
+
+
+async def test_a_private_repositorys_attachments_are_fetched_as_its_api_signs_them(site: Site) -> None:
+    """GitHub's answers to an App: 404 for the attachment, and a signed address in the issue rendered as HTML."""
+    others = [ASSET.replace("/1", f"/{name}") for name in ("a1b2", "c3d4", "e5f6")]
+    signed = "https://private-user-images.githubusercontent.com/7/9-{}.png?jwt=ey.{}&amp;x=1"
+    with serve_github() as github:
+        repo = github.world.repository("octo/closed")
+        github.world.tokens["t"] = {"repositories": [repo.id], "permissions": GRANTED}
+        number = github.world.open_issue(repo, "It fails", f"![]({others[0]})")["number"]
+        repo.issues[number]["body_html"] = f'<img src="{signed.format("a1b2", "one")}">'
+        comment = github.world.comment(repo, number, f"![]({others[1]})")
+        github.world.comments[comment["id"]]["body_html"] = f'<a href="{signed.format("c3d4", "two")}">'
+        site.pages = {"/7/9-a1b2.png?jwt=ey.one&x=1": (200, {}, PNG), "/7/9-c3d4.png?jwt=ey.two&x=1": (200, {}, PNG)}
+        reader = IssueReader("octo/closed", api_url=github.url, token="t")
+        try:
+            fetcher = site.fetcher().reading(lambda: reader.rendered(number))
+            found = await fetcher.fetch(" ".join(f"![]({url})" for url in others))
+            more = await fetcher.fetch(f"![]({others[0]}) ![]({others[1]})", earlier=2)
+        finally:
+            await reader.aclose()
+        assert {call.authorization for call in github.asked("GET", "/issues/")} == {"Bearer t"}
+    assert [picture.url for picture in found.fetched] == others[:2]
+    assert found.refused == ("HTTP 404",)
+    assert (len(more.fetched), more.refused) == (1, ("more pictures than the limit",))
+    assert not any("Authorization" in headers or "Cookie" in headers for _, _, headers in site.asked)
+    alone = await site.fetcher().fetch(f"![]({others[0]})")
+    assert (alone.fetched, alone.refused) == ((), ("HTTP 404",))
 
 
 @pytest.mark.tried("pictures that must not be fetched or read")

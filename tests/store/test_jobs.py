@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from bot.errors import JobTakenOverError
-from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work
+from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work, kind_of
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, PATIENCE, Jobs
@@ -252,3 +252,26 @@ async def test_a_command_that_is_being_done_takes_no_other_in(queue: Queue) -> N
     await queue.jobs.postpone(await queue.claim(), 0.0, "later")
     await queue.store(AGAIN)
     assert await waiting(queue, "run") == 2
+
+
+async def test_work_of_a_newer_release_is_left_to_it(
+    queue: Queue, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    await queue.store(triage(1), Edited(ref=ref(1)), Triage(ref=replace(ref(2), installation_id=8), why="opened"))
+    for kind in ("triage", "edited"):
+        newer = f"""'"kind":"{kind}"', '"kind":"newer-{kind}"'"""
+        newer = f"UPDATE jobs SET work = replace(work, {newer}) WHERE issue_key LIKE '%#1'"
+        assert await database.do(lambda db, newer=newer: db.execute(newer).rowcount) == 2
+    for _ in range(2):
+        job = await queue.claim()
+        assert job.work.key == ref(2).key
+        await queue.jobs.postpone(job, 0.0, "again")
+    assert len([record for record in caplog.records if record.__dict__.get("action") == "job_left"]) == 1
+    await queue.store(Edited(ref=ref(1)), Triage(ref=ref(1), why="command"))  # beside what an old process cannot read
+    rows = await database.read(lambda db: db.execute("SELECT work, attempt FROM jobs ORDER BY id").fetchall())
+    kinds = [(kind_of(work), attempt) for work, attempt in rows]
+    assert kinds == [("newer-triage", 0), ("newer-edited", 0), ("triage", 2), ("edited", 0), ("triage", 0)]
+    await queue.jobs.mark_dead(await queue.claim(), "for a list")
+    assert [held.kind for held in await queue.jobs.held_jobs()] == ["triage"]
+    after = await database.read(lambda db: db.execute("SELECT work FROM jobs ORDER BY id LIMIT 2").fetchall())
+    assert [work for (work,) in after] == [work for work, _ in rows[:2]]

@@ -22,10 +22,10 @@ class Queue:
         self.inbox, self.jobs = Inbox(database, self.clock.seconds), Jobs(database, self.clock.seconds)
         self.stored = 0
 
-    async def store(self, *work: Work) -> None:
+    async def store(self, *work: Work, source: str = "guid") -> None:
         for one in work:
             self.stored += 1
-            await self.inbox.accept(Arrival(f"guid-{self.stored}", "issues", b"{}", (one,)))
+            await self.inbox.accept(Arrival(f"{source}:{self.stored}", "issues", b"{}", (one,)))
 
     async def claim(self, lane: Lane = "run") -> Job:
         job = await self.jobs.claim(lane, "me")
@@ -82,6 +82,15 @@ async def test_a_job_with_an_attempt_goes_first_among_those_of_its_installation(
     await queue.jobs.postpone(await queue.claim(), 1.0, "later")
     queue.clock.time = queue.clock.time.replace(minute=30)
     assert (await queue.claim()).work == triage(1, LOUD)
+
+
+async def test_a_new_issue_does_not_wait_for_a_backfill(queue: Queue) -> None:
+    await queue.store(*(triage(n, LOUD) for n in range(1, 51)), source="backfill")
+    first = await queue.claim()
+    await queue.store(triage(99, LOUD))
+    assert (await queue.claim()).work == triage(99, LOUD)
+    assert first.work == triage(1, LOUD)
+    assert (await queue.claim()).work == triage(2, LOUD)
 
 
 async def test_a_clock_that_is_set_back_excludes_nobody(queue: Queue) -> None:

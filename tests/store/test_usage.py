@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
+from bot.jobs import Triage
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
 from bot.ports import IssueRef
+from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import Run
-from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
+from bot.store.runs.usage import SHORTEST_TO_REFUSE, RunCost, StoredPace
 from bot.store.tables import Store
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
@@ -122,3 +124,19 @@ def test_prices_and_authors_are_read_too() -> None:
 
 def test_of_two_ceilings_the_lower_one_holds() -> None:
     assert Ceiling(calls=9, issues=1).capped_by(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
+
+
+async def test_the_newest_runs_with_a_model_say_what_one_costs(store: Store) -> None:
+    assert await store.usage.of_model_runs() is None
+    for number, brain in enumerate(("gpt-4o", "rules", "gpt-4o"), 1):
+        ref = IssueRef("github.com", 7, 9, "octo", "parser", number)
+        mine = store.for_issue(ref)
+        await store.inbox.accept(Arrival(ref.key, "issues", b"", (Triage(ref=ref, why="opened"),)))
+        job = await store.jobs.claim("run", "me")
+        assert job is not None
+        run = await mine.runs.open()
+        await mine.runs.pin(run.number, sha="", brain=brain, config_hash="", body_hash="")
+        spent = Amount(calls=number, tokens=100, cost=5)
+        await store.usage.reserve((Scope("run", mine.thread(run.number), "run"),), spent)
+        await mine.runs.settle(run.number, "finished", job)
+    assert await store.usage.of_model_runs() == RunCost(2, 4, 200, 10)

@@ -121,6 +121,22 @@ async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_read
     assert await refused(other) == pytest.approx(60, abs=1)
 
 
+async def test_asking_whether_writes_are_paused_counts_no_write(processes, clock) -> None:
+    one, other = processes
+    for _ in range(2 * PER_MINUTE):
+        await one.check_writes_paused(OURS)
+    assert not await refused(one)
+    await one.limited(OURS, 90.0, whole=False, write=True)
+    for budget in (WHOLE, REPLIES):
+        with pytest.raises(RateLimitedError, match="writes are paused") as caught:
+            await other.check_writes_paused(OURS, budget)
+        assert caught.value.after is not None
+        assert caught.value.after >= 90.0
+    await other.check_writes_paused(OTHERS)
+    clock.now += 200.0
+    await other.check_writes_paused(OURS)
+
+
 async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
     one, other = processes
     await one.limited(OURS, None, whole=False, write=False)

@@ -8,19 +8,22 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from bot.errors import RetryableError
 from bot.settings import Settings
 from bot.store.databases.checkpoints import open_saver
+from bot.worker.runs.graph import _advance_until_question
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, checkpoints
 from tests.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
-from tests.upgrade.keep import THREAD
+from tests.upgrade.keep import THREAD, wait_in
 
 KEPT = {path.name.removesuffix(".json.gz"): path for path in sorted((Path(__file__).parent / "kept").glob("*.gz"))}
 
@@ -53,6 +56,18 @@ async def test_a_run_that_waited_continues(name: str, tmp_path: Path, request: p
     assert [exchange.answer for exchange in done.state.human_exchanges] == ["2"]
     assert done.state.report is not None
     assert done.state.report.suspects
+
+
+async def test_a_run_that_a_newer_release_saved_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of the release before works beside those of this one; a new run would lose the answers."""
+    async with open_saver(Settings(triage_data_dir=tmp_path)) as saver:
+        await wait_in(saver, before_versions=False)
+        monkeypatch.setattr(checkpoints, "_CURRENT_SCHEMA_VERSION", _CURRENT_SCHEMA_VERSION - 1)
+        store = SimpleNamespace(thread=lambda _number: THREAD)
+        issue_job: Any = SimpleNamespace(tools=SimpleNamespace(graph=build_graph(saver)), store=store)
+        unread: Any = SimpleNamespace(number=1)
+        with pytest.raises(RetryableError, match="saved by a newer release"):
+            await _advance_until_question(issue_job, unread, unread, unread, unread)
 
 
 async def _put_back(

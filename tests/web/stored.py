@@ -11,10 +11,11 @@ from bot.jobs import Job, Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs import Ending, Origin, RunStatus
+from bot.store.runs import Origin, RunStatus
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.runs.run_events import Visit, dump
 from bot.store.tables import IssueStore, Store
+from bot.worker.runs.conclude import ending_of
 from nodes.evidence import Evidence, Locator
 from nodes.report import CitationAudit, TriageReport
 from nodes.state import HumanExchange, Metrics, RetryReason, TraceEntry, Usage
@@ -164,7 +165,7 @@ async def _settle(mine: IssueStore, number: int, job: Job, run: Ran) -> None:
     if report is not None:
         keys = tuple(one.key for one in run.gathered)
         result = Result(report=report, trace=tuple(run.trace), metrics=run.metrics or METRICS, evidence=keys)
-        ending = Ending(report.kind, report.root_cause is not None, report.confidence)
+        ending = ending_of(report)
         named = tuple(one.path for one in report.suspects)
         reported = Reported(report.root_cause is not None, report.confidence, named)
     await mine.runs.settle(

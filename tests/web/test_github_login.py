@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from itsdangerous import URLSafeTimedSerializer
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People
+from bot.server.app import build_app
 from bot.server.web.auth import accounts as accounts_of
 from bot.server.web.auth.accounts import FRESH, STALE, Accounts
+from bot.settings import Settings
+from bot.settings.server import ServerSettings
 from tests.github_pages import CLIENT_ID, CLIENT_SECRET
 from tests.github_server import RESET, Fault, GitHubServer, serve_github
+from tests.serving import NobodyWorks, serving
 from tests.web.conftest import FROM_HERE, Pages, logins_at
 
 
@@ -167,6 +173,58 @@ async def test_a_refused_list_is_not_an_empty_one(
     viewer = await accounts.viewer(key)
     assert viewer is not None
     assert viewer.may_see("github.example/11")
+
+
+class TestSharedSecret:
+    @pytest.fixture
+    def given(self, github: GitHubServer) -> dict[str, str]:
+        ours = {"triage_session_secret": "one for all servers", "triage_public_url": "http://triage.test"}
+        return logins_at(github) | ours
+
+    async def test_any_server_continues_and_ends_a_login(
+        self, pages: Pages, github: GitHubServer, given: dict[str, str], tmp_path: Path
+    ) -> None:
+        settings = Settings(**{"triage_data_dir": tmp_path / "other", **given})  # type: ignore[arg-type]
+        other = build_app(ServerSettings(settings, 4711, "", (b"secret",)), pages.store, NobodyWorks())
+        async with serving(other) as url:
+            back = urlsplit(await go(pages, "/runs"))
+            answer = await pages.http.get(f"{url}{back.path}?{back.query}")
+            assert (answer.status_code, answer.headers["location"]) == (303, "/runs")
+            for server in (pages.url, url):
+                answer = await pages.http.get(f"{server}/runs")
+                assert (answer.status_code, "rita" in answer.text) == (200, True)
+            cookie = pages.http.cookies["triage"]
+            shown = str(URLSafeTimedSerializer("").loads_unsafe(cookie)[1])
+            assert "sealed" in shown
+            assert not [secret for secret in (*github.world.people, "rita") if secret in shown]
+            await pages.http.post(f"{url}/logout", headers=FROM_HERE)
+            pages.http.cookies.clear()
+            copy = {"Cookie": f"triage={cookie}"}
+            for server in (pages.url, url):
+                assert (await pages.http.get(f"{server}/runs", headers=copy)).status_code == 303
+            back = urlsplit(await go(pages))
+            await pages.http.get(f"{back.path}?{back.query}")
+            revoked = dict(github.world.people)
+            github.world.people.clear()
+            assert (await pages.http.get(f"{url}/runs")).status_code == 303
+            github.world.people.update(revoked)
+            assert (await pages.http.get("/runs")).status_code == 303  # no server asks GitHub about it again
+
+
+@pytest.mark.tried("pages asked for without a login, with another account, or from another site")
+async def test_what_another_secret_sealed_opens_nothing(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
+    ours, theirs = (Accounts(accounts.people, "github.example", clock, shared_secret=one) for one in (b"a", b"b"))
+    key = await ours.log_in("ghu_rita")
+    sealed = ours.sealed(key)["sealed"]
+    assert await theirs.viewer(key, sealed) is None
+    assert await accounts.viewer(key, sealed) is None
+    assert accounts.sealed(await accounts.log_in("ghu_rita")) == {}
+    again = Accounts(accounts.people, "github.example", clock, shared_secret=b"a")
+    viewer = await again.viewer(key, sealed)
+    assert viewer is not None
+    assert (viewer.name, viewer.may_see("github.example/11")) == ("rita", True)
+    del github.world.people["ghu_rita"]
+    assert await Accounts(accounts.people, "github.example", clock, shared_secret=b"a").viewer(key, sealed) is None
 
 
 class TestWrongSecret:

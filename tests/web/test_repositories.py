@@ -14,6 +14,7 @@ from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from tests.web.people import Site, opened
 from tests.web.stored import PARSER, SECRET, Ran, ran, scored
+from tests.web.test_runs import titles
 
 
 @pytest.fixture
@@ -65,3 +66,25 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     assert page.count("<svg") == 3
     assert "not ours" not in text
     assert re.search(r"octo/parser 13 \d{4}-", words(await site.page("/repositories")))
+
+
+async def test_each_figure_opens_the_cases_behind_it(site: Site) -> None:
+    await scored(site.store, months=3, each=6)
+    await ran(site.store, Ran(title="Not compared"))
+    page = await site.page("/repositories/octo/parser")
+    assert "95 % interval" in words(page)
+    cells = re.findall(r'<a href="(/runs\?[^"]*settled[^"]*)">(\d+)</a>', page)
+    assert len(cells) == 9
+    for address, number in cells:
+        assert len(titles(await site.page(unescape(address)))) == int(number), address
+    bar = re.search(r'<a href="([^"]*)" aria-label="2026-02: (\d) of 6 first files correct', page)
+    assert bar is not None
+    assert (unescape(bar[1]), bar[2]) in [(unescape(address), number) for address, number in cells]
+    dots = re.findall(r'<a href="([^"]*confidence=[^"]*)" aria-label="(\d+) issues', page)
+    assert sum(int(number) for _, number in dots) == 18
+    for address, number in dots:
+        assert len(titles(await site.page(unescape(address)))) >= int(number)
+    assert titles(await site.page("/runs?settled=earlier")) == []
+    assert "Ignored, because the value is not valid: settled, confidence, fix." in await site.page(
+        "/runs?fix=x&settled=2026-13&confidence=2-3"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from bot.limits.ceilings import Amount, Scope
-from bot.ports import IssueRef
+from bot.ports import IssueRef, Judgement
+from bot.store.runs.feedback import Feedback, note_feedback
+from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from nodes.evidence import Evidence, Locator
 from nodes.report import CitationAudit
@@ -97,6 +100,71 @@ async def test_runs_are_found_by_what_they_are(site: Site) -> None:
     assert "Ignored, because the value is not valid: repository, status, since." in await site.page(
         "/runs?since=nonsense&status=odd&repository=no/such"
     )
+
+
+async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) -> None:
+    right, wrong, judged = [await ran(site.store, Ran(title=f"Claimed {n}")) for n in range(3)]
+    await site.store.for_issue(right).outcome.keep(Verdict("scored", 1, "f" * 40))
+    await site.store.for_issue(wrong).outcome.keep(Verdict("scored", 2, "f" * 40))
+    feedback = Feedback("command", "rita", Judgement(right=False), 5.0)
+    await site.store._database.do(lambda db: note_feedback(db, judged.key, feedback))
+    unclaimed = FOUND.model_copy(update={"root_cause": None})
+    await ran(site.store, Ran(title="Vague", report=unclaimed))
+    await ran(site.store, Ran(title="Weakness", report=SECURITY))
+    await ran(site.store, Ran(title="Launch", repository=SECRET))
+    for _ in range(12):
+        again = await ran(site.store, Ran(title="Once more", number=777))
+    await ran(site.store, Ran(title="", number=777, status="failed", trace=()))
+    page = await site.page("/runs", "rita")
+    assert titles(page) == ["Once more", "Weakness", "Vague", "Claimed 2", "Claimed 1", "Claimed 0"]
+    row = re.search(r'<tr id="issue-github.com/9#777".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    assert re.findall(r">run (\d+)</a>", row[0]) == [str(n) for n in range(12, 3, -1)]
+    assert "12 earlier runs" in row[0]
+    assert "and 3 more" in row[0]
+    assert "parser/lexer.py" in row[0]
+    assert "parser/lexer.py" not in page.split("Weakness")[1].split("</tr>")[0]
+    counts = re.findall(r'<a href="(/runs\?[^"]*)">([a-z ]+) <span class="figure">(\d+)<', page)
+    assert ("right", "1") in {(name, number) for _, name, number in counts}
+    assert {name for _, name, _ in counts} >= {
+        "failed",
+        "finished",
+        "bug",
+        "security",
+        "wrong",
+        "awaiting fix",
+        "no claim",
+    }
+    for address, name, number in counts:  # a count leads to as many issues
+        assert len(titles(await site.page(unescape(address), "rita"))) == int(number), name
+    assert titles(await site.page("/runs?outcome=wrong", "rita")) == ["Claimed 2", "Claimed 1"]
+    assert titles(await site.page("/runs?status=failed", "rita")) == ["Untitled"]
+    assert f"/runs/octo/parser/{again.number}/12" in await site.page("/runs?status=finished&repository=octo/parser")
+
+
+async def test_the_list_as_csv_has_each_run_and_no_formula(site: Site) -> None:
+    for title in ("=cmd|' /C calc'!A0", "  +1", "@SUM(1)", "\uff1dx", 'say "hi", Bob'):
+        await ran(site.store, Ran(title=title, brain="-2"))
+    await ran(site.store, Ran(title="Launch", repository=SECRET))
+    await ran(site.store, Ran(title="Twice", number=5))
+    await ran(site.store, Ran(title="Twice", number=5))
+    answer = await site.get("/runs.csv", "rita")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="runs.csv"'
+    rows = list(csv.DictReader(answer.text.splitlines()))
+    assert [row["title"] for row in rows] == [
+        *("Twice", "Twice", 'say "hi", Bob', "'\uff1dx", "'@SUM(1)", "'+1", "'=cmd|' /C calc'!A0"),
+    ]
+    assert {row["judged_by"] for row in rows} == {"rules", "'-2"}
+    first = rows[0]
+    assert (first["repository"], first["issue"], first["run"]) == ("octo/parser", "5", "2")
+    assert (first["file"], first["function"]) == ("parser/lexer.py", "Lexer.scan")
+    assert (first["outcome"], first["confidence"]) == ("awaiting fix", "0.7800")
+    assert first["began"].endswith("Z")
+    assert first["link"] == "http://pages/runs/octo/parser/5/2"
+    assert len((await site.get("/runs.csv?q=say", "rita")).text.splitlines()) == 2
+    assert (await site.get("/runs.csv", "nobody")).text.count("\n") == 1
+    assert (await site.get("/runs.csv", None)).status_code == 303
 
 
 async def test_a_question_that_was_answered_waits_no_more(site: Site) -> None:

@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from bot.server.registration import read_registration
-from bot.server.registration.first_start import FinishSetup, defaults_of
+from bot.server.registration.first_start import setup_pages
+from bot.server.web.pages import setup as first_pages
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from tests.browserless import form_of, on_github
@@ -49,8 +50,7 @@ def github() -> Iterator[GitHubServer]:
 @pytest.fixture
 async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStart]:
     settings = Settings(github_server_url=github.url, github_api_url=github.url, triage_data_dir=tmp_path)
-    done = asyncio.Event()
-    setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
+    setup = setup_pages(settings, asyncio.Event())
     async with (
         serving(setup_app(setup)) as url,
         httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
@@ -155,3 +155,31 @@ async def test_github_is_not_asked_for_what_it_would_refuse(first: FirstStart) -
         answer = await first.http.get("/setup", params=fields)
         assert (answer.status_code, "Create the App on GitHub" in answer.text) == (status, False), fields
         assert 'role="alert"' in answer.text
+
+
+async def test_any_server_of_a_database_continues_a_registration(
+    github: GitHubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = {"github_server_url": github.url, "github_api_url": github.url, "triage_data_dir": tmp_path}
+    shared = {"triage_session_secret": "one for all servers", "database_url": "postgresql://db/triage"}
+    others = shared | {"triage_session_secret": "another for all servers"}
+    first, second, third = (
+        setup_pages(Settings(triage_public_url="http://triage.test", **given, **more), asyncio.Event())  # type: ignore[arg-type]
+        for more in (shared, shared, others)
+    )
+    assert first.pending.token == second.pending.token != third.pending.token
+    async with (
+        serving(setup_app(first)) as url,
+        serving(setup_app(second)) as other,
+        httpx.AsyncClient(base_url=url, timeout=patience(30), headers=PAGE) as http,
+    ):
+        await http.get("/setup", params={"token": first.pending.token})
+        back = urlsplit(await on_github(http))
+        answer = await http.get(f"{other}{back.path}?{back.query}")
+        assert (answer.status_code, "GITHUB_WEBHOOK_SECRET=" in answer.text) == (200, True)
+        assert read_registration(tmp_path) == {}
+        state = parse_qs(back.query)["state"][0]
+        assert third.pending.take(state) is None
+        assert first.pending.take(f"{state}x") is None
+        monkeypatch.setattr(first_pages, "_LASTS", -1)
+        assert first.pending.take(state) is None

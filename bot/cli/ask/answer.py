@@ -20,6 +20,8 @@ from nodes.search.types import Location, Passage, Query, Ranking
 PLACES = 5
 MOST_COMMITS = 20
 """Maximum number of commits listed for a period of time."""
+LEAST_SURE = 0.4
+"""Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
 _OF_A_FILE = 0.5
 """Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
@@ -33,7 +35,7 @@ class Place:
     start_line: int
     """1-based."""
     end_line: int
-    """Lines of a file, verbatim."""
+    """1-based, inclusive."""
     quote: str
     symbol: str | None = None
     why: str = ""
@@ -54,6 +56,8 @@ class Reply:
     judged_by: str = "rules"
     notes: tuple[str, ...] = field(default=())
     """Sources that gave no answer, with the reason."""
+    candidates: tuple[Place, ...] = ()
+    """Places that are too uncertain to be shown; a model may still find the answer in one of them."""
 
 
 class Answerer:
@@ -82,19 +86,19 @@ class Answerer:
             return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
         question = understand(text)
         reply = self._routes[question.kind](question)
-        if not outside.message:
-            return reply
-        return Reply(reply.route, reply.text, reply.places, reply.people, reply.changes, notes=_notes(outside.message))
+        return replace(reply, notes=_notes(outside.message))
 
     def _where(self, question: Question) -> Reply:
         """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
-        for name in (*question.names, *self._defined(question)):
+        names = (*question.names, *self._defined(question))
+        for name in names:
             reply = self._calls(name) if question.calls else self._uses(name) if question.uses else self._defines(name)
             if reply is not None:
                 return reply
-        if not question.names:
+        names = names or _spelled_as_names(question)
+        if not names:
             return self._general(question)
-        named = " and ".join(f"`{name}`" for name in question.names)
+        named = " and ".join(f"`{name}`" for name in names)
         verb = "calls" if question.calls else "uses" if question.uses else "defines"
         return Reply("where", f"I found nothing in this commit that {verb} {named}.{self._definitions(question)}")
 
@@ -116,11 +120,20 @@ class Answerer:
         last = re.split(r"\.|::|#", name)[-1]
         calls, every = self._engine.calls(last, self._sha)
         if not calls:
-            return None
+            return self._mentions(name)
         named = f"`{name}`" if last == name else f"A function called `{last}`"
         least = "" if every else "at least "
         text = f"{named} is called on {least}{_counted(len(calls), 'line')} of the project's own code, tests aside."
         return Reply("where", text, tuple(map(_of_fact, calls[:PLACES])))
+
+    def _mentions(self, name: str) -> Reply | None:
+        """Answer with the uses of a name that no line of the project's own code is known to call, if it has any."""
+        found = self._engine.lookups(self._sha).references(name)
+        if not found.passages:
+            return None
+        text = f"No call of `{name}` is known in the project's own code, tests aside; the name is used in "
+        text += f"{_counted(found.total, 'place')}."
+        return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
 
     def _uses(self, name: str) -> Reply | None:
         found = self._engine.lookups(self._sha).references(name)
@@ -128,6 +141,10 @@ class Answerer:
             return None
         text = f"`{name}` is used in {_counted(found.total, 'place')}."
         return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
+
+    def _named(self, name: str) -> Reply | None:
+        """Answer a question that only mentions a name: where it is defined, or else where it is used."""
+        return self._defines(name) or self._uses(name)
 
     def _definitions(self, question: Question) -> str:
         """Return where a name without calls or uses is defined."""
@@ -137,11 +154,18 @@ class Answerer:
         return "".join(f" {fact.says}" for fact in facts if fact)
 
     def _general(self, question: Question) -> Reply:
+        """Answer by a name that the question mentions, otherwise by a search that is sure enough."""
+        for name in question.names:
+            reply = self._named(name)
+            if reply is not None:
+                return reply
         found = self._found(question)
-        if not found.locations:
-            return Reply("general", _NOTHING)
+        if not found.locations or found.confidence < LEAST_SURE:
+            return Reply("general", _NOTHING, candidates=_places(found))
         best = found.locations[0]
-        return Reply("general", f"The closest match is in `{best.path}`.", _places(found))
+        return Reply(
+            "general", f"The closest match is in `{best.path}`; only words tie it to the question.", _places(found)
+        )
 
     def _owner(self, question: Question) -> Reply:
         history, found = self._past(question)
@@ -171,15 +195,16 @@ class Answerer:
         paths = self._paths(question)
         if question.topic and not paths:
             return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
-        known = self._engine.recent(self._sha, since.seconds(self._today()), MOST_COMMITS, paths)
+        start, until = since.seconds(self._today()), since.until()
+        known = self._engine.recent(self._sha, start, MOST_COMMITS, paths, until=until)
         of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
-        first = since.day(self._today()).isoformat()
+        period = f"since {since.day(self._today()).isoformat()} ({since.words})" if until is None else since.words
         if not known:
             last = self._engine.commit_details(self._sha)
             when = f" The commit was made on {_day(last.committed)}." if last else ""
-            return Reply("changes", f"I found nothing: no change{of} since {first} ({since.words}).{when}")
+            return Reply("changes", f"I found nothing: no change{of} {period}.{when}")
         count = "At least " if len(known) == MOST_COMMITS else ""
-        text = f"{count}{_counted(len(known), 'change')}{of} since {first} ({since.words})."
+        text = f"{count}{_counted(len(known), 'change')}{of} {period}."
         return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
 
     def _paths(self, question: Question) -> tuple[str, ...]:
@@ -212,6 +237,11 @@ class Answerer:
         found = self._found(question)
         query = Query(question.text)
         return self._engine.history(query, spots_of(found.locations), self._sha), found
+
+
+def _spelled_as_names(question: Question) -> tuple[str, ...]:
+    """Return the plain words in the position of a symbol that no ordinary word looks like, because of a capital."""
+    return tuple(name for name in question.plain if name != name.lower())
 
 
 def _shares(place: Location) -> bool:

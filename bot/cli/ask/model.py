@@ -32,11 +32,12 @@ class _Answer(BaseModel):
 
 async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     """Return the reply in a model's words, or unchanged, with a note if the model gave no usable answer."""
-    if settings.brain == "rules" or reply.route not in _WORDED or not reply.places:
+    places = reply.places or reply.candidates
+    if settings.brain == "rules" or reply.route not in _WORDED or not places:
         return reply
     models = Models(model_settings(settings))
     model = models.get(models.settings.default)
-    shown = {f"E{number}": place for number, place in enumerate(reply.places, 1)}
+    shown = {f"E{number}": place for number, place in enumerate(places, 1)}
     try:
         answer = (await ask_structured(model, _Answer, _asked(question, shown), budget=models.budget(_CALLS))).value
     except (ModelError, InvalidOutput) as error:

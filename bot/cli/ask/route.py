@@ -21,30 +21,43 @@ _RECENT = re.compile(
 _THIS = re.compile(r"\bthis\s{1,3}(?P<unit>week|month|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(?P<word>today|yesterday)\b", re.IGNORECASE)
 _SINCE = re.compile(r"\b(?:since|after)\s{1,3}(?P<day>\d{4}-\d\d-\d\d)\b", re.IGNORECASE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_IN = re.compile(
+    rf"\b(?P<word>in|during|since)\s{{1,3}}(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\s{{1,3}})?(?P<year>(?:19|20)\d\d)\b(?!-)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first day of a period of time that ends now."""
+    """A period of time, until now unless it has an end."""
 
     words: str
     """The period as the question states it."""
     day: Callable[[date], date]
     """The first day, given today."""
+    end: date | None = None
+    """The first day after the period; None if it ends now."""
 
     def seconds(self, today: date) -> int:
         """Return the start of the first day, local time, in seconds since 1970."""
-        return int(datetime.combine(self.day(today), time()).timestamp())
+        return _start(self.day(today))
+
+    def until(self) -> int | None:
+        """Return the end of the last day, local time, in seconds since 1970; None if the period ends now."""
+        return _start(self.end) if self.end else None
+
+
+def _start(day: date) -> int:
+    return int(datetime.combine(day, time()).timestamp())
 
 
 def read_since(text: str) -> Since | None:
     """Return the period of time in a question, or None."""
     if found := _SINCE.search(text):
-        try:
-            day = date.fromisoformat(found["day"])
-        except ValueError:
-            return None
-        return Since(found[0], lambda _today: day)
+        return _since(found)
+    if found := _IN.search(text):
+        return _calendar(found)
     if found := _RECENT.search(text):
         count = found["count"] or "1"
         days = _DAYS[found["unit"].lower()] * (_NUMBERS.get(count.lower()) or int(count))
@@ -55,6 +68,23 @@ def read_since(text: str) -> Since | None:
         back = int(found["word"].lower() == "yesterday")
         return Since(found[0], lambda today: today - timedelta(days=back))
     return None
+
+
+def _since(found: re.Match[str]) -> Since | None:
+    try:
+        day = date.fromisoformat(found["day"])
+    except ValueError:
+        return None
+    return Since(found[0], lambda _today: day)
+
+
+def _calendar(found: re.Match[str]) -> Since:
+    """Return the year or the month that was named; with "since", without its end."""
+    year, month = int(found["year"]), found["month"]
+    number = _MONTHS.index(month.lower()) + 1 if month else 1
+    first = date(year, number, 1)
+    after = date(year, number + 1, 1) if month and number < 12 else date(year + 1, 1, 1)
+    return Since(found[0], lambda _today: first, None if found["word"].lower() == "since" else after)
 
 
 _starts: dict[str, Callable[[date], date]] = {
@@ -86,7 +116,7 @@ _PLAIN_NAME = re.compile(
     r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
     r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
     r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{1,80})\s{1,3}"
+    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
     r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
     r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
     r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.cli.backtest.agreement import fit
 from bot.cli.backtest.blind import BlindTriager
+from bot.cli.backtest.corrections import StoredTexts, read_stored
 from bot.cli.backtest.fixes import read_fixes
 from bot.cli.backtest.judges import Judge, RecordedModel, ReplayedModel, Rules, settings_key, stored_settings
 from bot.cli.backtest.recording import Recording, digest
@@ -37,6 +38,8 @@ class Options:
     """Whether rules judge each issue too, to compare the model with them."""
     replay: Path | None = None
     """A recording that answers instead of a model."""
+    corrections: str | None = None
+    """owner/name of the repository whose corrections on a server are cases too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ async def answer(
     began = time.perf_counter()
     if asked.replay is None:
         check_brain(settings)
+    stored = await read_stored(settings, asked.corrections) if asked.corrections else None
     place = _place(engine, settings, asked)
     notes = Notes(place, fresh=asked.fresh)
     try:
@@ -68,16 +72,17 @@ async def answer(
             judges: list[Judge] = [Rules()] if model is None or asked.both else []
             judges += [model] if model is not None else []
             on_progress(0, 0, "reading the history")
-            fixes = read_fixes(engine.repository, tip, asked.github or "", asked.since)
-            plan = Plan(fixes, asked.limit, judges)
-            found = await backtest(engine, BlindTriager(engine), texts, notes, plan=plan, on_progress=on_progress)
+            fixes = read_fixes(engine.repository, tip, asked.github or asked.corrections or "", asked.since)
+            plan = Plan(fixes, asked.limit, judges, stored.corrections if stored else ())
+            source = StoredTexts(stored.texts, texts) if stored else texts
+            found = await backtest(engine, BlindTriager(engine), source, notes, plan=plan, on_progress=on_progress)
     finally:
         notes.close()
     prices = settings.triage_prices or (str(recording.settings["prices"]) if recording else "")
     about = Parameters(
         repository=engine.repository.directory.name,
         tip=tip,
-        texts=texts.description,
+        texts=source.description,
         judge=judges[-1].name,
         target=asked.target,
         seconds=round(time.perf_counter() - began, 2),

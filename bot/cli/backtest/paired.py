@@ -9,7 +9,7 @@ from math import comb
 from typing import Any
 
 from bot.cli.backtest.run import Found
-from bot.cli.backtest.score import Scored, hits
+from bot.cli.backtest.score import Scored, described, hits
 from bot.cli.backtest.summary import Parameters, left_out, spent
 
 _AMONG = 5
@@ -101,7 +101,7 @@ def as_text(engine: Found, model: Found, about: Parameters) -> str:
     first, five, claims, right, wrong = rows
     return "\n".join(
         (
-            f"{issues} past fixes, each triaged twice at the commit before it; issue texts {about.texts}",
+            f"{described(model.cases, 'twice ')}; issue texts {about.texts}",
             f"engine: rules alone; model: {about.judge}",
             "",
             f"{'':<37}{'engine':>13}{'model':>13}{'only model':>12}{'only engine':>13}{'chance':>9}",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
-from bot.cli.backtest.score import Fifth, Threshold, curve, fifths
-from bot.report.drawing import picture
+from bot.cli.backtest.score import Fifth, Threshold, curve, fifths, wilson
+from bot.report.drawing import interval, link, picture
 
 _SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
 _WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
@@ -15,10 +15,12 @@ _STYLE = """
   svg { font: 12px system-ui, sans-serif; } text { fill: #1f2328; } .title { font-size: 14px; font-weight: 600; }
   .axis { stroke: #d0d7de; } .ideal { stroke: #8c959f; stroke-dasharray: 4 4; }
   .one { stroke: #0969da; fill: none; stroke-width: 2; } .two { stroke: #bc4c00; fill: none; stroke-width: 2; }
-  .dot, .in-one { fill: #0969da; } .in-two { fill: #bc4c00; }
+  .dot, .in-one { fill: #0969da; } .in-two { fill: #bc4c00; } .interval { stroke: #57606a; fill: none; }
+  .band { fill: #0969da; opacity: .15; }
   @media (prefers-color-scheme: dark) {
     svg { background: #0d1117; } text { fill: #e6edf3; } .axis { stroke: #30363d; } .one { stroke: #58a6ff; }
     .two { stroke: #f0883e; } .dot, .in-one { fill: #58a6ff; } .in-two { fill: #f0883e; }
+    .interval { stroke: #8b949e; } .band { fill: #58a6ff; }
   }
 """
 
@@ -42,10 +44,16 @@ def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: s
     return picture((_WIDTH, _HEIGHT), title, caption, parts)
 
 
-def draw_reliability(cases: Sequence[tuple[float, bool]], title: str) -> str:
-    """Draw accuracy by confidence for a page that supplies the style; the SVG has no colours of its own."""
+def draw_reliability(
+    cases: Sequence[tuple[float, bool]], title: str, address: Callable[[Fifth], str] | None = None
+) -> str:
+    """Draw accuracy by confidence for a page that supplies the style; the SVG has no colours of its own.
+
+    ``address`` returns the page that lists the cases of a dot.
+    """
     worth = "; ".join(f"at {part.mean:.0%}, {part.right} of {part.cases} right" for part in fifths(cases))
-    return picture(_PANEL, title, worth or "no data yet", _left(cases), name="reliability")
+    links = address is not None
+    return picture(_PANEL, title, worth or "no data yet", _left(cases, address), name="reliability", links=links)
 
 
 def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
@@ -53,8 +61,9 @@ def draw_trade(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, ti
     return picture(_PANEL, title, _spoken(chosen), _right(cases, chosen, _LEFT), name="trade")
 
 
-def _left(cases: Sequence[tuple[float, bool]]) -> list[str]:
-    return [_frame(_LEFT, "correct, by quintile of confidence", "confidence"), *_reliability(fifths(cases))]
+def _left(cases: Sequence[tuple[float, bool]], address: Callable[[Fifth], str] | None = None) -> list[str]:
+    frame = _frame(_LEFT, "correct, by quintile of confidence", "confidence")
+    return [frame, *_reliability(fifths(cases), address)]
 
 
 def _right(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, left: int) -> list[str]:
@@ -79,22 +88,36 @@ def _frame(left: int, title: str, below: str) -> str:
     return "\n".join(lines)
 
 
-def _reliability(parts: Sequence[Fifth]) -> list[str]:
+def _reliability(parts: Sequence[Fifth], address: Callable[[Fifth], str] | None) -> list[str]:
     bottom = _TOP + _SIDE
     points = [(_LEFT + _SIDE * part.mean, bottom - _SIDE * part.right / part.cases, part) for part in parts]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in points)
-    dots = [
-        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{part.cases} issues, mean confidence '
-        f"{part.mean:.0%}, right {part.right / part.cases:.0%}</title></circle>"
-        for x, y, part in points
-    ]
     ideal = f'<path class="ideal" d="M{_LEFT} {bottom}L{_LEFT + _SIDE} {_TOP}"/>'
-    return [ideal, *([f'<path class="one" d="M{path}"/>'] if points else []), *dots]
+    line = [f'<path class="one" d="M{path}"/>'] if points else []
+    return [ideal, *line, *(_dot(x, y, part, address) for x, y, part in points)]
+
+
+def _dot(x: float, y: float, part: Fifth, address: Callable[[Fifth], str] | None) -> str:
+    low, high = wilson(part.right, part.cases)
+    bottom = _TOP + _SIDE
+    says = (
+        f"{part.cases} issues, mean confidence {part.mean:.0%}, right {part.right / part.cases:.0%}, 95 % interval "
+        f"{low:.0%} to {high:.0%}"
+    )
+    # Below the interval, or above it where the axis has its own numbers.
+    at = bottom - _SIDE * low + 15 if low > 0.08 else bottom - _SIDE * high - 7
+    count = f'<text x="{x:.1f}" y="{at:.1f}" text-anchor="middle">{part.right}/{part.cases}</text>'
+    around = interval(x, bottom - _SIDE * low, bottom - _SIDE * high)
+    dot = f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"'
+    if address is None:
+        return f"{around}{dot}><title>{says}</title></circle>{count}"
+    opens = f"open all with a confidence of {part.least:.2f} to {part.most:.2f}"
+    return f"{around}{link(address(part), f'{says}; {opens}', f'{dot}/>')}{count}"
 
 
 def _trade(points: Sequence[Threshold], chosen: Threshold | None, left: int) -> list[str]:
     bottom = _TOP + _SIDE
-    lines: list[str] = []
+    lines: list[str] = [_band(points, left)] if points else []
     for style, shares in (("one", [p.precision for p in points]), ("two", [p.coverage for p in points])):
         along = (
             f"{left + _SIDE * point.confidence:.1f} {bottom - _SIDE * share:.1f}"
@@ -109,3 +132,12 @@ def _trade(points: Sequence[Threshold], chosen: Threshold | None, left: int) -> 
         *lines,
         f'{key}<tspan class="in-one">share right</tspan> · <tspan class="in-two">share of issues</tspan></text>',
     ]
+
+
+def _band(points: Sequence[Threshold], left: int) -> str:
+    """Draw the interval of the precision at each threshold."""
+    bottom, between = _TOP + _SIDE, [wilson(round(point.precision * point.cases), point.cases) for point in points]
+    upper = [(point.confidence, high) for point, (_, high) in zip(points, between, strict=True)]
+    lower = [(point.confidence, low) for point, (low, _) in zip(points, between, strict=True)]
+    along = "L".join(f"{left + _SIDE * x:.1f} {bottom - _SIDE * y:.1f}" for x, y in (*upper, *reversed(lower)))
+    return f'<path class="band" d="M{along}Z"/>'

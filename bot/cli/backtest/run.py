@@ -7,10 +7,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bot.cli.backtest.blind import BlindTriager, Place
+from bot.cli.backtest.corrections import corrected
 from bot.cli.backtest.fixes import Fix, FixWithFiles, answers, changed_lines
 from bot.cli.backtest.judges import Judge, Judging
 from bot.cli.backtest.recording import digest
@@ -18,6 +20,7 @@ from bot.cli.backtest.score import PLACES, Scored, Used
 from bot.cli.backtest.texts import Text, Texts, dump, load
 from bot.errors import UserError
 from bot.report.document import Result
+from bot.store.runs.feedback import Correction
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
@@ -102,6 +105,8 @@ class Plan:
     """Maximum number of cases."""
     judges: Sequence[Judge]
     """Each judges every case."""
+    corrections: Sequence[Correction] = ()
+    """What people wrote about wrong reports; cases if no fix is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,11 @@ async def backtest(
         UserError: the texts cannot be read now, or a judge cannot judge.
     """
     left_out = Counter[str]()
-    cases = await _collect(answers(engine.repository, plan.fixes), texts, plan.limit, left_out, on_progress)
+    fixed = {fix.number for fix in plan.fixes}
+    # First, because few people write corrections.
+    by_people = corrected(engine.repository, plan.corrections, fixed, left_out)
+    answered = chain(by_people, answers(engine.repository, plan.fixes))
+    cases = await _collect(answered, texts, plan.limit, left_out, on_progress)
     found = [Found(left_out=left_out) for _ in plan.judges]
     for number, case in enumerate(reversed(cases)):
         on_progress(number, len(cases), f"#{case.answered.fix.number}")

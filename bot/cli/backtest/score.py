@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
+
+from bot.report.words import count
 
 PLACES = (1, 3, 5, 10)
 FIFTHS = 5
@@ -68,6 +71,11 @@ class Scored:
         return next((at for at, path in enumerate(self.ranked, 1) if path in self.gold), 0)
 
     @property
+    def by_people(self) -> bool:
+        """Whether a person named the files, and no fix did: the issue was triaged at the commit of its report."""
+        return self.fix == self.base
+
+    @property
     def right(self) -> bool:
         """Whether the fix changed the first file."""
         return self.rank == 1
@@ -94,6 +102,10 @@ class Fifth:
     mean: float
     """Mean confidence."""
     right: int
+    least: float
+    """The lowest confidence of these cases."""
+    most: float
+    """The highest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +130,27 @@ def fifths(cases: Sequence[tuple[float, bool]]) -> tuple[Fifth, ...]:
     surest = sorted(cases, key=lambda case: -case[0])
     parts = min(FIFTHS, len(surest))
     cuts = [surest[part * len(surest) // parts : (part + 1) * len(surest) // parts] for part in range(parts)]
-    return tuple(Fifth(len(cut), statistics.fmean(c for c, _ in cut), sum(right for _, right in cut)) for cut in cuts)
+    return tuple(
+        Fifth(len(cut), statistics.fmean(c for c, _ in cut), sum(right for _, right in cut), cut[-1][0], cut[0][0])
+        for cut in cuts
+    )
+
+
+def wilson(right: int, cases: int) -> tuple[float, float]:
+    """Return Wilson's score interval for a fraction, at 95 %; (0, 1) without cases.
+
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference". It stays within 0 and 1 and
+    covers small numbers of cases well.
+    """
+    if not cases:
+        return 0.0, 1.0
+    share, spread = right / cases, 1.96**2 / cases
+    middle = share + spread / 2
+    around = 1.96 * math.sqrt(share * (1 - share) / cases + spread / (4 * cases))
+    # At 0 and at 1 the bound is exact, and rounding must not move the share out of its interval.
+    low = 0.0 if right == 0 else (middle - around) / (1 + spread)
+    high = 1.0 if right == cases else (middle + around) / (1 + spread)
+    return low, high
 
 
 def curve(cases: Sequence[tuple[float, bool]]) -> tuple[Threshold, ...]:
@@ -126,11 +158,11 @@ def curve(cases: Sequence[tuple[float, bool]]) -> tuple[Threshold, ...]:
     surest = sorted(cases, key=lambda case: -case[0])
     points: list[Threshold] = []
     right = 0
-    for count, (confidence, was_right) in enumerate(surest, 1):
+    for number, (confidence, was_right) in enumerate(surest, 1):
         right += was_right
         # Equal confidences share one point, because a threshold cannot separate them.
-        if count == len(surest) or surest[count][0] < confidence:
-            points.append(Threshold(confidence, count, count / len(surest), right / count))
+        if number == len(surest) or surest[number][0] < confidence:
+            points.append(Threshold(confidence, number, number / len(surest), right / number))
     return tuple(points)
 
 
@@ -138,6 +170,14 @@ def recommend(cases: Sequence[tuple[float, bool]], target: float) -> Threshold |
     """Return the lowest threshold that reaches the target precision with at least ``LEAST`` cases, or None."""
     good = [point for point in curve(cases) if point.precision >= target and point.cases >= LEAST and point.confidence]
     return good[-1] if good else None
+
+
+def described(cases: Sequence[Scored], times: str = "") -> str:
+    """Return how many cases of which kind were triaged at which commits."""
+    corrections = sum(case.by_people for case in cases)
+    fixes = f"{len(cases) - corrections} past fixes, each triaged {times}at the commit before it"
+    more = f"; {count(corrections, 'correction')} by people, at the commit of the report" if corrections else ""
+    return fixes + more
 
 
 def calibration(cases: Sequence[Scored]) -> list[tuple[float, bool]]:

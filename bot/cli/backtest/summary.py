@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.cli.backtest.agreement import Fitted
 from bot.cli.backtest.run import Found
-from bot.cli.backtest.score import LEAST, Fifth, Scored, Threshold, calibration, fifths, hits, recommend
+from bot.cli.backtest.score import LEAST, Fifth, Scored, Threshold, calibration, described, fifths, hits, recommend
 from bot.limits.ceilings import cost, read_prices
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
@@ -111,7 +111,7 @@ def as_text(found: Found, about: Parameters) -> str:
     right = sum(case.right for case in claims)
     return "\n".join(
         (
-            f"{len(cases)} past fixes, each triaged at the commit before it; issue texts {about.texts}",
+            f"{described(cases)}; issue texts {about.texts}",
             "",
             f"Fixed file among the first k:        {_shares([case.rank for case in cases])}",
             f"Changed line among the first k:      {_shares([case.place_rank for case in cases])}",

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 
 from bot.cli.doctor import Check
 from bot.errors import BotError, UserError
 from bot.github.registration import RegisteredApp, fetch_registered_app
+from bot.github.repository import RepositoryClient
 from bot.github.token import TokenGitHub
 from bot.limits.writes import WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.runs.remote import token_for
 from bot.server.registration import registration
 from bot.settings import Settings
-from bot.settings.repository import find_config
+from bot.settings.repository import RepositoryConfig, find_config
 from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"
@@ -43,19 +45,31 @@ def check_app(settings: Settings) -> Iterator[Check]:
     yield _permissions(app.permissions)
     yield _events(app.events)
     yield _hook(app, settings)
+    yield _pulls(app.permissions)
 
 
 def _permissions(held: Mapping[str, str]) -> Check:
     needed: Mapping[str, str] = registration()["default_permissions"]
     lacking = [f"{name}: {level}" for name, level in needed.items() if _rank(held.get(name)) < _rank(level)]
-    spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(needed.get(name))]
+    known = {"pull_requests": "read", **needed}
+    spare = [f"{name}: {level}" for name, level in held.items() if _rank(level) > _rank(known.get(name))]
     if lacking:
         says = f"lacks {', '.join(lacking)}: add it on the App's settings page, and accept it where it is installed"
         return _check(ok=False, name="App's permissions", says=says)
     surplus = f"; has permissions that it does not need; you may remove them: {', '.join(spare)}" if spare else ""
-    return _check(
-        ok=True, name="App's permissions", says=f"as in app.yml{surplus}", brief=f"permissions as in app.yml{surplus}"
+    says = f"as in app.yml{surplus}"
+    return _check(ok=True, name="App's permissions", says=says, brief=f"permissions {says}")
+
+
+def _pulls(held: Mapping[str, str]) -> Check:
+    """Say what the optional permission adds; lacking it is no fault."""
+    may = _rank(held.get("pull_requests")) > 0
+    says = (
+        "reports name open pull requests too"
+        if may
+        else ("reports name no open pull requests; the optional permission pull_requests: read would allow it")
     )
+    return _check(ok=True, name="pull requests", says=says, brief=says)
 
 
 def _rank(level: str | None) -> int:
@@ -84,7 +98,7 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     return _check(ok=ends, name=name, says=says, brief=f"webhook {says}")
 
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 class _NoWrites:
@@ -109,7 +123,7 @@ def check_repository(full_name: str, settings: Settings) -> Iterator[Check]:
     Raises:
         UserError: the name is not owner/name.
     """
-    if not _NAME.fullmatch(full_name):
+    if not FULL_NAME.fullmatch(full_name):
         raise UserError(f"--github {full_name}: write owner/name")
     try:
         yield from asyncio.run(_checked(full_name, settings))
@@ -123,13 +137,7 @@ async def _checked(full_name: str, settings: Settings) -> list[Check]:
 
 
 async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
-    token = await token_for(full_name, settings)
-    github = TokenGitHub(
-        token, writes=_NoWrites(), api_url=settings.github_api_url, server_url=settings.github_server_url
-    )
-    owner, _, name = full_name.partition("/")
-    try:
-        client = github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
+    async with opened(full_name, settings, await token_for(full_name, settings)) as client:
         sha = await client.tip()
         says = f"can be read; its default branch is at {sha[:10] if sha else 'no commit'}"
         yield Check(ok=True, name=full_name, says=says, part="repository", brief=f"{full_name} can be read")
@@ -137,9 +145,7 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
         faults = "; ".join(map(str, found.faults))
         says = f"`.github/triage.yml`: {faults}" if faults else f"mode {found.config.mode}"
         yield Check(ok=not faults, name="its configuration", says=says, part="repository")
-        there = await client.repository_labels()
-        wanted = {*found.config.labels.map.values(), *(one for one in found.config.labels.allowed if "*" not in one)}
-        missing = sorted(wanted - there)
+        missing = await missing_labels(client, found.config)
         says = (
             "these labels do not exist, so they are never set; create them, or remove them "
             f"from the configuration: {', '.join(missing)}"
@@ -149,5 +155,22 @@ async def _checks(full_name: str, settings: Settings) -> AsyncIterator[Check]:
         brief = f"its configuration names labels that do not exist: {', '.join(missing)}" if missing else ""
         sound = not (set(found.config.labels.map.values()) & set(missing))
         yield Check(ok=sound, name="its labels", says=says, part="repository", brief=brief)
+
+
+@asynccontextmanager
+async def opened(full_name: str, settings: Settings, token: str) -> AsyncIterator[RepositoryClient]:
+    """Open a repository, ``owner/name``, for reading with a token; every write is refused."""
+    github = TokenGitHub(
+        token, writes=_NoWrites(), api_url=settings.github_api_url, server_url=settings.github_server_url
+    )
+    owner, _, name = full_name.partition("/")
+    try:
+        yield github.for_repository(RepositoryRef(settings.server, 0, 0, owner, name))
     finally:
         await github.aclose()
+
+
+async def missing_labels(client: RepositoryClient, config: RepositoryConfig) -> list[str]:
+    """Return the labels, sorted, that a configuration names and that do not exist in the repository."""
+    wanted = {*config.labels.map.values(), *(one for one in config.labels.allowed if "*" not in one)}
+    return sorted(wanted - await client.repository_labels())

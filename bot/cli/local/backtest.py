@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +31,11 @@ _EVERY = 10
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
 @click.option(
     "--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub, with GITHUB_TOKEN if it is set."
+)
+@click.option(
+    "--corrections",
+    metavar="OWNER/REPO",
+    help="Also use what people corrected on the server whose store the settings name.",
 )
 @click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 5_000), help="The maximum number of issues."
@@ -69,6 +75,7 @@ def command(
     since: str | None,
     issues: Path | None,
     github: str | None,
+    corrections: str | None,
     limit: int,
     target: float,
     brain: Literal["rules", "llm", "auto", "both"] | None,
@@ -87,6 +94,9 @@ def command(
     Issue texts come from --issues (lines of {"number", "title", "body", "created_at"}) or from --github. Without
     either, the fixes' commit messages serve as issue texts, and the output says so.
 
+    With --corrections, each `/triage wrong <why>` whose reason names a file is a case too, unless its fix is known: the
+    issue is triaged at the commit of the wrong report, and the named file is right. Texts come from the server first.
+
     With --brain both, each issue is triaged by rules and with the model, and a table states what the model fixed and
     broke, whether chance may explain it, and what it cost. With a model, every request and response is stored in a
     file, without keys and with secrets masked; --replay repeats the backtest from that file. Enough readings by the
@@ -94,7 +104,8 @@ def command(
 
     After an interruption, the same command resumes.
     """
-    given = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
+    asked = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
+    given = replace(asked, corrections=corrections)
     from bot.runs.model import AGREEMENT  # noqa: PLC0415  --help needs no engine
     from bot.settings import load_settings  # noqa: PLC0415  as above
 

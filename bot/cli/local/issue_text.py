@@ -15,7 +15,9 @@ from bot.errors import UserError
 if TYPE_CHECKING:
     from bot.report.comment.markdown import MarkdownRenderer
     from bot.runs.code import NoCode
+    from bot.runs.remote import Reference
     from bot.settings import Settings
+    from nodes.context import IssueOrigin
 
 MAX_ISSUE = 1_000_000
 """Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""
@@ -101,6 +103,10 @@ class Located:
     """Renders links to GitHub if the repository is there; None otherwise."""
     no_code: NoCode | None = None
     """Set if the repository could not be fetched."""
+    issue: Reference | None = None
+    """The issue on GitHub; None if the text comes from elsewhere."""
+    origin: IssueOrigin | None = None
+    """The issue's number and project on GitHub."""
 
 
 def is_remote(issue: str | None) -> bool:
@@ -127,5 +133,5 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     renderer = MarkdownRenderer(server_url=found.server_url, repository=reference.full_name)
     text = IssueText(found.title, found.body)
     if found.no_code is not None:
-        return Located(text, reference.full_name, renderer, found.no_code)
-    return Located(text, repo or str(found.repository), renderer)
+        return Located(text, reference.full_name, renderer, found.no_code, reference, found.origin)
+    return Located(text, repo or str(found.repository), renderer, issue=reference, origin=found.origin)

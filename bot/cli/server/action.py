@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
 
 
 @click.command("action")
@@ -16,25 +21,60 @@ def command() -> None:
 
     Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, annotates the
     lines of its facts, and exits with 1 if a job failed permanently. A .env of the checkout is not read.
+
+    On a pull request it checks the proposed .github/triage.yml instead: it annotates each fault at its line, and exits
+    with 1 if there is one.
     """
+    failure = _check() if os.environ.get("GITHUB_EVENT_NAME") == "pull_request" else _triage()
+    if failure:
+        click.echo(f"triage: {failure}", err=True)
+        sys.exit(1)
+
+
+def _triage() -> str:
+    """Process an event of an issue; return why the command fails, or nothing."""
     from bot.action import Event, act  # noqa: PLC0415  --help needs no worker
-    from bot.errors import UserError  # noqa: PLC0415
     from bot.observability.logs import log_to_stderr  # noqa: PLC0415
-    from bot.settings import load_settings  # noqa: PLC0415
 
     event = Event.of(os.environ)
+    settings, token = _settings()
+    log_to_stderr(readable=True)
+    acted = asyncio.run(act(event, settings, token))
+    _append("GITHUB_OUTPUT", f"issue-url={acted.url}" if acted.url else "")
+    _show(acted.notices, acted.comment)
+    return f"{acted.given_up} jobs failed; see the log" if acted.given_up else ""
+
+
+def _check() -> str:
+    """Check the configuration that a pull request proposes; return why the command fails, or nothing."""
+    from bot.cli.doctor.pull_request import Proposal, check_proposal  # noqa: PLC0415  as above
+
+    proposal = Proposal.of(os.environ)
+    result = asyncio.run(check_proposal(proposal, *_settings()))
+    _show(result.commands, result.summary)
+    return result.summary if result.faulty else ""
+
+
+def _settings() -> tuple[Settings, str]:
+    """Return the settings of the workflow and its token.
+
+    Raises:
+        UserError: a setting is invalid, or there is no token.
+    """
+    from bot.errors import UserError  # noqa: PLC0415  as above
+    from bot.settings import load_settings  # noqa: PLC0415
+
     settings = load_settings(os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
     if settings.github_token is None:
         raise UserError("GITHUB_TOKEN: missing; set it in the workflow with `github-token`")
-    log_to_stderr(readable=True)
-    acted = asyncio.run(act(event, settings, settings.github_token.get_secret_value()))
-    _append("GITHUB_STEP_SUMMARY", acted.comment)
-    _append("GITHUB_OUTPUT", f"issue-url={acted.url}" if acted.url else "")
-    for line in acted.notices:
+    return settings, settings.github_token.get_secret_value()
+
+
+def _show(commands: Iterable[str], summary: str) -> None:
+    """Print workflow commands, by which GitHub annotates lines, and append to the job's summary."""
+    for line in commands:
         click.echo(line)
-    if acted.given_up:
-        click.echo(f"triage: {acted.given_up} jobs failed; see the log", err=True)
-        sys.exit(1)
+    _append("GITHUB_STEP_SUMMARY", summary)
 
 
 def _append(variable: str, text: str) -> None:

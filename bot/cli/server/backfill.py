@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +14,10 @@ import click
 from bot.errors import RateLimitedError, UserError
 
 if TYPE_CHECKING:
+    from bot.cli.backfill.plan import Plan
     from bot.github import GitHub
     from bot.ports import GitHubPort, Issue, RepositoryRef
+    from bot.settings import Settings
     from bot.store.issues.past_issues import PastIssues
     from bot.store.tables import Store
 
@@ -35,16 +39,17 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
         try:
             walk = await learn_page(past, github)
         except RateLimitedError as error:
-            wait = f" for {error.after:.0f} s" if error.after else ""
-            raise UserError(
-                f"GitHub asks to wait{wait}; the same command continues after {walk.seen} issues"
-            ) from error
+            raise UserError(f"{_asks_to_wait(error)}; the same command continues after {walk.seen} issues") from error
         click.echo(f"{walk.seen} of at most {most} issues", err=True)
     more = "no older issues exist" if walk.finished else "older ones were not read"
     click.echo(f"{walk.seen} old issues were indexed; {more}", err=True)
 
 
-MOST, MOST_PAST = 500, 50_000
+def _asks_to_wait(error: RateLimitedError) -> str:
+    return f"GitHub asks to wait{f' for {error.after:.0f} s' if error.after else ''}"
+
+
+MOST, MOST_PAST = 2_000, 50_000
 
 
 @click.command("backfill")
@@ -57,16 +62,26 @@ MOST, MOST_PAST = 500, 50_000
     "--write", is_flag=True, help="Queue the issues for the server; without this option they are only listed."
 )
 @click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the plan to this file as a page, with each listed issue and what happens to it.",
+)
+@click.option(
     "--past-issues",
     type=click.IntRange(1, MOST_PAST),
     metavar="N",
     help="Do not triage: index the newest N issues of any state, for comparison with new ones.",
 )
-def command(*, repository: str, limit: int, since: str | None, write: bool, past_issues: int | None) -> None:
+def command(
+    *, repository: str, limit: int, since: str | None, write: bool, page: Path | None, past_issues: int | None
+) -> None:
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.
 
-    Only lists them unless --write is given; then the running server triages them one after the other, within the
-    limits of the repository's configuration. A repository is known once a delivery has named it.
+    Prints them and the plan: how many, the writes and reads at GitHub, the model's calls, tokens and cost, and the time
+    at GitHub's write limit. With --write they are queued, and the running server triages them one after the other,
+    within the limits of the repository's configuration. After Ctrl-C or a kill the same command queues the rest;
+    nothing is posted twice. A repository is known once a delivery has named it.
 
     The server reads a repository's newest thousand issues for comparison when it first triages an issue there.
     --past-issues reads more of them, or reads them earlier; it posts nothing and resumes where it stopped.
@@ -74,29 +89,65 @@ def command(*, repository: str, limit: int, since: str | None, write: bool, past
     if past_issues is not None:
         asyncio.run(_learn(repository, past_issues))
         return
-    asyncio.run(_backfill(repository, limit, since, write=write))
+    try:
+        asyncio.run(_backfill(repository, limit, since, page, write=write))
+    except RateLimitedError as error:
+        raise UserError(f"{_asks_to_wait(error)}; nothing was queued") from error
+    except KeyboardInterrupt:
+        click.echo("stopped; the issues printed above are queued, and the same command queues the rest", err=True)
+        sys.exit(130)
 
 
 async def _learn(name: str, most: int) -> None:
-    async with _opened() as (store, github):
+    async with _opened() as (store, github, _):
         ref = await _named(store, name)
         await learn(store.for_repository(ref).past, github.for_repository(ref), most)
 
 
-async def _backfill(name: str, limit: int, since: str | None, *, write: bool) -> None:
-    async with _opened() as (store, github):
-        ref = await _named(store, name)
-        issues = await github.for_repository(ref).issues(since=_stamp(since), limit=limit)
-        fresh = [issue for issue in issues if await store.for_issue(issue.ref).runs.last() is None]
-        for issue in fresh:
-            click.echo(f"#{issue.ref.number}  {issue.title}")
-        if write:
-            await _queue(store, fresh)
-        click.echo(f"{len(fresh)} issues {'queued' if write else 'would be triaged; --write queues them'}", err=True)
+async def _backfill(name: str, limit: int, since: str | None, page: Path | None, *, write: bool) -> None:
+    from bot.cli.backfill.plan import describe, read_plan  # noqa: PLC0415  as above
+
+    async with _opened() as (store, github, settings):
+        client = github.for_repository(await _named(store, name))
+        issues = await client.issues(since=_stamp(since), limit=limit)
+        if not issues:
+            click.echo("no open issues", err=True)
+            return
+        plan = await read_plan(store, client, settings, issues)
+        for line in describe(plan):
+            click.echo(line, err=True)
+        if page is not None:
+            _write_page(plan, page)
+        for issue in plan.fresh:
+            # Printed when it is stored, so that the output of a killed command lists what is queued.
+            if write:
+                await _queue(store, issue)
+            click.echo(_row(issue))
+        done = (
+            "queued; the server triages them, also after a restart"
+            if write
+            else "would be triaged; --write queues them"
+        )
+        click.echo(f"{len(plan.fresh)} issues {done}", err=True)
+
+
+def _row(issue: Issue) -> str:
+    from bot.report.sanitise import plain  # noqa: PLC0415  as above
+
+    return f"#{issue.ref.number:<6} {issue.created_at[:10]}  {issue.comments or 0:>3} comments  {plain(issue.title)}"
+
+
+def _write_page(plan: Plan, page: Path) -> None:
+    from bot.cli.backfill.page import draw_page  # noqa: PLC0415  as above
+
+    try:
+        page.write_text(draw_page(plan), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{page} cannot be written: {error.strerror}") from error
 
 
 @asynccontextmanager
-async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
+async def _opened() -> AsyncIterator[tuple[Store, GitHub, Settings]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
     from bot.github import GitHub  # noqa: PLC0415  --help needs no client
     from bot.settings.server import load_server_settings  # noqa: PLC0415
@@ -112,7 +163,7 @@ async def _opened() -> AsyncIterator[tuple[Store, GitHub]]:
         server_url=settings.settings.github_server_url,
     )
     try:
-        yield store, github
+        yield store, github, settings.settings
     finally:
         await github.aclose()
         await store.aclose()
@@ -127,14 +178,16 @@ async def _named(store: Store, name: str) -> RepositoryRef:
     return found
 
 
-async def _queue(store: Store, issues: list[Issue]) -> None:
+async def _queue(store: Store, issue: Issue) -> None:
     from bot.jobs import Triage  # noqa: PLC0415  as above
-    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415
+    from bot.limits.ceilings import day_of  # noqa: PLC0415  as above
+    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415  as above
 
-    for issue in issues:
-        work = Triage(ref=issue.ref, why="backfill")
-        # The delivery id is derived from the issue, so a repeated backfill does not queue it twice.
-        await store.inbox.accept(Arrival(f"backfill:{issue.ref.key}", "backfill", b"", (work,)))
+    work = Triage(ref=issue.ref, why="backfill")
+    # The delivery id is derived from the issue, so two commands at once do not queue it twice; and from the day, so
+    # that an issue that a limit or its state kept from a run can be queued another day.
+    guid = f"backfill:{issue.ref.key}:{day_of(store.clock())}"
+    await store.inbox.accept(Arrival(guid, "backfill", b"", (work,)))
 
 
 def _stamp(since: str | None) -> str | None:

@@ -90,7 +90,9 @@ def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]
     from bot.cli.doctor import Check  # noqa: PLC0415  as above
 
     given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
-    brief = f"{len(given)} set ({', '.join(given)}), the others at their defaults" if given else "all at their defaults"
+    rest = "the others" if given or faults else "all"
+    brief = f"{len(given)} set ({', '.join(given)}), " if given else ""
+    brief += f"{rest} at their defaults"
     for name, field in type(settings).model_fields.items():
         says = faults.get(name) or _shown(name, settings)
         yield Check(

@@ -26,11 +26,12 @@ def command(*, file: Path, event: str | None, store: bool) -> None:
 
     A dry run unless --store is given; then the running server processes the delivery as if GitHub had sent it again.
     """
-    delivery, work = _decide(file, event or file.name.partition(".")[0])
+    event = event or file.name.partition(".")[0]
+    delivery, work = _decide(file, event)
     for one in work:
         click.echo(json.dumps({"lane": one.lane, "delay": one.delay, **json.loads(one.model_dump_json())}))
     if not work:
-        click.echo("nothing to do", err=True)
+        click.echo(f"nothing to do for this event {event!r}; --event names another one", err=True)
     elif store:
         asyncio.run(_store(delivery, file.read_bytes(), work))
         click.echo(f"stored as delivery {delivery.guid}", err=True)

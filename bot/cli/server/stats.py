@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from bot.cli.backtest.score import Fifth
     from bot.report.record import Record
+    from bot.store.runs.feedback import FeedbackCounts
     from bot.store.runs.outcomes import Tally
     from bot.store.tables import Store
 
@@ -41,24 +42,36 @@ class _Known:
     tally: Tally
     fifths: tuple[Fifth, ...]
     record: Record | None
+    people: FeedbackCounts
 
 
 async def _known(store: Store) -> list[_Known]:
+    try:
+        tallies = await store.outcomes.tallies()
+        found = [await _figures(store, tally) for tally in tallies]
+    finally:
+        await store.aclose()
+    return found
+
+
+async def _figures(store: Store, tally: Tally) -> _Known:
     from bot.cli.backtest.score import fifths  # noqa: PLC0415  as above
     from bot.report.record import read_record  # noqa: PLC0415
 
-    try:
-        tallies = await store.outcomes.tallies()
-        records = [await store.record_of(tally.key).record() for tally in tallies]
-    finally:
-        await store.aclose()
-    return [_Known(one, fifths(pairs), read_record(pairs)) for one, pairs in zip(tallies, records, strict=True)]
+    record = store.record_of(tally.key)
+    pairs, judged = await record.record(), await record.judged()
+    return _Known(tally, fifths(pairs), read_record(pairs, judged), await record.feedback_counts())
 
 
 def _document(known: _Known) -> dict[str, Any]:
     counts = {name: value for name, value in asdict(known.tally).items() if name != "key"}
     by = "this repository" if known.record else "shipped"
-    return {**counts, "calibration": [asdict(fifth) for fifth in known.fifths], "confidence_words_by": by}
+    return {
+        **counts,
+        "feedback": asdict(known.people),
+        "calibration": [asdict(fifth) for fifth in known.fifths],
+        "confidence_words_by": by,
+    }
 
 
 def _text(known: list[_Known]) -> str:
@@ -83,9 +96,23 @@ def _words(known: _Known) -> str:
 
     worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)
     by = (
-        f"its {known.record.outcomes} known fixes"
+        f"its {known.record.basis}"
         if known.record
         else f"the shipped calibration, because fewer than {ENOUGH} fixes are known"
     )
     correlation = f"; confidence and accuracy, highest confidence first: {worth}" if worth else ""
-    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}."
+    return f"\n{known.tally.repository}: confidence words are based on {by}{correlation}.{_feedback(known.people)}"
+
+
+def _feedback(counts: FeedbackCounts) -> str:
+    """Return a line on what people said about reports and did to labels; empty if they did nothing."""
+    parts = (
+        (counts.right, "called right"),
+        (counts.wrong, "called wrong"),
+        (counts.thumbs_up, "👍"),
+        (counts.thumbs_down, "👎"),
+        (counts.labels_added, "labels added"),
+        (counts.labels_removed, "labels removed"),
+    )
+    shown = ", ".join(f"{number} {name}" for number, name in parts if number)
+    return f"\nFeedback by people: {shown}." if shown else ""

@@ -33,7 +33,8 @@ def answer_reply(
     if not changed or after.kind == "security" or not sticky_url.startswith(f"{thread.base}/issues/"):
         return ""
     says = finding or "With it, [the report]({url}) no longer names a place."
-    return f"{answer_marker(question_id)}\n\nThank you, the answer was read. {says.format(url=sticky_url)}\n"
+    reply = thread.to_reporter(f"Thank you, the answer was read. {says.format(url=sticky_url)}")
+    return f"{answer_marker(question_id)}\n\n{reply}\n"
 
 
 def _finding(report: TriageReport) -> str:

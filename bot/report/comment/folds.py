@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bot.report.intent import intent_of
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
-from nodes.report import OutsideSource, RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 
 _REASON_WORDS = 16
@@ -27,11 +28,14 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
         bullets(ranked_by(report), (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
+        _intent(report, links),
+        sentence("Reproduction", report.reproduction),
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
         sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
         sentence("For review", report.review_message),
         bullets("Related", map(_related, report.related)),
+        bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),
         bullets("Steps taken", map(prose, dict.fromkeys(report.tried))),
         f"**Labels that would fit:** {', '.join(map(code, _plain_labels(report)))}" if _plain_labels(report) else "",
@@ -67,6 +71,13 @@ def affected(report: TriageReport) -> str:
     return " · ".join(filter(None, notes))
 
 
+def _intent(report: TriageReport, links: Links) -> str:
+    """Return whether the facts show a bug or an intention, with the fact that does."""
+    verdict, fact = intent_of(report)
+    shown = f": {_fact_line(fact, links)}" if fact is not None else "."
+    return f"**Bug or intended:** {verdict}{shown}" if verdict else ""
+
+
 def ranked_by(report: TriageReport) -> str:
     """Return the title of the places without a checked fact."""
     return "Ranked by the model" if report.is_in_models_order else "Ranked by the search"
@@ -97,7 +108,7 @@ def _measured(report: TriageReport, record: Record | None) -> str:
     if record is None:
         return f"{shipped} (shipped calibration)"
     here = f"{min(record.confidence(report.confidence), 0.99):.0%}"
-    return f"{here} by {record.outcomes} known fixes of this repository ({shipped} as shipped)"
+    return f"{here} by {record.basis} of this repository ({shipped} as shipped)"
 
 
 def fold(title: str, body: str) -> str:
@@ -155,6 +166,13 @@ def _outside(source: OutsideSource) -> str:
     # In a code span, so that an untrusted address is not a link.
     title = f" “{prose(cut(source.title, _TITLE_WORDS))}”" if source.title else ""
     return f"{code(source.address)}{title}, by {code(source.found_by)}"
+
+
+def _related_change(change: RelatedChange, links: Links) -> str:
+    # A pull request's number is in a code span, as in `_related`.
+    name = code(change.reference) if change.reference.startswith("#") else links.change_of(change.reference)
+    title = f" “{prose(cut(change.title, _TITLE_WORDS))}”" if change.title else ""
+    return f"{name} ({change.state}){title}: {prose(change.why)}"
 
 
 def _related(issue: RelatedIssue) -> str:

@@ -7,7 +7,7 @@ import re
 from bot.report.comment.folds import related_reason
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
-from nodes.report import RelatedIssue, SuspectChange, TriageReport
+from nodes.report import RelatedIssue, TriageReport
 
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
 """The reason for a related issue that a person named."""
@@ -42,5 +42,5 @@ def _reference(related: RelatedIssue, links: Links, base: str) -> str:
     if issue and base:
         return f"[{code(related.reference)}]({base}/issues/{issue[1]})"
     if _SHA.fullmatch(related.reference):
-        return links.change(SuspectChange(sha=related.reference, title=""))
+        return links.change_of(related.reference)
     return code(related.reference) or prose(related.reference)

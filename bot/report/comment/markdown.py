@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
@@ -11,6 +12,7 @@ from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
 from bot.report.wording import FOOTER, SECURITY, confidence_word
+from bot.report.words import spaced_words
 from nodes.agents.writing.statement import function_of
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
@@ -104,14 +106,14 @@ class MarkdownRenderer:
         return Links(self._server_url, self._repository or report.repository, report.commit)
 
 
-def fitting(parts: Sequence[str], most: int) -> tuple[str, ...]:
+def fitting(parts: Sequence[str], most: int, count: Callable[[str], int] = spaced_words) -> tuple[str, ...]:
     """Return the first lines that fit into a number of words, without cutting a sentence."""
     kept: list[str] = []
     left = most
     for part in filter(None, parts):
         lines: list[str] = []
         for line in part.split("\n"):
-            words = len(line.split())
+            words = count(line)
             if words <= left:
                 lines.append(line)
                 left -= words
@@ -143,7 +145,15 @@ def _whole_parts(parts: list[str], most: int) -> str:
 
 
 def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
-    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts."""
+    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts.
+
+    The last one is a line of the release that the report names, if a later commit changed it.
+    """
+    changed = (fact for fact in report.facts if fact.kind == "changed_since")
+    return (*_of_headline(report, suspects), *islice(changed, 1))
+
+
+def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
     if report.headline is None:
         return ()
     lead = report.facts[report.headline]
@@ -190,8 +200,9 @@ def _is_led(report: TriageReport) -> bool:
 
 
 def _headline(report: TriageReport, links: Links) -> str:
-    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
-        return ""  # a sentence without a finding is not useful to readers; the request is
+    has_more = _reporter(report) or any(fact.kind == "changed_since" for fact in report.facts)
+    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and has_more:
+        return ""  # a sentence without a finding is not useful to readers; the request or the changed line is
     headline = report.verdict
     if _is_led(report) and report.headline is not None and _permalink(report, links):
         headline = sentence_without_path(report.facts[report.headline])
@@ -264,7 +275,10 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     elif fact.change:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
-    return f"- {prose(sentence_without_path(fact) if fact.line and where else fact.says)}{where}"
+    says = prose(sentence_without_path(fact) if fact.line and where else fact.says)
+    if fact.line and fact.change and (address := links.commit_page(fact.change)):
+        says = says.replace(name := code(fact.change[:10]), f"[{name}]({address})")
+    return f"- {says}{where}"
 
 
 def _reporter(report: TriageReport) -> str:

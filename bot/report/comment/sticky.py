@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from bot.ports import AskedQuestion
@@ -12,16 +13,17 @@ from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting
 from bot.report.comment.thread import (
     Thread,
     answered_news,
-    footer,
     open_questions,
     question_marker,
     reasons,
     settled_questions,
+    with_time,
     without_mention,
 )
 from bot.report.links import Links
 from bot.report.sanitise import code
 from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
+from bot.report.words import spaced_words
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
 
@@ -35,17 +37,20 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     """Render a finished run: a cause, no finding, a known failure, a duplicate, or a security report."""
     if report.kind == "security":
         return fixed_comment(SECURITY, thread)
+    ours, theirs = thread.to_maintainers, thread.to_reporter
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
     shown = renderer.sections(report, suspects=thread.suspects)
-    settled = settled_questions(thread)
+    settled = theirs(settled_questions(thread))
     links = Links(thread.server_url, thread.repository, report.commit)
     follows = FOLLOWS if thread.follows else ""
     known_already = known(report, links, thread.base)
-    head = (thread.marker, known_already, follows, shown.headline, shown.link, answered_news(thread))
-    room = VISIBLE_WORDS + _count(thread.marker) - _count(footer("2026-01-01 10:02"))
-    visible = fitting((*head, shown.facts, settled, "" if settled else shown.reporter), room)
-    for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
-    return join((*visible, for_them), (shown.about, footer()), fallback=visible)
+    head = (thread.marker, *map(ours, (known_already, follows, shown.headline, shown.link, answered_news(thread))))
+    room = VISIBLE_WORDS + len(thread.marker.split()) - thread.words(with_time(thread.footer, "2026-01-01 10:02"))
+    visible = fitting(
+        (*head, ours(shown.facts), settled, "" if settled else theirs(shown.reporter)), room, thread.words
+    )
+    for_them = ours("\n\n".join(filter(None, (_config(thread), shown.maintainers))))
+    return join((*visible, for_them), (ours(shown.about), thread.footer), fallback=visible)
 
 
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
@@ -53,15 +58,21 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     waiting = [question for question in thread.questions if question.state == "open"]
     visible = (
         thread.marker,
-        WAITING[len(waiting) > 1],
-        open_questions(thread),
-        answered_news(thread),
-        settled_questions(thread),
+        *map(
+            thread.to_reporter,
+            (
+                WAITING[len(waiting) > 1],
+                open_questions(thread),
+                answered_news(thread),
+                settled_questions(thread),
+            ),
+        ),
     )
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
     about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
-    return join((*visible, _config(thread), for_them), (about, footer()), fallback=visible)
+    theirs = map(thread.to_maintainers, (_config(thread), for_them))
+    return join((*visible, *theirs), (thread.to_maintainers(about), thread.footer), fallback=visible)
 
 
 def withheld_comment(thread: Thread) -> str:
@@ -71,7 +82,7 @@ def withheld_comment(thread: Thread) -> str:
 
 def fixed_comment(text: str, thread: Thread) -> str:
     """Render a comment with a fixed text."""
-    return f"{thread.marker}\n\n{text}\n\n{footer()}\n"
+    return f"{thread.marker}\n\n{thread.to_reporter(text)}\n\n{thread.footer}\n"
 
 
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
@@ -80,7 +91,8 @@ def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
     link = (
         f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
     )
-    return "\n\n".join(filter(None, (question_marker(question_id), WAITING[0], asked, link))) + "\n"
+    parts = (question_marker(question_id), WAITING[0], asked, link)
+    return thread.to_reporter("\n\n".join(filter(None, parts))) + "\n"
 
 
 def reminder_marker(question_id: str) -> str:
@@ -99,16 +111,12 @@ def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
     asked = open_questions(replace(without_mention(thread), questions=(question,)))
     where = f"[This question]({asked_url})" if asked_url.startswith(f"{thread.base}/issues/") else "This question"
     says = f"{where} is still open. If no answer comes, the report is written without it; nothing is closed."
-    return "\n\n".join((reminder_marker(question.question_id), says, asked)) + "\n"
+    return thread.to_reporter("\n\n".join((reminder_marker(question.question_id), says, asked))) + "\n"
 
 
-def visible_words(body: str) -> int:
-    """Return the number of words outside folded sections."""
-    return _count(_HIDDEN.sub("", _FOLDED.sub("", body)))
-
-
-def _count(text: str) -> int:
-    return len(text.split())
+def visible_words(body: str, count: Callable[[str], int] = spaced_words) -> int:
+    """Return the number of words outside folded sections, as this function counts them."""
+    return count(_HIDDEN.sub("", _FOLDED.sub("", body)))
 
 
 def _config(thread: Thread) -> str:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.ports import AskedQuestion
+from bot.report.languages.catalogue import LANGUAGES, catalogue
+from bot.report.languages.translate import known_language, translate
 from bot.report.record import Record
 from bot.report.sanitise import prose
-from bot.report.words import cut
+from bot.report.words import all_words, cut, spaced_words
 
 REPORT_MARKER = "<!-- triage:report"
 """The beginning of the sticky comment; no other comment of the App begins with it."""
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _COMMENT = re.compile(r"[0-9]{1,19}(?:#issuecomment-[0-9]{1,19})?")
-_UPDATED = re.compile(r" — updated \d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$", re.MULTILINE)
+_FOOTERS = tuple(catalogue(language).sentences["reporter.footer_time"].text for language in LANGUAGES)
+_UPDATED = re.compile(
+    rf"(?:{'|'.join(re.escape(text.rpartition('`')[2].partition('{')[0]) for text in _FOOTERS)})"
+    r"\d{4}-\d\d-\d\d \d\d:\d\d UTC</sub>$",
+    re.MULTILINE,
+)
 _QUESTION_WORDS, _OPTION_WORDS, _ANSWER_WORDS = 28, 16, 10
 
 
@@ -42,6 +49,29 @@ class Thread:
     """Whether a model's report will replace this one."""
     record: Record | None = None
     """The adjustment of confidences in this repository; None if there are too few outcomes."""
+    language: str = "en"
+    """The language of what is written for maintainers."""
+    reporter_language: str = ""
+    """The language of what is written for the reporter; empty for the same."""
+
+    def to_maintainers(self, text: str) -> str:
+        """Return a part of the comment in the maintainers' language."""
+        return translate(text, self.language)
+
+    def to_reporter(self, text: str) -> str:
+        """Return a part of the comment in the reporter's language."""
+        return translate(text, self.reporter_language or self.language)
+
+    @property
+    def words(self) -> Callable[[str], int]:
+        """Return how words are counted: by characters if either language is written without spaces."""
+        languages = {known_language(code) for code in (self.language, self.reporter_language or self.language)}
+        return spaced_words if all(catalogue(one).has_spaces for one in languages) else all_words
+
+    @property
+    def footer(self) -> str:
+        """Return the last line of the comment, without a time."""
+        return self.to_reporter(footer())
 
     @property
     def marker(self) -> str:
@@ -70,7 +100,9 @@ def footer(updated: str = "") -> str:
 
 def with_time(body: str, updated: str) -> str:
     """Return the comment with the time at which it is sent."""
-    return body.replace(footer(), footer(updated))
+    for language in LANGUAGES:
+        body = body.replace(translate(footer(), language), translate(footer(updated), language))
+    return body
 
 
 def without_time(body: str) -> str:

@@ -32,7 +32,8 @@ from bot.server.api.stored import (
 from bot.store.pages import Pages
 from bot.store.pages.reading import StoredResult
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import Keys, Listing, Place, RunFilter, RunRow
+from bot.store.pages.rows import Keys, Listing, Place, RunRow
+from bot.store.pages.selection import RunFilter
 
 _ALL_DAYS = 4_000
 """More days than usage is retained for."""

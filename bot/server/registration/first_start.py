@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import socket
+from dataclasses import replace
 
 from pydantic import SecretStr
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from bot.github.registration import NewApp
 from bot.server.process import serve_until
 from bot.server.registration import RequestedApp, api_of, is_local, store_registration, suggested_name
-from bot.server.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
+from bot.server.web.pages.setup import Defaults, Pending, SetupPages, next_steps, setup_app
 from bot.server.web.render import render
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings
@@ -32,13 +33,23 @@ def wait_for_app(settings: Settings, listener: socket.socket) -> bool:
     lock = DirectoryLock(settings.triage_data_dir)
     try:
         done = asyncio.Event()
-        setup = SetupPages(defaults_of(settings), FinishSetup(settings, done), done=done)
+        setup = setup_pages(settings, done)
         _announce(settings, setup, listener)
         # uvicorn closes its socket when it stops; the caller's listener must survive to serve the App.
         serve_until(setup_app(setup), listener.dup(), done)
         return done.is_set()
     finally:
         lock.release()
+
+
+def setup_pages(settings: Settings, done: asyncio.Event) -> SetupPages:
+    """Return the setup pages; those of several servers continue each other's registration and store no secrets."""
+    defaults, finish, secret = defaults_of(settings), FinishSetup(settings, done), settings.triage_session_secret
+    if secret is None or settings.database_url is None:
+        return SetupPages(defaults, finish, done=done)
+    # The other servers and the workers would not see the file.
+    pending = Pending.shared(secret.get_secret_value().encode())
+    return SetupPages(replace(defaults, keep=False), finish, pending, done=done)
 
 
 def defaults_of(

@@ -51,12 +51,12 @@ def build_authenticator(settings: Settings, ended: EndedSessionStore | None = No
         Sessions(secret, https=https),
         token.get_secret_value() if token else None,
         oauth_states=Sessions(secret, https=https, name="triage-oauth", lasts=600),
-        accounts=_accounts(settings),
+        accounts=_accounts(settings, secret if given else None),
         ended=ended,
     )
 
 
-def _accounts(settings: Settings) -> Accounts | None:
+def _accounts(settings: Settings, shared_secret: bytes | None) -> Accounts | None:
     if settings.github_client_id is None or settings.github_client_secret is None:
         return None
     people = People(
@@ -65,7 +65,7 @@ def _accounts(settings: Settings) -> Accounts | None:
         server_url=settings.github_server_url,
         api_url=settings.github_api_url,
     )
-    return Accounts(people, settings.server)
+    return Accounts(people, settings.server, shared_secret=shared_secret)
 
 
 def site_of(request: Request) -> Site:

@@ -385,8 +385,19 @@ CREATE TABLE crash_alerts (
 ) STRICT, WITHOUT ROWID
 """
 
+# The file and the function that a report claims; empty for runs of older releases.
+_PLACES = """
+ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN symbol TEXT NOT NULL DEFAULT ''
+"""
+
+# When the reactions to a report were read last.
+_RATINGS = """
+ALTER TABLE outcomes ADD COLUMN rated_at REAL
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
-    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES),
+    *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES, _PLACES, _RATINGS),
 )
 """A file's ``user_version`` is the number of steps applied."""

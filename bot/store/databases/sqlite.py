@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -100,6 +101,21 @@ class SqliteStore(Store):
         """Release free pages to the disk, a limited number per transaction, so that other processes wait briefly."""
         while await self._database.do(_release_pages) > 0:
             pass
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database beside the processes that use it, as of one moment.
+
+    Raises:
+        StoreError: it cannot be read or written.
+    """
+    try:
+        # Not read-only: without a process that has it open, SQLite could not create the files that it needs beside it.
+        running = sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)
+        with closing(running), closing(sqlite3.connect(target)) as copy:
+            running.backup(copy)
+    except sqlite3.Error as error:
+        raise StoreError(str(error)) from error
 
 
 def _release_pages(connection: Connection) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import JobTakenOverError
-from bot.jobs import Job, Lane, Work, dump, load
+from bot.jobs import Job, Lane, UnknownWorkError, Work, dump, kind_of, load
 from bot.store.databases.database import Connection, Database, Value
 from bot.store.jobs.dead import Death
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
@@ -43,6 +44,9 @@ WHERE id = :id
 """
 
 
+logger = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True)
 class HeldJob:
     """A dead or parked job."""
@@ -62,6 +66,8 @@ class Jobs:
         self._clock = clock or database.clock
         self._turn = 0.0
         """Time of the last claim in this process."""
+        self._left = False
+        """Whether this process left a job to a newer release."""
 
     async def claim(self, lane: Lane, owner: str, *, early: float = 0.0) -> Job | None:
         """Claim the next job whose issue is free; None if there is none.
@@ -80,13 +86,25 @@ class Jobs:
         # Postgres.
         for _ in range(_ROUNDS):
             keys = await self._database.read(lambda db: next_issues(db, parameters))
+            unknown = 0
             for one in keys:
-                job = await self._claim(owner, one, parameters)
+                try:
+                    job = await self._claim(owner, one, parameters)
+                except UnknownWorkError as error:
+                    unknown += 1
+                    self._leave(error)
+                    continue
                 if job is not None:
                     return job
-            if not keys:
+            if unknown == len(keys):
                 break
         return None
+
+    def _leave(self, error: UnknownWorkError) -> None:
+        """Leave a job to a process of the release that stored it, and log that once."""
+        if not self._left:
+            self._left = True
+            logger.warning("%s: a newer release's worker must run it", error, extra={"action": "job_left"})
 
     async def _claim(self, owner: str, key: str, parameters: Mapping[str, Value]) -> Job | None:
         now = self._clock()
@@ -151,7 +169,7 @@ class Jobs:
         """Return ``dead`` or ``parked`` jobs, oldest first."""
         statement = "SELECT id, issue_key, work, attempt, said FROM jobs WHERE state = ? ORDER BY id"
         rows = await self._database.read(lambda db: db.execute(statement, (state,)).fetchall())
-        return [HeldJob(id, key, load(work).kind, attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
+        return [HeldJob(id, key, kind_of(work), attempts, message) for id, key, work, attempts, message in rows]  # noqa: A001
 
     async def replay(self, job_id: int) -> bool:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
@@ -221,7 +239,7 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     equal = [
         (dump(work), max(was_due, min(due, stored_at + PATIENCE)), number)
         for number, text, was_due, stored_at in waiting
-        if load(text).kind == work.kind
+        if kind_of(text) == work.kind
     ]
     db.executemany("UPDATE jobs SET work = ?, due = ? WHERE id = ?", equal)
     return bool(equal)
@@ -239,7 +257,10 @@ def _repeats_last(db: Connection, work: Work, due: float) -> bool:
         ORDER BY id DESC LIMIT 1
     """
     last = db.execute(statement, (work.key, work.lane, due)).fetchone()
-    return last is not None and last[1] == 0 and work.repeats(load(last[0]))
+    try:
+        return last is not None and last[1] == 0 and work.repeats(load(last[0]))
+    except UnknownWorkError:
+        return False
 
 
 def _claim(db: Connection, owner: str, at: float, parameters: Mapping[str, Value]) -> Job | None:

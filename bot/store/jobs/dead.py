@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from bot.jobs import load
+from bot.jobs import kind_of
 from bot.store.databases.database import Connection, Database
 
 Death = Literal["transient", "fault", "lost"]
@@ -47,7 +47,7 @@ def _revive(db: Connection, now: float) -> list[int]:
     due = [row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
     revived: list[int] = []
     for number, key, lane, work, *_ in due:
-        if len(revived) < MOST and not _is_superseded(db, number, key, lane, load(work).kind):
+        if len(revived) < MOST and not _is_superseded(db, number, key, lane, kind_of(work)):
             db.lock([key])
             db.execute(_REVIVE, (now, number))
             revived.append(number)
@@ -61,4 +61,4 @@ def _is_superseded(db: Connection, number: int, key: str, lane: str, kind: str) 
     newer ones.
     """
     later = db.execute(_LATER, (key, number)).fetchall()
-    return any(lane == "control" or load(work).kind == kind for (work,) in later)
+    return any(lane == "control" or kind_of(work) == kind for (work,) in later)

@@ -25,7 +25,9 @@ SELECT job.id FROM jobs AS job
 WHERE job.installation = waiting.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
 """  # noqa: S608  no input in it
 _ORDER = "ORDER BY due, id LIMIT 1"
-# Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs.
+_OF_TODAY = "AND substr(job.guid, 1, 8) <> 'backfill'"
+# Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs. Then what people
+# wait for now, before the old issues of a backfill, which may be thousands.
 # The recursion jumps from one installation to the next in the index: its cost does not grow with the queue.
 _NEXT = f"""
 WITH RECURSIVE waiting(installation) AS (
@@ -36,7 +38,9 @@ WITH RECURSIVE waiting(installation) AS (
         WHERE state = 'todo' AND lane = :lane AND jobs.installation > waiting.installation
     ) FROM waiting WHERE waiting.installation IS NOT NULL
 ), head(installation, id) AS (
-    SELECT waiting.installation, coalesce(({_FIRST} AND attempt > 0 {_ORDER}), ({_FIRST} {_ORDER}))
+    SELECT waiting.installation, coalesce(
+        ({_FIRST} AND attempt > 0 {_ORDER}), ({_FIRST} {_OF_TODAY} {_ORDER}), ({_FIRST} {_ORDER})
+    )
     FROM waiting WHERE waiting.installation IS NOT NULL
 )
 SELECT job.issue_key FROM head JOIN jobs AS job ON job.id = head.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,25 +12,26 @@ from bot.report.document import Result
 from bot.store.databases.database import Database
 from bot.store.issues.questions import Questions
 from bot.store.pages.context import RunContext, run_context
-from bot.store.pages.rows import (
-    COLUMNS,
-    FROM,
-    LISTED,
-    Keys,
-    Listing,
-    Place,
-    RunFilter,
-    RunRow,
-    listed,
-    read_row,
-    visible,
-)
+from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
+from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from bot.store.tenant import Tenant
 from nodes.evidence import Evidence
 
 WATCHED = 50
 """Number of recently changed runs that are checked for changes."""
+
+FOLDED = 9
+"""Earlier runs of an issue that a list shows; the page of a run links to all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The number of issues by facet and value."""
+
+    issues: Mapping[str, Mapping[str, int]]
+    is_cut: bool
+    """Only the newest ``COUNTED`` runs were counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,15 @@ class Runs:
         before: Place | None = None,
         after: Place | None = None,
         most: int = LISTED,
+        folded: bool = False,
     ) -> Listing:
-        """Return a page of runs: those before a position, those after it, or the newest."""
-        rows = await self._database.read(lambda db: listed(db, run_filter, keys, before=before, after=after, most=most))
+        """Return a page of runs: those before a position, those after it, or the newest.
+
+        ``folded``: only the newest matching run of each issue.
+        """
+        rows = await self._database.read(
+            lambda db: listed(db, run_filter, keys, before=before, after=after, most=most, folded=folded)
+        )
         more, rows = len(rows) > most, rows[:most]
         # The rows after a position were read oldest first, so that LIMIT takes the nearest ones.
         if after is not None:
@@ -69,6 +77,21 @@ class Runs:
         older = bool(rows) and (more or after is not None)
         return Listing(tuple(rows), Place.of(rows[0]) if newer else None, Place.of(rows[-1]) if older else None)
 
+    async def earlier(self, run_filter: RunFilter, rows: Sequence[RunRow]) -> dict[str, tuple[list[RunRow], int]]:
+        """Return the matching runs below the newest ones of listed issues, the latest first, and how many there are."""
+        issues = [row.issue_key for row in rows]
+        found: dict[str, tuple[list[RunRow], int]] = {}
+        for row, number in await self._database.read(lambda db: earlier(db, run_filter, issues, FOLDED)):
+            found.setdefault(row.issue_key, ([], number))[0].append(row)
+        return found
+
+    async def counts(self, run_filter: RunFilter, keys: Keys) -> Counts:
+        """Count the issues that have a matching run, by status, kind and outcome."""
+        found = await self._database.read(lambda db: {facet: counted(db, run_filter, keys, facet) for facet in FACETS})
+        runs = [sum(number for _, number in values.values()) for values in found.values()]
+        issues = {facet: {value: n for value, (n, _) in values.items()} for facet, values in found.items()}
+        return Counts(issues, is_cut=max(runs) >= COUNTED)
+
     async def changes(self) -> dict[tuple[str, int], float]:
         """Return the runs that changed last, and when; the query is cheap enough to run every second."""
         statement = "SELECT issue_key, run_no, changed_at FROM runs ORDER BY changed_at DESC LIMIT ?"
@@ -77,7 +100,7 @@ class Runs:
 
     async def row(self, issue_key: str, number: int) -> RunRow | None:
         """Return one run of the list."""
-        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? AND run_no = ?"
+        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? AND runs.run_no = ?"
         row = await self._database.read(lambda db: db.execute(statement, (issue_key, number)).fetchone())
         return read_row(row) if row else None
 
@@ -94,7 +117,7 @@ class Runs:
 
     async def of_issue(self, issue_key: str) -> list[RunRow]:
         """Return every run of an issue, the first one first."""
-        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? ORDER BY run_no"
+        statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? ORDER BY runs.run_no"
         rows = await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchall())
         return [read_row(row) for row in rows]
 

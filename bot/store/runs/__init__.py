@@ -33,7 +33,9 @@ UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_
     why = CASE WHEN why = '' THEN ? ELSE why END
 WHERE issue_key = ? AND run_no = ?
 """
-_SHOW = "UPDATE runs SET kind = ?, claimed = ?, confidence = ? WHERE issue_key = ? AND run_no = ?"
+_SHOW = (
+    "UPDATE runs SET kind = ?, claimed = ?, confidence = ?, place = ?, symbol = ? WHERE issue_key = ? AND run_no = ?"
+)
 _UNFINISHED = ("running", "waiting")
 # Above any run's number.
 _ANY = 2**31 - 1
@@ -88,6 +90,10 @@ class Ending:
     claimed: bool
     """The report names a cause."""
     confidence: float
+    place: str = ""
+    """The claimed file; empty if the report claims none, or if not everyone may see it."""
+    symbol: str = ""
+    """The claimed function."""
 
 
 class IssueRuns:
@@ -115,6 +121,24 @@ class IssueRuns:
         """Return the unfinished run, or open a new one."""
         now = self._clock()
         return await self._database.do(lambda db: open_run(db, self._key, now))
+
+    async def restore(self, status: Literal["waiting", "finished"], body_hash: str) -> Run:
+        """Store a run that another store knew, without its result and checkpoint; return the newest run if one exists.
+
+        Args:
+            status: its status.
+            body_hash: hash of the title and body that it read.
+        """
+        now = self._clock()
+
+        def work(db: Connection) -> Run:
+            run = _last(db, self._key) or _new(db, self._key, 1, 0, now)
+            if run.status == "running":
+                stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
+                db.execute(stated, (status, body_hash, self._key, run.number))
+            return _last(db, self._key) or run
+
+        return await self._database.do(work)
 
     async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
         """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
@@ -188,7 +212,7 @@ class IssueRuns:
         def work(db: Connection) -> None:
             db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
             if ending is not None:
-                shown = (ending.kind, int(ending.claimed), ending.confidence)
+                shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
                 db.execute(_SHOW, (*shown, self._key, number))
             if reported is not None:
                 note_report(db, self._key, number, _sha(db, self._key, number), reported)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import Judgement
 from bot.store.databases.database import Connection
 
-FeedbackSource = Literal["command", "reaction", "label"]
+FeedbackSource = Literal["command", "reaction"]
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
 _NOTE = """
 INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -27,6 +28,96 @@ class Feedback:
     judgement: Judgement
     at: float
     """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A report that a person called wrong, and their words."""
+
+    issue: int
+    """The issue's number."""
+    sha: str
+    """The commit that the report read."""
+    claimed: str
+    """The file that the report claimed; empty if it claimed none."""
+    why: str
+    at: float
+    """Seconds since 1970."""
+
+
+_CORRECTIONS = """
+SELECT feedback.issue_key, sha, place, feedback.why, at FROM feedback
+JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
+WHERE repository_key = ? AND source = 'command' AND is_right = 0 AND sha <> ''
+ORDER BY at DESC, feedback.issue_key LIMIT 5000
+"""
+
+
+def read_corrections(db: Connection, repository_key: str) -> list[Correction]:
+    """Read the corrections of a repository, the latest one of each issue, the latest first."""
+    found: dict[str, Correction] = {}
+    for key, sha, claimed, why, at in db.execute(_CORRECTIONS, (repository_key,)).fetchall():
+        found.setdefault(key, Correction(int(key.rpartition("#")[2]), sha, claimed, why, at))
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCounts:
+    """The numbers of judgements by people of a repository's reports, and of label changes on issues with a report."""
+
+    right: int
+    wrong: int
+    thumbs_up: int
+    thumbs_down: int
+    labels_added: int
+    labels_removed: int
+
+
+_FEEDBACK_COUNTS = """
+SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'command' AND is_right = 0),
+    count(*) FILTER (WHERE source = 'reaction' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'reaction' AND is_right = 0)
+FROM feedback WHERE issue_key >= ? AND issue_key < ?
+"""
+_LABELLED = """
+SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
+WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
+"""
+
+
+def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
+    """Count what people said about a repository's reports and did to labels."""
+    # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
+    bounds = (f"{repository_key}#", f"{repository_key}$")
+    return FeedbackCounts(*db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), *db.execute(_LABELLED, bounds).fetchone())
+
+
+_JUDGED = """
+SELECT runs.confidence, is_right FROM feedback
+JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
+WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM outcomes WHERE outcomes.issue_key = feedback.issue_key AND outcomes.state = 'scored'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM feedback AS later WHERE later.issue_key = feedback.issue_key
+            AND (later.at, later.source, later.actor) > (feedback.at, feedback.source, feedback.actor)
+    )
+ORDER BY feedback.issue_key LIMIT 5000
+"""
+
+
+def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
+    """Read the claims of a repository that people judged and no fix decided; the last judgement of an issue counts."""
+    rows = db.execute(_JUDGED, (repository_key,)).fetchall()
+    return [(float(confidence), bool(right)) for confidence, right in rows]
+
+
+def keep_reactions(db: Connection, issue_key: str, run: int, found: Sequence[Feedback]) -> None:
+    """Store the reactions to a report in place of the earlier ones, within a transaction."""
+    db.execute("DELETE FROM feedback WHERE issue_key = ? AND run_no = ? AND source = 'reaction'", (issue_key, run))
+    rows = [(issue_key, run, one.source, one.actor, int(one.judgement.right), "", one.at) for one in found]
+    db.executemany(_NOTE, rows)
 
 
 def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:

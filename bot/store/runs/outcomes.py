@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import IssueRef
 from bot.store.databases.database import Connection, Database
+from bot.store.runs.feedback import (
+    Correction,
+    Feedback,
+    FeedbackCounts,
+    keep_reactions,
+    read_corrections,
+    read_feedback_counts,
+    read_judged,
+)
 from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]
@@ -22,6 +31,23 @@ JOIN repositories ON repositories.repository_key = outcomes.repository_key
 WHERE ended = 'closed' AND (outcomes.state = 'open' OR (outcomes.state = 'unknown' AND look_at <= ?))
     AND gone = 0 AND archived = 0 AND installation_id <> 0
 ORDER BY issues.issue_key LIMIT 500
+"""
+_TEXTS = """
+SELECT issue_key, title, body FROM runs
+WHERE repository_key = ? AND body <> '' AND result IS NOT NULL AND run_no = (
+    SELECT max(run_no) FROM runs AS later
+    WHERE later.issue_key = runs.issue_key AND later.body <> '' AND later.result IS NOT NULL
+) ORDER BY issue_key LIMIT 5000
+"""
+_UNRATED = """
+SELECT outcomes.issue_key, outcomes.run_no, github_id, runs.changed_at, repositories.host, installation_id,
+    repositories.repository_key, owner, name
+FROM outcomes JOIN runs ON runs.issue_key = outcomes.issue_key AND runs.run_no = outcomes.run_no
+JOIN effects ON effects.issue_key = outcomes.issue_key AND effects.kind = 'sticky' AND effects.subject = ''
+JOIN repositories ON repositories.repository_key = outcomes.repository_key
+WHERE runs.changed_at > ? AND (rated_at IS NULL OR rated_at < ?) AND github_id IS NOT NULL
+    AND gone = 0 AND archived = 0 AND installation_id <> 0
+ORDER BY coalesce(rated_at, 0), outcomes.issue_key LIMIT ?
 """
 _TALLY = """
 SELECT owner, name, count(*), count(*) FILTER (WHERE claimed = 1), count(*) FILTER (WHERE outcomes.state = 'scored'),
@@ -107,6 +133,18 @@ class Tally:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unrated:
+    """A recent report whose reactions are to be read."""
+
+    ref: IssueRef
+    run: int
+    comment_id: int
+    """Id of the comment that shows it."""
+    published_at: float
+    """Seconds since 1970; earlier reactions are about an earlier report in the same comment."""
+
+
 class IssueOutcome:
     """The outcome of one issue."""
 
@@ -136,6 +174,23 @@ class RepositoryOutcomes:
         """Return the confidence of each scored report that named a file, and whether its first file was fixed."""
         return await self._database.read(lambda db: read_outcomes(db, self._key))
 
+    async def judged(self) -> list[tuple[float, bool]]:
+        """Return the confidence of each claim that people judged and no fix decided, and whether they call it right."""
+        return await self._database.read(lambda db: read_judged(db, self._key))
+
+    async def feedback_counts(self) -> FeedbackCounts:
+        """Count what people said about its reports and did to labels."""
+        return await self._database.read(lambda db: read_feedback_counts(db, self._key))
+
+    async def corrections(self) -> list[Correction]:
+        """Return what people wrote about wrong reports, the latest one of each issue."""
+        return await self._database.read(lambda db: read_corrections(db, self._key))
+
+    async def texts(self) -> list[tuple[int, str, str]]:
+        """Return number, title and body of issues as their last report read them, if they are stored still."""
+        rows = await self._database.read(lambda db: db.execute(_TEXTS, (self._key,)).fetchall())
+        return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
+
 
 def read_outcomes(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
     """Read a repository's scored reports within a larger transaction."""
@@ -159,6 +214,24 @@ class Outcomes:
         rows = await self._database.read(lambda db: db.execute(_DUE, (now,)).fetchall())
         return [_due(*row) for row in rows]
 
+    async def unrated(self, *, within: float, pause: float, most: int) -> list[Unrated]:
+        """Return reports whose reactions were not read for the longest time.
+
+        Args:
+            within: seconds since the report was published, at most.
+            pause: seconds since they were read, at least.
+            most: their number.
+        """
+        now = self._clock()
+        parameters = (now - within, now - pause, most)
+        rows = await self._database.read(lambda db: db.execute(_UNRATED, parameters).fetchall())
+        return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
+
+    async def keep_ratings(self, one: Unrated, ratings: Sequence[Feedback]) -> None:
+        """Store people's reactions to a report in place of those that were stored before."""
+        now = self._clock()
+        await self._database.do(lambda db: _keep_ratings(db, one, ratings, now))
+
     async def tallies(self) -> list[Tally]:
         """Return the counts of every repository that has a report, by name."""
         rows = await self._database.read(lambda db: db.execute(_TALLY).fetchall())
@@ -172,7 +245,7 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
         VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (issue_key) DO UPDATE SET run_no = excluded.run_no, sha = excluded.sha,
             claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
-            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL
+            state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL, rated_at = NULL
     """
     values = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
@@ -201,8 +274,17 @@ def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
     db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, key))
 
 
+def _keep_ratings(db: Connection, one: Unrated, ratings: Sequence[Feedback], now: float) -> None:
+    keep_reactions(db, one.ref.key, one.run, ratings)
+    rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
+    db.execute(rated, (now, one.ref.key, one.run))
+
+
 def _due(issue_key: str, run: int, looks: int, *where: str | int) -> Due:
+    return Due(_ref(issue_key, *where), run, looks)
+
+
+def _ref(issue_key: str, *where: str | int) -> IssueRef:
     host, installation_id, key, owner, name = where
     repository_id, number = int(str(key).rpartition("/")[2]), int(issue_key.rpartition("#")[2])
-    ref = IssueRef(str(host), int(installation_id), repository_id, str(owner), str(name), number)
-    return Due(ref, run, looks)
+    return IssueRef(str(host), int(installation_id), repository_id, str(owner), str(name), number)

@@ -23,6 +23,32 @@ ON CONFLICT (scope, day) DO UPDATE SET postponed = usage.postponed + 1 RETURNING
 """
 
 
+# The scope of a run is its thread, as ``bot.store.tables.IssueStore.thread`` writes it.
+_OF_RUNS = """
+SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(tokens), 0), coalesce(sum(cost_micros), 0)
+FROM (
+    SELECT issue_key || ':' || run_no AS thread FROM runs
+    WHERE status = 'finished' AND brain NOT IN ('', 'rules') ORDER BY began_at DESC LIMIT 100
+) AS newest JOIN usage ON scope = thread AND day = 'run' WHERE calls > 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """The cost of the newest runs with a model, together."""
+
+    runs: int
+    calls: int
+    tokens: int
+    cost: int
+    """Millionths of a dollar; 0 without prices."""
+
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Calls, tokens and cost."""
+        return self.calls, self.tokens, self.cost
+
+
 class Usage:
     """The usage counters of all scopes."""
 
@@ -40,6 +66,11 @@ class Usage:
     async def spent(self, scope: Scope) -> Amount:
         """Return the usage of a scope."""
         return await self._database.read(lambda db: _spent(db, scope))
+
+    async def of_model_runs(self) -> RunCost | None:
+        """Return what the newest finished runs with a model cost, at most a hundred; None if there are none."""
+        row = await self._database.read(lambda db: db.execute(_OF_RUNS).fetchone())
+        return RunCost(*map(int, row)) if row[0] else None
 
     async def postpone(self, scope: Scope) -> int:
         """Count that a run was postponed because of its model; returns the new count."""

@@ -3,7 +3,21 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bot.worker.commands import again, answer, duplicate, help, label, redirect, resume, right, status, stop, why, wrong  # noqa: A004
+from bot.worker.commands import (
+    again,
+    answer,
+    component,
+    duplicate,
+    help,  # noqa: A004
+    label,
+    redirect,
+    resume,
+    right,
+    status,
+    stop,
+    why,
+    wrong,
+)
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command, parse
 
@@ -20,6 +34,7 @@ COMMANDS: Final[Mapping[str, CommandKind]] = {
         resume.KIND,
         right.KIND,
         wrong.KIND,
+        component.KIND,
         duplicate.KIND,
         duplicate.NOT_KIND,
         label.KIND,

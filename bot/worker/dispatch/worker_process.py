@@ -113,7 +113,10 @@ class WorkerProcess:
         pause = 0.0
         while True:
             started_at = time.monotonic()
-            code = await self._run_once()
+            try:
+                code: int | str = await self._run_once()
+            except OSError as error:  # for example at a limit of processes, which may be over at the next try
+                code = f"no start: {error.strerror or error}"
             if self.fault:
                 self._give_up()
                 return

@@ -26,17 +26,20 @@ from bot.ports import (
     Withheld,
 )
 from bot.report.comment.answer_reply import answer_marker, answer_reply
+from bot.report.comment.state import CommentState, with_state
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
+from bot.report.languages.detect import language_of
+from bot.report.languages.translate import translate
 from bot.report.record import Record
 from bot.report.sanitise import prose
-from bot.settings.repository import PATH, FoundConfig
+from bot.settings.repository import PATH, FoundConfig, RepositoryConfig
 from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
 from bot.worker.publish.relations import apply_corrections
 from bot.worker.publish.skip_reasons import reason_to_skip
-from bot.worker.publish.worth import is_worth_a_comment
+from bot.worker.publish.worth import answers_question, is_worth_a_comment
 from nodes.report import TriageReport
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
@@ -73,6 +76,8 @@ class Publication:
     """Codes of limits that were reached in the repository today, if this comment reports them."""
     before: TriageReport | None = None
     """The issue's report before this run; None if there was none."""
+    text_hash: str = ""
+    """Hash of the title and body that the run read."""
     first: bool = False
     """A report by rules that a model's report will replace: only the comment is written, no labels or reactions."""
 
@@ -137,7 +142,7 @@ class Publisher:
         if mode == "dry-run":
             await self._post_config_faults(publication, issue, github)
             return Published("dry-run", comment=body)
-        has_comment = mode == "comment" and await self._needs_comment(publication)
+        has_comment = mode == "comment" and await self._needs_comment(publication, issue)
         posted = await self._comment(publication, issue, github, body) if has_comment else None
         # The model's report sets labels and reactions, so that none has to be removed later.
         if publication.first:
@@ -157,10 +162,12 @@ class Publisher:
         await reactions.catch_up()
         return Published("posted", comment=body, comment_id=posted)
 
-    async def _needs_comment(self, publication: Publication) -> bool:
+    async def _needs_comment(self, publication: Publication, issue: Issue) -> bool:
         """Return whether the result is worth a comment. An existing comment is always updated."""
-        asked = publication.why in ("command", "redirect", "answer") or bool(publication.found.faults)
-        if is_worth_a_comment(publication.outcome, publication.found.config, asked=asked):
+        asked, config = publication.why in ("command", "redirect", "answer"), publication.found.config
+        if is_worth_a_comment(publication.outcome, config, asked=asked or bool(publication.found.faults)):
+            return True
+        if config.answer_questions and answers_question(publication.outcome, issue):
             return True
         sticky = await self.effects.get(publication.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
@@ -215,12 +222,14 @@ class Publisher:
         thread = _thread(publication, issue, await self._config_note(publication))
         outcome = publication.outcome
         if isinstance(outcome, Waiting):
-            return waiting_comment(outcome.state, thread)
+            return with_state(waiting_comment(outcome.state, thread), _state(publication, None))
         if isinstance(outcome, Withheld):
             return withheld_comment(thread)
         if not isinstance(outcome, Finished) or outcome.state.report is None:
             raise ValueError("a finished run has a report")
-        return report_comment(shown_labels(outcome.state.report, publication.found.config, existing or ()), thread)
+        report = outcome.state.report
+        body = report_comment(shown_labels(report, publication.found.config, existing or ()), thread)
+        return body if report.kind == "security" else with_state(body, _state(publication, report))
 
     async def _config_note(self, publication: Publication) -> str:
         """Return the configuration's faults for the first comment after they appeared; else an empty string."""
@@ -233,7 +242,10 @@ class Publisher:
         if not publication.found.may_tell or not await self._claims_fault_report(publication):
             return
         marker = f"<!-- triage:config {publication.found.digest} -->"
-        message = f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here."
+        message = translate(
+            f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here.",
+            publication.found.config.language,
+        )
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
         await poster.put("config", publication.found.digest, marker, f"{marker}\n\n{message}\n")
         await self.effects.record_done(
@@ -248,6 +260,12 @@ class Publisher:
             _config_key(publication), "config", publication.found.digest, publication.ref.key
         )
         return claimed.payload == publication.ref.key
+
+
+def _state(publication: Publication, report: TriageReport | None) -> CommentState:
+    outcome = publication.outcome
+    commit = outcome.state.sha if isinstance(outcome, Waiting | Finished) else ""
+    return CommentState.of(report, publication.questions, text_hash=publication.text_hash, commit=commit)
 
 
 def _proposes_labels(publication: Publication) -> bool:
@@ -269,21 +287,24 @@ def _config_key(publication: Publication) -> str:
     return f"{publication.ref.repository.key}#0"
 
 
-def thread_of(issue: Issue, run: int = 0) -> Thread:
+def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = RepositoryConfig()) -> Thread:  # noqa: B008  frozen
     """Return the thread of an issue, without questions."""
     server = _SERVER.match(issue.url)
+    theirs = language_of(issue.title, issue.body) if config.reporter_language else None
     return Thread(
         number=issue.ref.number,
         run=run,
         server_url=server[1] if server else f"https://{issue.ref.host}",
         repository=f"{issue.ref.owner}/{issue.ref.name}",
         reporter="" if issue.author_is_bot else issue.author,
+        language=config.language,
+        reporter_language=theirs or "",
     )
 
 
 def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Thread:
     return replace(
-        thread_of(issue, publication.run),
+        thread_of(issue, publication.run, config=publication.found.config),
         questions=publication.questions,
         news=_NEWS.get(publication.why, ""),
         config_note=config_note,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import RateLimitedError, RefusedError, StoppedError
 from bot.limits.writes import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
+from bot.report.languages.translate import translate
 from bot.report.sanitise import code
 from bot.settings.repository import FoundConfig
 from bot.worker.publish.poster import Poster
@@ -46,6 +47,8 @@ class Replies:
     """Whether the configuration allows comments."""
     labels: bool
     """Whether the configuration allows labels."""
+    language: str = "en"
+    """The repository's language."""
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
@@ -57,13 +60,16 @@ class Replies:
             reactions=publisher.reactions(ref, found),
             comments=found.config.mode == "comment",
             labels=found.config.mode != "dry-run",
+            language=found.config.language,
         )
 
     async def note(self, comment_id: int, command: Command, effects: CommandEffects) -> None:
         """Store the reply, labels and reaction that a command leads to."""
         subject = f"{comment_id}.{command.ordinal}"
         if effects.reply is not None and self.comments:
-            await self._want(ANSWER, subject, json.dumps([command.canonical, effects.reply]))
+            # The explanation of a report quotes its steps, which have no catalogue.
+            reply = effects.reply if command.name == "why" else translate(effects.reply, self.language)
+            await self._want(ANSWER, subject, json.dumps([command.canonical, reply]))
         if (effects.add_labels or effects.remove_labels) and self.labels:
             await self._want(LABELS, subject, json.dumps([effects.add_labels, effects.remove_labels]))
         if effects.reaction is not None:
@@ -73,7 +79,7 @@ class Replies:
         """Store the reason why a command that was accepted does nothing."""
         if self.comments:
             subject = f"{comment_id}.why"
-            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
+            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{translate(why, self.language)}\n")
         await self.reactions.note("confused", comment_id)
 
     async def catch_up(self) -> None:
@@ -107,7 +113,7 @@ class Replies:
         """Write one reply with the answers to all commands of a comment."""
         effects, key = self.poster.effects, self.poster.ref.key
         answers = await effects.with_prefix(key, ANSWER, f"{comment}.")
-        await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers)}\n")
+        await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers, self.language)}\n")
         for answer in answers:
             if answer.done_hash != answer.wanted_hash:
                 await effects.record_done(key, ANSWER, answer.subject, answer.wanted_hash)
@@ -141,7 +147,7 @@ class Replies:
             await self.github.remove_label(self.poster.ref.number, label)
 
 
-def _combined(answers: list[Effect]) -> str:
+def _combined(answers: list[Effect], language: str) -> str:
     """Return the distinct answers in the order of their commands. If several remain, each names its commands."""
     # The length is bounded here, because GitHub refuses a comment that is too long as a whole.
     texts: dict[str, list[str]] = {}
@@ -150,9 +156,9 @@ def _combined(answers: list[Effect]) -> str:
         texts.setdefault(text, []).append(canonical)
     if len(texts) == 1:
         return next(iter(texts))
-    parts: list[str] = []
+    parts, too_long = list[str](), translate(_TOO_LONG, language)
     for text, commands in texts.items():
         command_names = ", ".join(code(f"/triage {one}"[:80]) for one in dict.fromkeys(commands))
         remaining = _LONGEST - sum(map(len, parts))
-        parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else _TOO_LONG}")
+        parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else too_long}")
     return "\n\n---\n\n".join(parts)

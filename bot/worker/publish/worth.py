@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bot.ports import Finished, Outcome
+from bot.ports import Finished, Issue, Outcome
 from bot.settings.repository import RepositoryConfig
+from nodes.issue.asked import answers, questions
 from nodes.report import TriageReport
 
 
@@ -23,6 +24,14 @@ def is_worth_a_comment(outcome: Outcome, config: RepositoryConfig, *, asked: boo
     if report.kind not in config.comment_on:
         return False
     return _says_something(report)
+
+
+def answers_question(outcome: Outcome, issue: Issue) -> bool:
+    """Return whether the report on a question leads with a fact that answers what the issue asks."""
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    if report is None or report.kind != "question" or report.headline is None:
+        return False
+    return answers(report.facts[report.headline], questions(issue.title, issue.body))
 
 
 def _says_something(report: TriageReport) -> bool:

@@ -15,6 +15,7 @@ from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
+from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository import RepositoryConfig, find_config
 from bot.worker.budgets import SharedBudget, run_scope
@@ -72,7 +73,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             config=found.config,
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
             outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
-            pictures=tools.sources.pictures,
+            pictures=_pictures(request, github, tools),
         )
         name = f"{ref.owner}/{ref.name}"
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
@@ -97,6 +98,13 @@ def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: To
         prices=tools.budgets.prices,
         limited=limited,
     )
+
+
+def _pictures(request: RunRequest, github: RepositoryClient, tools: Tools) -> PictureFetcher | None:
+    fetcher = tools.sources.pictures
+    if fetcher is None or not isinstance(request, IssueRun):
+        return fetcher
+    return fetcher.reading(lambda: github.rendered(request.issue))
 
 
 async def _text(request: RunRequest, github: RepositoryClient) -> _Text:

@@ -12,18 +12,21 @@ from bot.errors import (
     SuspendedError,
 )
 from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
-from bot.ports import Finished, Outcome, Waiting
+from bot.limits.writes import FIRST_REPORTS, WHOLE
+from bot.ports import Finished, Outcome, Stopped, Waiting
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
 from bot.worker.admission import explain_refusal
 from bot.worker.alerts import crash_of
-from bot.worker.issue_job import CurrentIssue, IssueJob
+from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.publish import Publication, Published
 from bot.worker.runs.posted import describe_publication
 from bot.worker.runs.reminders import reminders
+from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
+from nodes.trust.secrets import mask
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 """Status of a run whose publication wrote nothing.
@@ -62,6 +65,8 @@ async def publish(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
 ) -> Published:
     """Publish an outcome with what the store knows. ``first``: a report by rules that the model's will replace."""
+    if not isinstance(outcome, Stopped):
+        await issue_job.check_writes_paused(seen.found, FIRST_REPORTS if first else WHOLE)
     inputs = await issue_job.store.report_inputs()
     # Limits are reported only where comments are allowed, once per repository and day.
     reports_limits = inputs.limited and seen.found.config.mode == "comment"
@@ -74,10 +79,11 @@ async def publish(
         touched=inputs.touched,
         why=seen.why,
         relations=inputs.relations,
-        record=read_record(inputs.outcomes),
+        record=read_record(inputs.outcomes, inputs.judged),
         commanded=seen.commanded,
         limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if reports_limits else (),
         before=await _report_before(issue_job, run) if seen.why == "answer" else None,
+        text_hash=body_hash(seen.issue),
         first=first,
     )
     return await issue_job.publisher().publish(publication)
@@ -122,7 +128,7 @@ async def _settle(
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
         result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
         reported=_reported(outcome) if not quiet else None,
-        ending=_ending(outcome),
+        ending=ending_of(outcome.state.report if isinstance(outcome, Finished) else None),
         message=f"{published.state} {published.reason}".strip(),
         next_work=(*_triage_after_transfer(issue_job, published), *left_over),
         unread=None if quiet else lambda: Continue(ref=issue_job.ref),
@@ -143,9 +149,16 @@ def _reported(outcome: Outcome) -> Reported | None:
     return Reported(report.root_cause is not None, report.confidence if named else 0.0, named)
 
 
-def _ending(outcome: Outcome) -> Ending | None:
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    return Ending(report.kind, report.root_cause is not None, report.confidence) if report else None
+def ending_of(report: TriageReport | None) -> Ending | None:
+    """Return the fields of a report that lists show; None without a report."""
+    if report is None:
+        return None
+    ending = Ending(report.kind, report.root_cause is not None, report.confidence)
+    # Lists show the same to all viewers, and the place of a weakness is the operator's.
+    if not ending.claimed or not report.suspects or report.kind == "security":
+        return ending
+    symbol = function_of(report) if report.statement == "claim" else None
+    return replace(ending, place=mask(report.suspects[0].path), symbol=mask(symbol or ""))
 
 
 def _triage_after_transfer(issue_job: IssueJob, published: Published) -> tuple[Work, ...]:

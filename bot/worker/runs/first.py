@@ -38,6 +38,8 @@ class FirstReport:
     """The context of the model's run."""
     start: BugTriageState
     publish: Callable[[Finished], Awaitable[object]]
+    check_writes_paused: Callable[[], Awaitable[None]]
+    """Raises RateLimitedError while GitHub accepts no writes."""
 
     async def run_alongside(self, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Do the model's run; post the first report as soon as the run is known to take longer than a minute.
@@ -71,13 +73,22 @@ class FirstReport:
         sticky = await self.issue_job.store.repository.effects.get(self.issue_job.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
+    async def _is_paused(self) -> bool:
+        """Return whether GitHub accepts no writes. A run by rules would then read and compute for nothing."""
+        try:
+            await self.check_writes_paused()
+        except RateLimitedError as error:
+            self.issue_job.log("writes_paused", f"no report by rules yet: {error}")
+            return True
+        return False
+
     def _left(self) -> float:
         """Return the seconds until a report is due; negative if it is overdue."""
         return self.run.began_at + PATIENCE - self.issue_job.tools.store.clock()
 
     async def _post(self) -> None:
         """Run by rules and post. A failure is logged, because the model's report follows in any case."""
-        if await self._is_posted():
+        if await self._is_posted() or await self._is_paused():
             return
         # The store contains the evidence of the model's run under the same number; this run's evidence stays in memory.
         rules_context = replace(

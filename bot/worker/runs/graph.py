@@ -5,11 +5,13 @@ from __future__ import annotations
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.errors import RefusedError
+from bot.errors import RefusedError, RetryableError
+from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Finished, Outcome, Waiting
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.past import StoredPast
+from bot.runs.pulls import OpenPulls
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.admission import may_ask
@@ -21,7 +23,7 @@ from bot.worker.runs.first import FirstReport, ModelBusyError
 from bot.worker.runs.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
-from nodes.context import CodePort, Context
+from nodes.context import CodePort, Context, IssueOrigin
 from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
 from nodes.state.checkpoints import NewerSchemaError
@@ -39,7 +41,12 @@ async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: Cod
     if seen.found.config.mode != "comment":
         return await _advance_until_question(issue_job, seen, run, context, start)
     first = FirstReport(
-        issue_job, run, context, start, lambda report: publish(issue_job, seen, run, report, first=True)
+        issue_job,
+        run,
+        context,
+        start,
+        lambda report: publish(issue_job, seen, run, report, first=True),
+        lambda: issue_job.check_writes_paused(seen.found, FIRST_REPORTS),
     )
     return await first.run_alongside(lambda: _advance_until_question(issue_job, seen, run, context, start))
 
@@ -53,11 +60,15 @@ async def _advance_until_question(
         UnresumableError: The run's checkpoint cannot be read.
         JobTakenOverError: Another attempt ended the run.
         ModelBusyError: The model has no capacity now.
+        RetryableError: A newer release saved the run.
     """
     graph, thread = issue_job.tools.graph, issue_job.store.thread(run.number)
     try:
         snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
-    except (NewerSchemaError, ValidationError, ValueError, TypeError, KeyError) as error:
+    except NewerSchemaError as error:
+        # Its worker resumes the run; a new run here would lose the answers.
+        raise RetryableError(str(error)) from error
+    except (ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
 
     async def ask(waiting: graph_run.Waiting) -> Answer | None:
@@ -111,7 +122,7 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
 
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
-    store = issue_job.store
+    store, pictures = issue_job.store, tools.sources.pictures
     return build_context(
         issue.title,
         issue.body,
@@ -123,9 +134,13 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) 
         signals=store.signals,
         renderer=renderer_for(issue),
         outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
-        pictures=tools.sources.pictures,
+        pictures=pictures.reading(lambda: issue_job.github.rendered(issue_job.ref.number)) if pictures else None,
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
         labels=lambda: _known_labels(issue_job),
+        origin=IssueOrigin.of(
+            issue.ref.number, f"{issue.ref.owner}/{issue.ref.name}", issue.created_at, reopened=issue.reopened
+        ),
+        pulls=OpenPulls(issue_job.github),
     )
 
 

@@ -15,6 +15,7 @@ from bot.worker.publish.skip_reasons import reason_to_skip
 from bot.worker.runs.questions import find_open_question, settle_by_comment, settle_by_edit
 from bot.worker.runs.reading import RunWork, read_actionable, read_issue
 from bot.worker.runs.reminders import post_reminder
+from bot.worker.runs.restore import last_run
 from bot.worker.runs.steps import step
 
 _TRIAGED = ("waiting", "finished", "stopped")
@@ -29,7 +30,8 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
     why: Why = work.why
     if work.moved_from is not None:
         await issue_job.store.row.adopt(work.moved_from)
-    run = await issue_job.store.runs.last()
+    # An opened issue has no comment of ours yet, and a workflow that is run again is meant to triage again.
+    run = await (issue_job.store.runs.last() if work.why in ("opened", "backfill") else last_run(issue_job))
     if run is not None and run.status in _TRIAGED and work.why in ("opened", "backfill"):
         return await _skip_triaged(issue_job, work, run)
     seen = await read_actionable(issue_job, why, work)
@@ -83,7 +85,7 @@ async def _open_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, w
 
 async def edited(issue_job: IssueJob, work: Edited) -> None:
     """Triage a changed text again if the issue was triaged before. An open question is answered or withdrawn first."""
-    run = await issue_job.store.runs.last()
+    run = await last_run(issue_job)
     row = await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         await refresh_issue(issue_job)
@@ -102,8 +104,8 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
 
 async def reply(issue_job: IssueJob, work: Reply) -> None:
     """Resume the run if a comment answers the open question. On a closed issue the answer is stored for later."""
+    run, row = await last_run(issue_job), await issue_job.store.row.state()
     open_question = await find_open_question(issue_job)
-    run, row = await issue_job.store.runs.last(), await issue_job.store.row.state()
     if row.muted or (run is None and row.moved_to is None):
         return await issue_job.settle("not triaged, or stopped")
     if run is not None and open_question is None and run.status != "waiting":
@@ -169,7 +171,7 @@ async def remind(issue_job: IssueJob, work: Remind) -> None:
         return None
     if seen.found.config.remind_after_days is None or seen.found.config.mode != "comment":
         return await issue_job.settle("reminders are off")
-    await post_reminder(issue_job, seen.issue, open_question)
+    await post_reminder(issue_job, seen.issue, open_question, seen.found.config)
     return await issue_job.settle("reminded")
 
 

@@ -20,7 +20,7 @@ def reminders(ref: IssueRef, question_id: str, config: RepositoryConfig) -> tupl
     return (Remind(ref=ref, question_id=question_id, after=days * _DAY),) if days else ()
 
 
-async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
+async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuestion, config: RepositoryConfig) -> None:
     """Post the reminder; a repeated attempt finds it by its marker.
 
     Raises:
@@ -33,5 +33,5 @@ async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuesti
     url = f"{issue.url}#issuecomment-{carrier.github_id}" if carrier is not None and carrier.github_id else ""
     publisher = issue_job.publisher()
     poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
-    body = reminder(thread_of(issue), question, url)
+    body = reminder(thread_of(issue, config=config), question, url)
     await poster.put("reminder", question.question_id, reminder_marker(question.question_id), body)

@@ -38,7 +38,11 @@ class Candidates:
     strong: tuple[NumberedEvidence, ...] = ()
     """Places whose score reaches the threshold. Rules see these."""
     all: tuple[NumberedEvidence, ...] = ()
-    """Places that a model sees. The model reads them itself, so no score threshold applies."""
+    """What a model sees: the same places, or without a filter the first twenty; then the lines of facts."""
+    filtered_out: int = 0
+    """Places of the search that a model does not see."""
+    threshold: float = 0.0
+    """The lowest score of the places that a model sees; 0 without a filter."""
 
 
 def find_candidates(
@@ -48,11 +52,20 @@ def find_candidates(
     retry: bool,
     pointed: Sequence[Evidence] = (),
     facts: Sequence[Evidence] = (),
+    chooses: bool = False,
 ) -> Candidates:
     """Number the search results after the known evidence, as the supervisor will, in the order of the search.
 
     Places that a person named come first, even if no other signal supports them. The lines of facts follow the search
     results; only a model receives them.
+
+    Args:
+        ranking: the search results.
+        known: keys of the evidence so far.
+        retry: whether a draft was rejected; then the search is wider.
+        pointed: places that a maintainer named.
+        facts: lines of facts.
+        chooses: whether a model chooses files whose places it reads; then it sees the strong places alone beside them.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
@@ -60,15 +73,27 @@ def find_candidates(
     shown = {item.key for item in pointed}
     found = [as_evidence(place, ranking.commit, place.score / best) for place in places]
     found = [*pointed, *(item for item in found if item.key not in shown)]
-    shown = {item.key for item in found}
-    found += [item for item in facts if item.key not in shown]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(item.key for item in found))), 1)}
-    numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in found)
-    lowest, max_shared = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
+    lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
     # Evidence scores are rounded to four places, so the threshold is rounded in the same way.
-    searched = numbered[: len(shown)]
-    strong = [item for item in searched if item.evidence.score >= round(lowest, 4)]
-    return Candidates(tuple(strong[:max_shared]), (*searched[:SHOWN_TO_A_MODEL], *numbered[len(shown) :]))
+    strong = [item for item in found if item.score >= round(lowest, 4)][:most]
+    seen = strong if chooses else found[:SHOWN_TO_A_MODEL]
+    shown = {item.key for item in seen}
+    everything = [*seen, *(item for item in facts if item.key not in shown)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(one.key for one in everything))), 1)}
+    numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in everything)
+    by_rules = {item.key for item in strong}
+    return Candidates(
+        strong=tuple(item for item in numbered if item.evidence.key in by_rules),
+        all=numbered,
+        filtered_out=max(len(ranking.locations) - len(seen), 0),
+        threshold=lowest if chooses else 0.0,
+    )
+
+
+def mean_score(places: Iterable[Evidence]) -> float:
+    """Return the mean score of places; 0 if there are none."""
+    scores = [place.score for place in places]
+    return round(sum(scores) / len(scores), 4) if scores else 0.0
 
 
 def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:

@@ -81,6 +81,8 @@ class CodeLookups:
         self._listener = listener
         self._gathered: dict[str, NumberedEvidence] = {}
         self._before: dict[tuple[str, str, int, int], tuple[int, LookupResult]] = {}
+        self.listed: tuple[str, ...] = ()
+        """Files that were shown after those of the first list."""
         self.lines: list[str] = []
         """One line per lookup: the question and the answer."""
         self.refused = 0
@@ -125,6 +127,13 @@ class CodeLookups:
             elif name_parts(name):
                 paths += [passage.path for passage in (await self._code.definitions(name)).passages[:_FILES_OF_A_NAME]]
         return await self._code.sketches(self._query, tuple(dict.fromkeys(paths))) if paths else ()
+
+    async def next_files(self, listed: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return as many files again, those that the search ranks after the listed ones; fewer if it has no more."""
+        ranking = await self._code.find(replace(self._query, limit=2 * len(listed)))
+        paths = [hit.path for hit in ranking.files if hit.path not in set(listed)][: len(listed)]
+        self.listed = tuple(paths)
+        return await self._code.sketches(self._query, paths) if paths else ()
 
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from nodes.agents.code.candidates import MIN_SCORE_ON_RETRY, find_candidates, mean_score
 from nodes.agents.code.lookups import CodeLookups
 from nodes.context import Context
 from nodes.evidence import Evidence, as_evidence, is_citable
@@ -25,16 +27,35 @@ class LookedUp:
     """What was looked up, in the words of the critic and of the draft."""
     new: tuple[Evidence, ...]
     """Places that were not evidence before."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """The score threshold and the mean score of a wider search; empty if there was none."""
+    filtered_out: int = 0
+    """Places below the threshold of the wider search."""
 
 
-async def look_up_objections(state: BugTriageState, context: Context) -> LookedUp:
+async def look_up_objections(state: BugTriageState, context: Context, query: Query) -> LookedUp:
     """Find the critic's better place, the evidence that it requires, and what a rejected draft could not cite.
 
-    What is new becomes evidence, which the critic judges and the writer may cite.
+    After a rejected draft the search itself is wider too: twice the places, a lower threshold (seed 002), and the words
+    of the objections in its query. What is new becomes evidence, which the critic judges and the writer may cite.
+
+    Args:
+        state: the run.
+        context: what the run may call.
+        query: the query of the search.
     """
-    found = {item.key: item for item in (*await _better_place(state, context), *await _asked_for(state, context))}
+    texts = _texts(state)
+    wide, scores, filtered_out = list[Evidence](), dict[str, float](), 0
+    if state.retry_count:
+        ranking = await context.code.find(replace(query, extra=(*query.extra, *texts)))
+        strong = [item.evidence for item in find_candidates(ranking, (), retry=True).strong]
+        scores = {"threshold_used": MIN_SCORE_ON_RETRY, "avg_score": mean_score(strong)}
+        filtered_out = max(len(ranking.locations) - len(strong), 0)
+        wide = [item.model_copy(update={"score": round(_SCORE * item.score, 4)}) for item in strong]
+    asked_for = await _asked_for(texts, context)
+    found = {item.key: item for item in (*wide, *await _better_place(state, context), *asked_for)}
     new = tuple(item for key, item in found.items() if key not in state.evidence)
-    return LookedUp(_texts(state), new)
+    return LookedUp(texts, new, scores, filtered_out)
 
 
 async def _better_place(state: BugTriageState, context: Context) -> list[Evidence]:
@@ -48,8 +69,7 @@ async def _better_place(state: BugTriageState, context: Context) -> list[Evidenc
     return [item.evidence.model_copy(update={"score": _SCORE}) for item in shown if item is not None]
 
 
-async def _asked_for(state: BugTriageState, context: Context) -> list[Evidence]:
-    texts = _texts(state)
+async def _asked_for(texts: Sequence[str], context: Context) -> list[Evidence]:
     if not texts:
         return []
     # A search of these words alone: the words of the issue led to what was found already.

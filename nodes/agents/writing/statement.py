@@ -10,6 +10,7 @@ from nodes.agents.writing.basis import FactBasis
 from nodes.agents.writing.places import _from_lead, suspect_of
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
+from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
@@ -160,14 +161,17 @@ _POINTERS: dict[Kind, tuple[str, ...]] = {
 """Kinds of facts that can answer a report that requests no fix of the code, best first."""
 
 
-async def with_pointer(report: TriageReport, survey: Survey, code: CodePort) -> TriageReport:
+async def with_pointer(
+    report: TriageReport, survey: Survey, code: CodePort, asked: Sequence[Asked] = ()
+) -> TriageReport:
     """Return a question, a request or a documentation report with the one checked place that may answer it.
 
-    The search's files are listed without a claim, as places where work may start.
+    A fact that answers one of the given questions precedes all others. The search's files are listed without a claim,
+    as places where work may start.
     """
     wanted = _POINTERS.get(report.kind, ())
     found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
-    best = min(found, key=lambda fact: wanted.index(fact.kind), default=None)
+    best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
     listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
     places = tuple([one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote])
     by_rules = report.written_by == "rules"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, TypeVar
 
@@ -12,6 +13,9 @@ from nodes.trust.secrets import mask
 T = TypeVar("T", bound=BaseModel)
 Schema = dict[str, Any]
 
+DESCRIBED = {"use_attribute_docstrings": False}
+"""Keywords of a model that is made for one request. Its fields have their descriptions already; pydantic would search
+the source of all loaded modules for more."""
 _SUPPORTED = ("type", "description", "enum", "const", "items", "maxItems", "properties", "anyOf")
 
 
@@ -48,6 +52,8 @@ def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
     return model.model_validate(_fitted(_resolved(model), answer, clamp=clamp))
 
 
+# Each request needs it several times. The bound drops the models that were made for one request.
+@functools.lru_cache(maxsize=64)
 def _resolved(model: type[BaseModel]) -> Schema:
     schema = model.model_json_schema()
     resolved: Schema = _inline(schema, schema.pop("$defs", {}))

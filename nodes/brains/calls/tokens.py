@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable
@@ -13,6 +14,8 @@ _PIECE = re.compile(r"[A-Za-z0-9+/=]{40,}|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|\s+|[^\x00-
 _SIGNS = re.compile(r"[^A-Za-z0-9+/=]|[+/=]+$")
 
 
+# A conversation counts all of its messages again before each request.
+@functools.lru_cache(maxsize=32)
 def estimate(text: str) -> int:
     """Estimate the tokens of a text, preferring too many over too few.
 

@@ -46,10 +46,17 @@ _ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _PROPOSES = re.compile(
     r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
-    r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider)\b",
+    r"(?:add|adds|adding|support|allow|implement|introduce|provide|expose|rename|refactor|improve|consider"
+    r"|(?:remove|replace|make|prevent|avoid|raise|extend|ensure|handle)(?!\s{1,3}(?:fail|crash|rais|thr[eo]w|does|is|are)))\b",
     re.IGNORECASE,
 )
-"""A title that requests something new; its errors did not occur."""
+"""A title that requests a change; its errors did not occur."""
+_SILENT = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?\s{1,3}silently|silent(?:ly)?\s{1,3}fail\w{0,4}"
+    r"|no\s{1,3}(?:errors?|exceptions?)\s{1,3}(?:(?:is|are|was|were)\s{1,3})?(?:shown|raised|thrown|reported|logged))\b",
+    re.IGNORECASE,
+)
+"""Words that state that no error is shown."""
 Need = Literal["error", "lines", "steps", "expected", "version"]
 _NEEDS: dict[Need, str] = {
     "error": "The whole error message or stack trace",
@@ -93,12 +100,12 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
     """Return the open needs whose answer could change the report."""
-    return tuple(need for need in open_needs(case) if _is_worth_asking(need, case))
+    words = _own_words(case)
+    return tuple(need for need in _open_needs(case, words) if _is_worth_asking(need, case.facts, words))
 
 
-def _is_worth_asking(need: Need, case: Case) -> bool:
+def _is_worth_asking(need: Need, facts: IssueFacts, words: str) -> bool:
     """Return whether an answer could identify a place that the issue does not identify yet."""
-    facts, words = case.facts, _own_words(case)
     named = facts.symbols or facts.paths or facts.modules
     if need == "error":
         return not facts.code_blocks and facts.words < LONG and not _ERROR_NAME.search(words)
@@ -117,7 +124,8 @@ def form_of(case: Case) -> IssueForm | None:
 
 def used_form(case: Case) -> IssueForm | None:
     """Return the form that the issue was written with."""
-    filled = {_normalised(heading) for heading, _ in _answers_to_form(case)}
+    # Most repositories have no forms, and headings of a long issue take time to read.
+    filled = {_normalised(heading) for heading, _ in _answers_to_form(case)} if case.forms else set()
     used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
     return used if used is not None and _overlap(used, filled) >= 1 / 3 else None
 
@@ -174,11 +182,16 @@ def _as_gap(field: FormField) -> str:
 
 def open_needs(case: Case) -> tuple[Need, ...]:
     """Return the needs that the issue does not meet; a version is needed unless the form does not ask for it."""
-    facts, words, form = case.facts, _own_words(case), form_of(case)
+    return _open_needs(case, _own_words(case))
+
+
+def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
+    facts, form = case.facts, form_of(case)
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     needs: dict[Need, bool] = {
         "error": bool(_SAYS_ERROR.search(words))
         and not _PROPOSES.match(case.title)
+        and not _SILENT.search(words)
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
         "steps": not (facts.code_blocks or _STEPS.search(words)),
@@ -191,7 +204,8 @@ def open_needs(case: Case) -> tuple[Need, ...]:
 def _own_words(case: Case) -> str:
     """Return title, body and answers without the lines of the repository's forms."""
     template = set(_template_lines(case.forms))
-    own_lines = (line for line in case.body.split("\n") if _normalised(line) not in template)
+    lines = case.body.split("\n")
+    own_lines = [line for line in lines if _normalised(line) not in template] if template else lines
     answers = (exchange.answer or "" for exchange in case.state.human_exchanges)
     return "\n".join((case.title, *own_lines, *answers))
 

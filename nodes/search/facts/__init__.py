@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.around import called_from, guarded_by
-from nodes.search.facts.changes import changed_in, named_change, only_change
+from nodes.search.facts.around import called_from, guarded_by, intended
+from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput
 from nodes.search.facts.issue import read_issue
@@ -37,8 +37,11 @@ FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     named_here.find,
     guarded_by.find,
     called_from.find,
+    intended.find,
     only_change.find,
     changed_in.find,
+    changed_since.find,
+    releases.find,
     tested_here.find,
     absent.find,
     sibling.find,

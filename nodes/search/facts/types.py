@@ -19,8 +19,11 @@ Kind = Literal[
     "raised_on_purpose",
     "guarded_by",
     "called_from",
+    "intended",
     "tested_here",
     "changed_in",
+    "changed_since",
+    "older_release",
     "documented_here",
     "sibling",
     "absent",
@@ -37,8 +40,11 @@ LEADING: tuple[Kind, ...] = (
     "named_here",
 )
 """Kinds that may lead a report, in order of precedence; only a strong fact leads."""
-OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
+OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "changed_since"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""
+
+OF_RELEASES: frozenset[Kind] = frozenset({"changed_since", "older_release"})
+"""Kinds that are about the release that the report names; they are shown whatever files a report names."""
 
 
 @dataclass(frozen=True, slots=True)

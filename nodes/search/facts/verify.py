@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.around import called_from, guarded_by
-from nodes.search.facts.changes import changed_in, named_change
+from nodes.search.facts.around import called_from, guarded_by, intended
+from nodes.search.facts.changes import changed_in, changed_since, named_change, releases
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, sibling, tested_here
 from nodes.search.facts.output import built_here, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here
@@ -31,8 +31,11 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "default_here": read_here.check,
     "guarded_by": guarded_by.check,
     "called_from": called_from.check,
+    "intended": intended.check,
     "tested_here": tested_here.check,
     "changed_in": changed_in.check,
+    "changed_since": changed_since.check,
+    "older_release": releases.check,
     "documented_here": documented_here.check,
     "sibling": sibling.check,
     "absent": absent.check,

@@ -116,6 +116,11 @@ class Log:
         )
         return [self._commit(entry) for entry in parse_log(found or b"")]
 
+    def is_reverted(self, change: str) -> bool:
+        """Return whether a later commit of this history says that it reverts a change."""
+        command = ("log", "--fixed-strings", f"--grep=This reverts commit {checked(change)}", "--max-count=1")
+        return bool(self._git(*command, "--format=%H", "--no-show-signature", *span(change, self.commit)))
+
     def merged(self, merge: str, limit: int = 20) -> list[str]:
         """Return the commits that a merge added to its first parent; empty if it is not a merge."""
         found = self._git("rev-list", "--no-merges", f"--max-count={limit}", checked(merge), f"^{checked(merge)}^1")

@@ -1,9 +1,12 @@
-"""Facts of a small repository; each is verified, and a second search finds the same."""
+"""Facts of a small repository; each is verified and has a translation, and a second search finds the same."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.report.comment.folds import sentence_without_path
+from bot.report.languages.translate import translate
+from bot.report.sanitise import prose
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact, verify
 from nodes.search.types import Query
@@ -30,6 +33,8 @@ def facts_at(path: Path, sha: str, title: str, body: str = "", *, extra: Sequenc
     text = "\n".join((title, body, *extra))
     for fact in facts:
         assert verify(fact, engine.repository, sha, text) is None, fact
+        for says in {prose(fact.says), prose(sentence_without_path(fact))}:
+            assert translate(says, "de") != says, f"no catalogue has {says}"
     return facts
 
 

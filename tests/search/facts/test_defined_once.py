@@ -110,3 +110,35 @@ def test_a_report_of_many_names_is_read_within_limits():
     text = "\n".join(f"`scan_{n}.go_{n}`" for n in range(20_000))
     assert len(names(read_issue(Query("many", text)))) == MOST
     names(read_issue(Query("a." * 400, "a.b::" * 10_000 + "`" * 10_000)))
+
+
+def test_a_name_is_read_in_a_script_without_spaces(tmp_path: Path) -> None:
+    files = {"zones/load.py": "def load_zones(path):\n    return []\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "调用load_zones方法时报错"), "defined_once")
+    assert (found.words, found.path) == ("load_zones", "zones/load.py")
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        pytest.param("zones.load_zones is slow", True, id="package"),
+        pytest.param("crates.load_zones is slow", False, id="another-package"),
+    ],
+)
+def test_a_package_offers_the_names_of_its_modules(tmp_path: Path, title: str, *, found: bool) -> None:
+    files = {"src/zones/io/text/load.py": "def load_zones(path):\n    return []\n"}
+    facts = of_kind(facts_of(tmp_path, files, title), "defined_once")
+    assert [fact.path for fact in facts] == ["src/zones/io/text/load.py"] * found
+
+
+def test_a_constructor_is_no_second_definition(tmp_path: Path) -> None:
+    files = {"src/ZoneMap.java": "class ZoneMap {\n    ZoneMap(int size) {\n    }\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "`ZoneMap` loses zones"), "defined_once")
+    assert (found.symbol, found.line) == ("ZoneMap", 1)
+
+
+def test_a_macro_that_only_calls_another_name_does_not_lead(tmp_path: Path) -> None:
+    own = "#define ZONE_CHECK( ... ) \\\n    do { check(__VA_ARGS__); } while (0)\n"
+    files = {"a.h": "#define ZONE_IF( ... ) INTERNAL_ZONE_IF( __VA_ARGS__ )\n", "b.h": own}
+    found = of_kind(facts_of(tmp_path, files, "`ZONE_IF` and `ZONE_CHECK` stop the program"), "defined_once")
+    assert {fact.words: fact.strong for fact in found} == {"ZONE_IF": False, "ZONE_CHECK": True}

@@ -1,17 +1,23 @@
-"""Accounts logged in through GitHub. Their tokens stay in the memory of this process.
+"""Accounts logged in through GitHub. Their tokens stay in memory, or leave it encrypted in the person's own cookie.
 
-A cookie or a table that contained the tokens would be worth stealing (docs/decisions.md).
+A cookie or a table that contained readable tokens would be worth stealing (docs/decisions.md).
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import hashlib
+import json
+import math
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+from cryptography.fernet import Fernet, InvalidToken
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError, People, Person
@@ -37,19 +43,31 @@ class _Account:
 
 
 class Accounts:
-    """Logged-in users by the id in their cookie. A restart logs them out; one click logs them in again."""
+    """Logged-in users by the id in their cookie.
 
-    def __init__(self, people: People, host: str, clock: Callable[[], float] = time.monotonic) -> None:
+    Without a shared secret a restart logs them out, and one click logs them in again.
+    """
+
+    def __init__(
+        self,
+        people: People,
+        host: str,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        shared_secret: bytes | None = None,
+    ) -> None:
         """Start without any logged-in user.
 
         Args:
             people: the client that queries GitHub on behalf of a user.
             host: prefix of the keys of this GitHub server's repositories.
             clock: returns seconds from a monotonic clock.
+            shared_secret: encrypts logins for the other servers that have it; None if logins belong to this process.
         """
         self.people = people
         self._host = host.lower()
         self._clock = clock
+        self._cipher = Fernet(_encryption_key(shared_secret)) if shared_secret else None
         self._known: OrderedDict[str, _Account] = OrderedDict()
         self._finishing = 0
 
@@ -71,6 +89,14 @@ class Accounts:
         self._known[key] = account
         self._make_room(person.login)
         return key
+
+    def sealed(self, key: str) -> dict[str, str]:
+        """Return what a cookie needs besides the id, for another server to continue the login; encrypted."""
+        account = self._known.get(key)
+        if self._cipher is None or account is None:
+            return {}
+        person = [account.viewer.name, account.viewer.id, account.token]
+        return {"sealed": self._cipher.encrypt(json.dumps(person).encode()).decode()}
 
     @contextlib.contextmanager
     def login_in_progress(self) -> Iterator[None]:
@@ -100,13 +126,17 @@ class Accounts:
             blind = (key for key, account in self._known.items() if not account.viewer.repositories)
             self.log_out(next(blind, next(iter(self._known))))
 
-    async def viewer(self, key: str) -> Viewer | None:
+    async def viewer(self, key: str, sealed: str = "") -> Viewer | None:
         """Return the user behind a cookie id with the repositories they may currently see; None if logged out.
+
+        Args:
+            key: the id in the cookie.
+            sealed: the encrypted login in the cookie, which this server continues if another one began it.
 
         Raises:
             RetryableError: GitHub has not answered for longer than ``STALE``.
         """
-        account = self._known.get(key)
+        account = self._known.get(key) or self._continued(key, sealed)
         if account is None or self._clock() - account.since > LASTS:
             self.log_out(key)
             return None
@@ -118,6 +148,20 @@ class Accounts:
         if key in self._known:
             self._known.move_to_end(key)  # keeps the least recently used login first, for _make_room
         return account.viewer
+
+    def _continued(self, key: str, sealed: str) -> _Account | None:
+        """Continue a login that another server, or this one before its restart, began; None if it is not readable."""
+        if self._cipher is None or not sealed:
+            return None
+        try:
+            name, number, token = json.loads(self._cipher.decrypt(sealed))
+        except InvalidToken:
+            return None
+        # GitHub is asked before anything is shown, as after a minute.
+        account = _Account(Viewer(name, frozenset(), id=number), token, self._clock(), -math.inf)
+        self._known[key] = account
+        self._make_room(name)
+        return account
 
     def log_out(self, key: str) -> None:
         """Log a user out."""
@@ -141,3 +185,8 @@ class Accounts:
         found = {f"{self._host}/{number}": may for number, may in (await self.people.repositories(token)).items()}
         triages = frozenset(key for key, may in found.items() if may)
         return Viewer(person.login, frozenset(found), triages, person.id)
+
+
+def _encryption_key(secret: bytes) -> bytes:
+    """Return a key for ``Fernet``; it differs from the one that signs cookies."""
+    return base64.urlsafe_b64encode(hashlib.sha256(b"tracehound.accounts:" + secret).digest())

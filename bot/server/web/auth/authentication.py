@@ -94,7 +94,7 @@ class Authenticator:
             admin_token: the operator's token; if None, login with a token is disabled.
             oauth_states: the cookie of a browser that was sent to GitHub to log in.
             accounts: users logged in through GitHub; None if GitHub login is not configured.
-            ended: the operator's sessions that were logged out; None if sessions cannot be ended early.
+            ended: the sessions that were logged out; None if sessions cannot be ended early.
         """
         self.sessions = sessions
         self.oauth_states = oauth_states
@@ -123,8 +123,18 @@ class Authenticator:
         if await self._is_operator_session(payload):
             return OPERATOR
         if self.accounts is not None and "account" in payload:
-            return await self.accounts.viewer(payload["account"])
+            return await self._account(self.accounts, payload["account"], payload.get("sealed", ""))
         return None
+
+    async def _account(self, accounts: Accounts, key: str, sealed: str) -> Viewer | None:
+        """Return the user of a login, which any server of the database continues and ends if it is sealed."""
+        if sealed and await self._has_ended(key):
+            accounts.log_out(key)
+            return None
+        viewer = await accounts.viewer(key, sealed)
+        if viewer is None and sealed and self._ended is not None:
+            await self._ended.end(key, LASTS)  # GitHub refused the token, and need not be asked again
+        return viewer
 
     def is_operator(self, request: Request, token: str) -> bool:
         """Return whether this is the operator's token. The correct token is always accepted.
@@ -150,8 +160,8 @@ class Authenticator:
     async def log_out(self, request: Request, response: Response) -> None:
         """End the session. Copies of its cookie become invalid too.
 
-        A GitHub login is removed from memory; an operator's session is recorded as ended, since its signed cookie would
-        otherwise stay valid.
+        A GitHub login is removed from memory. A session whose cookie would otherwise stay valid is recorded as ended:
+        an operator's, and a login that any server continues.
 
         Raises:
             RetryableError: the store does not answer; the session continues.
@@ -159,15 +169,19 @@ class Authenticator:
         payload = self.sessions.read(request) or {}
         if self.accounts is not None and "account" in payload:
             self.accounts.log_out(payload["account"])
-        if self._ended is not None and "session" in payload:
-            await self._ended.end(str(payload["session"]), LASTS)
+        ended = payload.get("session") or (payload.get("account") if "sealed" in payload else None)
+        if self._ended is not None and ended:
+            await self._ended.end(str(ended), LASTS)
         self.sessions.forget(request, response)
 
     async def _is_operator_session(self, payload: dict[str, Any]) -> bool:
         """Return whether a cookie belongs to the operator, matches the current token, and its session was not ended."""
         if self._token is None or payload.get("operator") != self._fingerprint() or "session" not in payload:
             return False
-        return self._ended is None or not await self._ended.has_ended(str(payload["session"]))
+        return not await self._has_ended(payload["session"])
+
+    async def _has_ended(self, session: object) -> bool:
+        return self._ended is not None and await self._ended.has_ended(str(session))
 
     def _fingerprint(self) -> str:
         # The cookie contains a digest instead of the token; a new token invalidates all sessions.

@@ -65,7 +65,7 @@ async def complete_login(request: Request) -> Response:
     response = RedirectResponse(state_data["next"], 303)
     # Each state is valid for one login.
     authenticator.oauth_states.forget(request, response)
-    authenticator.sessions.write(request, response, {"account": key})
+    authenticator.sessions.write(request, response, {"account": key, **accounts.sealed(key)})
     return response
 
 

@@ -1,4 +1,4 @@
-"""Sessions as signed cookies without tokens or repository data, and the viewer behind one."""
+"""Sessions as signed cookies without readable tokens or repository data, and the viewer behind one."""
 
 from __future__ import annotations
 

@@ -12,15 +12,15 @@ from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.server.web.auth.sessions import viewer_of
 from bot.server.web.pages.addresses import repository_of
+from bot.server.web.pages.runs import rows_of
 from bot.server.web.render import render
 from bot.server.web.site import site_of
 from bot.server.web.views import record
-from bot.server.web.views.filters import Row
 from bot.server.web.views.words import moment
-from bot.store.pages.rows import RunFilter
+from bot.store.pages.selection import RunFilter
 
 _LAST = 8
-"""Runs shown on a repository's page. The list of runs shows all of them."""
+"""Issues with runs on a repository's page. The list of runs shows all of them."""
 
 
 def routes() -> list[Route]:
@@ -38,28 +38,33 @@ async def shown(request: Request) -> Response:
     """Show one repository: accuracy, labels, budgets and its latest runs."""
     pages, repository = site_of(request).store.pages, await repository_of(request)
     known = record.read(await pages.repositories.outcomes(repository.key))
-    runs = await pages.runs.listing(RunFilter(repository=repository.key), viewer_of(request).repositories)
+    cases = record.Cases(repository.full_name)
+    runs = await pages.runs.listing(
+        RunFilter(repository=repository.key), viewer_of(request).repositories, most=_LAST, folded=True
+    )
     return render(
         request,
         "repository.html",
         repository=repository,
         record=known,
-        charts=_charts(known),
-        words=read_record(known.pairs),
+        charts=_charts(known, cases),
+        cases=cases,
+        between=record.between,
+        words=read_record(known.pairs, await site_of(request).store.record_of(repository.key).judged()),
         enough=ENOUGH,
         labels=await pages.repositories.labels(repository.key),
         spent=await pages.repositories.spent(repository.key),
         explained=describe_limit,
-        rows=[Row.of(row) for row in runs.rows[:_LAST]],
+        rows=await rows_of(pages.runs, RunFilter(repository=repository.key), runs.rows),
     )
 
 
-def _charts(known: record.Record) -> dict[str, Markup | None]:
+def _charts(known: record.Record, cases: record.Cases) -> dict[str, Markup | None]:
     drawn = {
-        "months": record.draw(known.periods),
+        "months": record.draw(known.periods, cases),
         "trade": draw_trade(known.pairs, known.threshold, "Precision and coverage by threshold")
         if known.pairs
         else None,
-        "worth": draw_reliability(known.pairs, "Calibration of the confidence") if known.pairs else None,
+        "worth": draw_reliability(known.pairs, "Calibration of the confidence", cases.around) if known.pairs else None,
     }
     return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -1,38 +1,50 @@
-"""The list of runs."""
+"""The list of runs, also as CSV."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.render import environment, render
 from bot.server.web.site import site_of
-from bot.server.web.views import filters
+from bot.server.web.views import csv_lines, filters
 from bot.server.web.views.filters import Row
-from bot.store.pages.rows import RunRow
+from bot.store.pages.rows import Keys, Place, RunRow
+from bot.store.pages.runs import FOLDED, Runs
+from bot.store.pages.selection import COUNTED, RunFilter
+
+CSV_RUNS = 20_000
+"""Runs in a CSV file, the newest ones."""
+_PIECE = 500
+"""Runs that are read at once for a CSV file."""
 
 
 def routes() -> list[Route]:
     """Return the routes. They require a login."""
-    return [Route("/runs", listed), Route("/runs/live", live)]
+    return [Route("/runs", listed), Route("/runs.csv", as_csv), Route("/runs/live", live)]
 
 
 async def listed(request: Request) -> Response:
-    """List the runs that match the requested filter, newest first."""
+    """List the issues with runs that match the requested filter, the newest run first."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     repositories = await pages.repositories.all(keys)
     asked = filters.read(request.query_params, repositories)
     before, after = (filters.place(request.query_params.get(name, "")) for name in ("before", "after"))
-    found = await pages.runs.listing(asked.filter, keys, before=before, after=after)
-    rows = [Row.of(row) for row in found.rows]
+    found = await pages.runs.listing(asked.filter, keys, before=before, after=after, folded=True)
+    counts = await pages.runs.counts(asked.filter, keys)
     return render(
         request,
         "runs.html",
-        rows=rows,
+        rows=await rows_of(pages.runs, asked.filter, found.rows),
+        counts=filters.counts(counts, asked),
+        counted=COUNTED if counts.is_cut else 0,
+        most_in_csv=CSV_RUNS,
         asked=asked,
         choices=filters,
         repositories=repositories,
@@ -40,8 +52,34 @@ async def listed(request: Request) -> Response:
         newer=filters.written(found.newer),
         older=filters.written(found.older),
         first=found.newer is None,
-        seen=repr(max((row.run.changed_at for row in rows), default=0.0)),
+        seen=repr(max((row.changed_at for row in found.rows), default=0.0)),
     )
+
+
+async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> list[Row]:
+    """Return the rows of a list: the newest matching run of each issue, with the earlier ones below it."""
+    earlier = await runs.earlier(wanted, newest)
+    return [Row.of(row, *earlier.get(row.issue_key, ((), 0))) for row in newest]
+
+
+async def as_csv(request: Request) -> Response:
+    """Send the runs that match the requested filter, newest first, one line each, as many as ``CSV_RUNS``."""
+    site, keys = site_of(request), viewer_of(request).repositories
+    asked = filters.read(request.query_params, await site.store.pages.repositories.all(keys))
+    lines = _csv(site.store.pages.runs, asked.filter, keys, site.address(request))
+    named = {"content-disposition": 'attachment; filename="runs.csv"'}
+    return StreamingResponse(lines, media_type="text/csv", headers=named)
+
+
+async def _csv(runs: Runs, wanted: RunFilter, keys: Keys, address: str) -> AsyncIterator[str]:
+    yield csv_lines.written([csv_lines.HEADER])
+    at: Place | None = None
+    for _ in range(CSV_RUNS // _PIECE):
+        found = await runs.listing(wanted, keys, before=at, most=_PIECE)
+        yield csv_lines.written(csv_lines.cells(row, address) for row in found.rows)
+        at = found.older
+        if at is None:
+            return
 
 
 async def live(request: Request) -> EventSourceResponse:
@@ -50,7 +88,8 @@ async def live(request: Request) -> EventSourceResponse:
     wanted = filters.read(request.query_params, await pages.repositories.all(keys)).filter
 
     async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
-        text = await site_of(request).live.once(("row", row.thread, row.changed_at, row.status), lambda: _row(row))
+        key = ("row", row.thread, row.changed_at, row.status, wanted)
+        text = await site_of(request).live.once(key, lambda: _row(pages.runs, wanted, row))
         return ServerSentEvent(text, event="row", id=streams.event_id(row))
 
     async def missed(since: float) -> list[RunRow]:
@@ -61,5 +100,9 @@ async def live(request: Request) -> EventSourceResponse:
     return streams.stream(request, streams.Watch(wanted.matches, says, missed))
 
 
-async def _row(row: RunRow) -> str:
-    return environment().get_template("run_row.html").render(row=Row.of(row))
+async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:
+    """Render the row of the issue of a run that changed: its newest matching run, with the earlier ones."""
+    matching = [row for row in await runs.of_issue(changed.issue_key) if wanted.matches(row)] or [changed]
+    *earlier, newest = matching
+    row = Row.of(newest, earlier[: -FOLDED - 1 : -1], len(earlier))
+    return environment().get_template("run_row.html").render(row=row)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -38,17 +41,31 @@ from bot.server.web.security import Shield, content_policy
 
 COOKIE = "triage-setup"
 _MOST = 50
+_LASTS = 3_600
+"""Seconds."""
 
 
 @dataclass
 class Pending:
-    """The setup token and the states that were sent to GitHub. They exist only in this process's memory."""
+    """The setup token and the states that were sent to GitHub. They exist only in this process's memory.
+
+    With a secret that several servers share, each server computes the same token, and a state contains its request.
+    """
 
     token: str = field(default_factory=lambda: secrets.token_hex(20))
+    states: URLSafeTimedSerializer | None = None
+    """Signs the states of several servers; None if this process has its own."""
     requests: OrderedDict[str, RequestedApp] = field(default_factory=OrderedDict)
     attempts: Attempts = field(default_factory=Attempts)
     over: bool = False
     """The App exists, so the setup pages are closed permanently."""
+
+    @classmethod
+    def shared(cls, secret: bytes) -> Pending:
+        """Return what every server with this secret accepts."""
+        token = hmac.new(secret, b"tracehound.setup", hashlib.sha256).hexdigest()[:40]
+        signs = {"digest_method": hashlib.sha256}
+        return cls(token, URLSafeTimedSerializer(secret, salt="tracehound.setup", signer_kwargs=signs))
 
     def is_token(self, token: str) -> bool:
         """Return whether this is the setup token from the log."""
@@ -60,6 +77,8 @@ class Pending:
 
     def remember(self, requested: RequestedApp) -> str:
         """Store a requested App and return the state that GitHub sends back with its answer."""
+        if self.states is not None:
+            return str(self.states.dumps(asdict(requested)))
         state = secrets.token_urlsafe(24)
         self.requests[state] = requested
         # Each reload of the form adds a state.
@@ -68,8 +87,16 @@ class Pending:
         return state
 
     def take(self, state: str) -> RequestedApp | None:
-        """Return the requested App of a state and remove it, so each state is valid for one answer."""
-        return self.requests.pop(state, None)
+        """Return the requested App of a state and remove it, so each state is valid for one answer.
+
+        A state of several servers is valid for an hour; GitHub accepts the code that comes with it once.
+        """
+        if self.states is None:
+            return self.requests.pop(state, None)
+        try:
+            return RequestedApp(**self.states.loads(state, max_age=_LASTS))
+        except BadData:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

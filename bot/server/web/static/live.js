@@ -32,6 +32,8 @@
     const fresh = read(event.data);
     const old = document.getElementById(fresh.id);
     if (old) {
+      const fold = fresh.querySelector("details");
+      if (fold && old.querySelector("details[open]")) fold.open = true;
       replace(old, fresh);
     } else if (place.dataset.inserts !== undefined) {
       place.querySelector("tbody").prepend(fresh);

@@ -16,7 +16,7 @@ from bot.report.wording import NOT_FOUND, confidence_word
 from bot.server.web.views.code import Lines, numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.agents.writing.statement import function_of
-from nodes.report import RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 
 _PLACES, _RANKED, _FACTS = 3, 5, 6
@@ -108,7 +108,10 @@ def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
         changes=tuple(_change(one, links) for one in changes),
         suspected=bool(report.suspect_changes),
         no_change=prose(report.no_suspect_change),
-        related=tuple(_related(one, links) for one in report.related),
+        related=(
+            *(_related(one, links) for one in report.related),
+            *(_related_change(one, links) for one in report.changes),
+        ),
         missing=tuple(map(prose, report.missing)),
         doubts=tuple(map(prose, report.doubts)),
         notes=_notes(report),
@@ -136,7 +139,7 @@ def _confidence(report: TriageReport, record: Record | None) -> str:
     if report.root_cause is None:
         return ""
     worth = record.confidence(report.confidence) if record else report.confidence
-    basis = f"by {record.outcomes} known fixes here" if record else ""
+    basis = f"by {record.basis} here" if record else ""
     # Code that was only read, not run, gives no certainty.
     return f"{confidence_word(worth)}, {min(worth, 0.99):.0%} {basis}".rstrip()
 
@@ -191,6 +194,14 @@ def _related(issue: RelatedIssue, links: Links) -> Linked:
     title = f" “{issue.title}”" if issue.title else ""
     why = f": {issue.why}" if issue.why else ""
     return Linked(prose(f"{_RELATIONS[issue.relation]}{state}{title}{why}"), line(issue.reference), link)
+
+
+def _related_change(change: RelatedChange, links: Links) -> Linked:
+    number = _ISSUE.fullmatch(change.reference)
+    link = f"{links.server_url}/{links.repository}/pull/{number[1]}" if number else links.commit_page(change.reference)
+    kind = "Pull request" if number else "Commit"
+    says = f"{kind} ({change.state}) “{change.title}”: {change.why}"
+    return Linked(prose(says), line(change.reference if number else change.reference[:7]), link or "")
 
 
 def _notes(report: TriageReport) -> tuple[tuple[str, Markup], ...]:

@@ -11,7 +11,9 @@ from urllib.parse import quote, urlencode
 from bot.report.words import percent, span
 from bot.server.web.views.words import Moment, line, moment
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import Place, RunFilter, RunRow
+from bot.store.pages.rows import Outcome, Place, RunRow
+from bot.store.pages.runs import Counts
+from bot.store.pages.selection import FACETS, RunFilter
 from bot.store.runs import RunStatus
 from nodes.report import Kind
 
@@ -24,6 +26,16 @@ _TONES: dict[RunStatus, Literal["good", "warn", "bad", "soft"]] = {
 }
 
 
+OUTCOMES: Mapping[Outcome, str] = {
+    "right": "right",
+    "wrong": "wrong",
+    "awaiting": "awaiting fix",
+    "unknown": "fix not found",
+    "unclaimed": "no claim",
+}
+"""The outcomes of reports, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A run with the texts of its row."""
@@ -32,21 +44,49 @@ class Row:
     title: str
     tone: str
     address: str
+    earlier: tuple[Row, ...] = ()
+    """Earlier runs of the issue that the list shows below this one, the latest first."""
+    more: int = 0
+    """Earlier runs that it does not show."""
 
     @classmethod
-    def of(cls, run: RunRow) -> Row:
-        """Build the row of a run."""
-        return cls(run, line(run.title) or "Untitled", _TONES[run.status], address(run))
+    def of(cls, run: RunRow, earlier: Sequence[RunRow] = (), number: int = 0) -> Row:
+        """Build the row of a run.
+
+        Args:
+            run: the run.
+            earlier: earlier runs of its issue to show, the latest first.
+            number: how many earlier runs there are.
+        """
+        # A new run has a title once it has read the issue.
+        title = next((one.title for one in (run, *earlier) if one.title), "")
+        below = tuple(cls.of(one) for one in earlier)
+        return cls(run, line(title) or "Untitled", _TONES[run.status], address(run), below, number - len(below))
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of its report; empty without a report and after a later one."""
+        return OUTCOMES.get(self.run.outcome, "")
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a person judged the report and no fix was compared yet."""
+        return self.run.outcome in ("right", "wrong") and self.run.fix != "scored"
+
+    @property
+    def place(self) -> str:
+        """The claimed file; empty if none is claimed."""
+        return line(self.run.place)
+
+    @property
+    def symbol(self) -> str:
+        """The claimed function; empty if none is claimed."""
+        return line(self.run.symbol)
 
     @property
     def confidence(self) -> str:
         """The confidence of its report as a percentage."""
         return percent(self.run.confidence)
-
-    @property
-    def claims(self) -> str:
-        """Whether its report names a cause, in a short phrase; empty without a report."""
-        return "" if not self.run.kind else "cause named" if self.run.claimed else "no cause"
 
     @property
     def began(self) -> Moment | None:
@@ -67,7 +107,17 @@ def address(run: RunRow) -> str:
 STATUSES = get_args(RunStatus)
 KINDS = get_args(Kind)
 CAUSES = {"yes": True, "no": False}
-_NAMES = ("repository", "status", "kind", "cause", "brain", "q", "since", "until")
+FIXES: Mapping[str, tuple[str, RunFilter]] = {
+    "first": ("first file correct", RunFilter(ranks=(1, 1))),
+    "three": ("among the first three", RunFilter(ranks=(1, 3))),
+    "scored": ("fix found", RunFilter(fix="scored")),
+    "unknown": ("fix not found", RunFilter(fix="unknown")),
+}
+"""Comparisons of reports with fixes: in words, and as a filter."""
+EARLIER = "earlier"
+"""The month of comparisons whose time was not recorded."""
+_RARE = ("kind", "cause", "brain", "since", "until", "fix", "settled", "confidence")
+_NAMES = ("repository", "status", "outcome", "q", *_RARE)
 _LONGEST = 200
 _MOST_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
@@ -86,11 +136,43 @@ class RequestedFilter:
     @property
     def narrow(self) -> bool:
         """Whether one of the less common conditions is set."""
-        return any(name in self.fields for name in ("kind", "cause", "brain", "since", "until"))
+        return any(name in self.fields for name in _RARE)
 
     def address(self, **other: str) -> str:
         """Return the URL query of the same list with additional fields."""
         return urlencode({**self.fields, **other})
+
+    def chosen(self, name: str, value: str) -> str:
+        """Return the URL query of the list with another value of a field; with the value that it has, without it."""
+        fields = {**self.fields, name: "" if self.fields.get(name) == value else value}
+        return urlencode({name: value for name, value in fields.items() if value})
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of issues above the list, which leads to them."""
+
+    name: str
+    issues: int
+    query: str
+    """The URL query of the list of these issues, or without the condition if it is set."""
+    is_set: bool
+
+
+def counts(found: Counts, asked: RequestedFilter) -> tuple[tuple[str, tuple[Count, ...]], ...]:
+    """Return the counts of the list by their title."""
+    words = {"status": {one: one for one in STATUSES}, "kind": {one: one for one in KINDS}, "outcome": OUTCOMES}
+    return tuple(
+        (
+            facet.capitalize(),
+            tuple(
+                Count(name, found.issues[facet][value], asked.chosen(facet, value), asked.fields.get(facet) == value)
+                for value, name in words[facet].items()
+                if value in found.issues[facet]
+            ),
+        )
+        for facet in FACETS
+    )
 
 
 def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> RequestedFilter:
@@ -112,10 +194,16 @@ def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> Req
         claimed=CAUSES.get(one_of("cause", list(CAUSES))),
         brain=fields["brain"],
         text=fields["q"],
+        outcome=one_of("outcome", [*OUTCOMES]),
+        settled=_month(fields, faults),
+        confidence=_between(fields, faults),
     )
+    fix = FIXES[fields["fix"]][1] if one_of("fix", [*FIXES]) else RunFilter()
     since, until = _day(fields, "since", faults), _day(fields, "until", faults)
     days = replace(
         wanted,
+        ranks=fix.ranks,
+        fix=fix.fix,
         since=since.timestamp() if since else None,
         # ``until`` names the last day to include, so the bound is the start of the next day.
         until=(until + timedelta(days=1)).timestamp() if until else None,
@@ -135,6 +223,36 @@ def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | Non
         fields[name] = ""
         return None
     return day
+
+
+def _month(fields: dict[str, str], faults: list[str]) -> tuple[float, float] | None:
+    """Return the bounds of the month in which reports were compared with fixes."""
+    if fields["settled"] == EARLIER:
+        return 0.0, 1.0
+    if not fields["settled"]:
+        return None
+    month = {"settled": f"{fields['settled']}-01"}
+    first = _day(month, "settled", faults)
+    if first is None:
+        fields["settled"] = ""
+        return None
+    return first.timestamp(), (first + timedelta(days=31)).replace(day=1).timestamp()
+
+
+def _between(fields: dict[str, str], faults: list[str]) -> tuple[float, float] | None:
+    """Return the bounds of a condition such as 0.5-0.8."""
+    if not fields["confidence"]:
+        return None
+    low, _, high = fields["confidence"].partition("-")
+    try:
+        bounds = float(low), float(high)
+    except ValueError:
+        bounds = 1.0, 0.0
+    if not 0 <= bounds[0] <= bounds[1] <= 1:
+        faults.append("confidence")
+        fields["confidence"] = ""
+        return None
+    return bounds
 
 
 def place(text: str) -> Place | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import urlencode
 
-from bot.cli.backtest.score import Threshold, recommend
-from bot.report.drawing import picture, text
+from bot.cli.backtest.score import Fifth, Threshold, recommend, wilson
+from bot.report.drawing import interval, link, picture, text
 from bot.report.words import percent
 from bot.store.pages.repositories import OutcomeRow
 
@@ -42,6 +43,11 @@ class Period:
         """The same fraction as a percentage."""
         return percent(self.share)
 
+    @property
+    def interval(self) -> str:
+        """Its interval at 95 %; empty without scored reports."""
+        return between(self.first, self.scored)
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -75,6 +81,28 @@ class Record:
     def claim_share(self) -> str:
         """Percentage of claimed causes whose first file was fixed."""
         return percent(self.right_claims / self.claims) if self.claims else "—"
+
+
+def between(right: int, cases: int) -> str:
+    """Return the interval of a fraction at 95 % in words; empty without cases."""
+    low, high = wilson(right, cases)
+    return f"{low:.0%} to {high:.0%}" if cases else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The addresses of the cases behind a repository's figures."""
+
+    repository: str
+    """owner/name."""
+
+    def of(self, fix: str, **other: str) -> str:
+        """Return the list of reports by their comparison with the fix, as ``filters.FIXES`` names it."""
+        return f"/runs?{urlencode({'repository': self.repository, 'fix': fix, **other})}"
+
+    def around(self, fifth: Fifth) -> str:
+        """Return the list of scored reports with the confidences of a fifth of them."""
+        return self.of("scored", confidence=f"{fifth.least!r}-{fifth.most!r}")
 
 
 def read(outcomes: Sequence[OutcomeRow]) -> Record:
@@ -118,8 +146,11 @@ def _month(settled_at: float | None) -> str:
     return datetime.fromtimestamp(settled_at, UTC).strftime("%Y-%m") if settled_at else "earlier"
 
 
-def draw(periods: Sequence[Period]) -> str | None:
-    """Draw accuracy over time: per month the fraction of correct first files, and of fixed files among three."""
+def draw(periods: Sequence[Period], cases: Cases) -> str | None:
+    """Draw accuracy over time: per month the fraction of correct first files, and of fixed files among three.
+
+    The line through a bar is the interval of its fraction at 95 %. A bar leads to its cases.
+    """
     shown = [period for period in periods if period.scored]
     if not shown:
         return None
@@ -127,11 +158,11 @@ def draw(periods: Sequence[Period]) -> str | None:
     parts = _axes()
     for at, period in enumerate(shown):
         x = _LEFT + step * (at + 0.5)
-        parts += _column(period, x, min(step * 0.6, 56))
+        parts += _column(period, x, min(step * 0.6, 56), cases)
     percentage = "; ".join(
         f"{p.name}: {p.first} of {p.scored} first files correct, {p.three} among three" for p in shown
     )
-    return picture((_WIDTH, _HEIGHT), "Correct first files by month", percentage, parts, name="record")
+    return picture((_WIDTH, _HEIGHT), "Correct first files by month", percentage, parts, name="record", links=True)
 
 
 def _y(share: float) -> float:
@@ -146,15 +177,24 @@ def _axes() -> list[str]:
     ]
 
 
-def _column(period: Period, x: float, width: float) -> list[str]:
+def _column(period: Period, x: float, width: float, cases: Cases) -> list[str]:
     three, first = period.three / period.scored, period.first / period.scored
     bar = f'x="{x - width / 2:.1f}" width="{width:.1f}" rx="3"'
+    low, high = wilson(period.first, period.scored)
+    among = f'<rect class="weak" {bar} y="{_y(three):.1f}" height="{_BOTTOM - _y(three):.1f}"/>'
+    one = f'<rect class="bar" {bar} y="{_y(first):.1f}" height="{_BOTTOM - _y(first):.1f}"/>'
+    counted = f"{period.first} of {period.scored}"
+    says = (
+        f"{period.name}: {period.three} of {period.scored} among the first three",
+        f"{period.name}: {counted} first files correct, 95 % interval {period.interval}",
+    )
     return [
-        f'<rect class="weak" {bar} y="{_y(three):.1f}" height="{_BOTTOM - _y(three):.1f}"/>',
-        f'<rect class="bar" {bar} y="{_y(first):.1f}" height="{_BOTTOM - _y(first):.1f}"/>',
-        text(x, _y(first) + 16, percent(first), "inside", "middle")
+        link(cases.of("three", settled=period.name), says[0], among),
+        link(cases.of("first", settled=period.name), says[1], one),
+        interval(x + width * 0.36, _y(low), _y(high)),
+        text(x - width * 0.1, _y(first) + 16, percent(first), "inside", "middle")
         if first > _ROOM
-        else text(x, _y(max(three, first)) - 6, percent(first), anchor="middle"),
+        else text(x - width * 0.1, _y(max(three, first)) - 6, percent(first), anchor="middle"),
         text(x, _BOTTOM + 18, period.name, "small soft", "middle"),
-        text(x, _BOTTOM + 34, f"{period.first} of {period.scored}", "small soft", "middle"),
+        text(x, _BOTTOM + 34, counted, "small soft", "middle"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from markupsafe import Markup
 
@@ -17,7 +18,7 @@ from bot.server.web.views.answer import Answer, answer
 from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.server.web.views.progress import is_harmless
-from bot.server.web.views.words import line, prose
+from bot.server.web.views.words import Moment, line, moment, prose
 from bot.store.pages.context import RunContext
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
@@ -35,7 +36,7 @@ class Question:
     text: Markup
     reason: Markup
     state: str
-    asked_at: str
+    asked_at: Moment | None
     answer: str
     answered_by: str
     options: tuple[str, ...]
@@ -103,7 +104,7 @@ def page(
     return RunPage(
         open_to_all=shown,
         report=report,
-        answer=answer(report, links, read_record(context.pairs)) if report and shown else None,
+        answer=answer(report, links, read_record(context.pairs, context.judged)) if report and shown else None,
         background=background(context, report, links, issue) if shown else None,
         score=account.scores(report.evaluation) if report else (),
         pieces=_cited(full, gathered, links) if shown else (),
@@ -155,7 +156,7 @@ def _question(asked: AskedQuestion) -> Question:
         text=prose(asked.text),
         reason=prose(asked.reason),
         state=asked.state,
-        asked_at=asked.asked_at.replace("T", " ")[:16],
+        asked_at=moment(datetime.fromisoformat(asked.asked_at).timestamp()),
         answer=line(asked.answer or ""),
         answered_by=line(asked.answered_by or ""),
         options=tuple(line(option) for option in asked.options),

@@ -21,13 +21,17 @@ MOST = 160
 MOST_WIDTH = 400
 """Maximum number of characters of a line of code that are read."""
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)([^`\n]{1,300})`{1,2}(?!`)")
+_LETTER = "A-Za-z0-9_"
+"""Not ``\\w``: Chinese and Japanese prose has no spaces, so its words would become parts of names."""
 _NAME = re.compile(
-    r"(?<![\w$.@/\\-])[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,80}){0,6}[!?]?(?=(\(?))"
+    rf"(?<![{_LETTER}$.@/\\-])[@$]?[A-Za-z_$][{_LETTER}$]{{1,80}}"
+    rf"(?:(?:\.|::|#|->)[A-Za-z_$][{_LETTER}$]{{0,80}}){{0,6}}[!?]?(?=(\(?))"
 )
 _ALONE = re.compile(
-    r"[@$]?[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#|->)[A-Za-z_$~][\w$]{0,80}){0,6}[!?]?(?:<[\w, ]{1,40}>)?(?:\(.{0,120}\)?)?"
+    rf"[@$]?[A-Za-z_$][{_LETTER}$]{{1,80}}(?:(?:\.|::|#|->)[A-Za-z_$~][{_LETTER}$]{{0,80}}){{0,6}}[!?]?"
+    rf"(?:<[{_LETTER}, ]{{1,40}}>)?(?:\(.{{0,120}}\)?)?"
 )
-_CALLED = re.compile(r"(?<![\w$])([A-Za-z_]\w{2,80})\(")
+_CALLED = re.compile(rf"(?<![{_LETTER}$])([A-Za-z_][{_LETTER}]{{2,80}})\(")
 SHORTEST = 4
 """Minimum length of a word in the title that counts as a name only because code in the body contains it."""
 _SPLIT = re.compile(r"\.|::|#|->")

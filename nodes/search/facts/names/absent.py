@@ -6,13 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.changes.releases import last_to_change
 from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.claims import read_claims
+from nodes.search.history.naming import containing, releases
 from nodes.search.history.printed import is_sha
-from nodes.search.history.versions import main_releases, parse_version, read_releases
+from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 MOST, MOST_RELEASES = 3, 2
 MOST_WALKED = 1_500
 """Maximum number of commits whose changes are searched for a name."""
-_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
     r"|wish|undefined|would be (?:nice|great|useful|good)|no such|not found|unknown|does ?n.t exist|no longer exists"
@@ -56,7 +57,7 @@ def _releases(inquiry: FinderInput) -> list[Release]:
     versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
     if not versions:
         return []
-    made = main_releases(read_releases(inquiry.code.repository, inquiry.log.committed_at))
+    made = releases(inquiry.log)
     found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
     return found[:MOST_RELEASES]
 
@@ -69,24 +70,21 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
         return None
     says = f"`{name}` occurs nowhere at this commit; it did in {release.version}"
     between = inquiry.log.between(release.commit, code.sha)
-    gone = _removed(code.repository, name, release.commit, code.sha) if len(between) <= MOST_WALKED else None
+    span = (release.commit, code.sha)
+    gone = last_to_change(code.repository, name, *span) if len(between) <= MOST_WALKED else None
+    gone = gone if gone and _removes(code.repository, gone, name) else None
     change = next(iter(inquiry.log.details([gone])), None) if gone else None
     if change is None:
         return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
-    says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”."
+    later = containing(inquiry.log, change.sha, release)
+    where = f"; {later.version} contains that change" if later else ""
+    says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”{where}."
     return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha)
 
 
 def _held(repository: Repository, sha: str, name: str) -> bool:
     command = ("grep", "-I", "-l", "-w", "-F", "-z", "--max-count=1", "-e", name, sha, "--")
     return is_sha(sha) and bool(repository.cached_output("--no-pager", *command))
-
-
-def _removed(repository: Repository, name: str, start: str, end: str) -> str | None:
-    """Return the commit between two others that removed a name, if it is the last that changed the name's count."""
-    command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{name}", *_PLAIN, end, f"^{start}")
-    found = (repository.cached_output(*command) or b"").decode().split()
-    return found[0] if found and _removes(repository, found[0], name) else None
 
 
 def _removes(repository: Repository, change: str, name: str) -> bool:

@@ -38,6 +38,8 @@ _TYPE = re.compile(
 """A line that declares a type, or a JavaScript function that is named like a type."""
 _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """Names of error classes; the fault is rarely where an error class is defined."""
+_FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\)\s*$")
+"""A macro of one line that only calls another name; the fault is rarely in it."""
 MOST_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MOST = 40
@@ -64,7 +66,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for hit in hits:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
-            strong = _is_strong(hit, listed, most) and not _TYPE.match(fact.text or "")
+            text = fact.text or ""
+            strong = _is_strong(hit, listed, most) and not _TYPE.match(text) and not _FORWARDS.match(text)
             yield replace(fact, strong=strong, in_title=hit.name.in_title)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
@@ -131,15 +134,23 @@ def definition_of(code: Code, name: Name) -> int | None:
         if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
             return None  # the name is a module's, regardless of what defines it
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
+    # Not a second definition: a constructor has the name of its class.
+    rows = [row for row in rows if not _is_constructor(code.index.name_of(row))] or rows
     places = {(int(code.index.def_file[row]), code.index.name_of(row)) for row in rows[:8]}
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
 
+def _is_constructor(symbol: str) -> bool:
+    parts = symbol.split(".")
+    return len(parts) > 1 and parts[-1] == parts[-2]
+
+
 def _is_owner(code: Code, row: int, owner: str) -> bool:
-    """Return whether a qualifier is the definition's class, module, folder or file."""
+    """Return whether a qualifier is the definition's class, module, folder, file or package."""
     around = code.index.name_of(row).split(".")[:-1]
     modules = module_parts(code.path(int(code.index.def_file[row])))
-    return owner in around or owner in modules[-2:]
+    # A package offers names of its modules as its own, such as `package.function`.
+    return owner in around or owner in modules[-2:] or (not around and owner in modules[:2])
 
 
 def _is_marked(hit: _Hit) -> bool:

@@ -37,7 +37,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         return
     found = 0
     for name in names(inquiry.issue)[:20]:
-        pages = _pages(inquiry, name.last) if name.last not in BUILT_IN else []
+        pages = pages_about(inquiry, name.last) if name.last not in BUILT_IN else []
         for number in pages:
             fact = _fact(inquiry, number, name.last)
             if fact and found < MOST:
@@ -46,7 +46,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 break
 
 
-def _pages(inquiry: FinderInput, name: str) -> list[int]:
+def pages_about(inquiry: FinderInput, name: str) -> list[int]:
+    """Return the documentation pages that contain a name, unless they are many."""
     index, files = inquiry.code.index, inquiry.code.holding(name)
     pages = [
         n

@@ -75,7 +75,7 @@ class _Match:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
-    matches = list(_matches(code, texts(issue)))
+    matches = list(find_matches(code, texts(issue)))
     counts = Counter(match.words for match in matches)
     on_trace = own_files(code, issue)
     for match in matches:
@@ -88,7 +88,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             yield fact
 
 
-def _matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
+def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
+    """Yield the literals of the project's own code whose fixed parts are in one of the texts."""
     places = _candidates(code, wanted)
     code.read(number for number, _ in places)
     seen = set()

@@ -89,7 +89,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     has_lost = False
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
-        if _FORWARDS.fullmatch(last_part(frame.function) or ""):
+        if is_forwarding(frame):
             continue
         listed = files_of_frame(code.index.names, frame)
         numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
@@ -100,6 +100,11 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
             has_lost |= found is None
         elif not listed:
             has_lost |= _is_installed(code, frame)
+
+
+def is_forwarding(frame: Frame) -> bool:
+    """Return whether a frame is a decorator's function, which only forwards a call."""
+    return bool(_FORWARDS.fullmatch(last_part(frame.function) or ""))
 
 
 def _is_installed(code: Code, frame: Frame) -> bool:
@@ -171,7 +176,7 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         line = _line_of(code, number, text, span, frame.line or span.start) if text else None
         inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
-        exact = line is not None or (held is not None and _is_call(held, inner))
+        exact = line is not None or (held is not None and is_call(held, inner))
         at = line or inside or span.start
         # Without a function's name, only the number says where the frame is, and numbers change with each version.
         if code.text(number, at) and (exact or last_part(frame.function)):
@@ -204,7 +209,7 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
     return min(same, key=lambda line: abs(line - near)) if same else None
 
 
-def _is_call(text: str, inner: Frame | None) -> bool:
+def is_call(text: str, inner: Frame | None) -> bool:
     """Return whether a line calls the next inner frame, or raises if the frame is the innermost."""
     if inner is None:
         return is_raising(text)

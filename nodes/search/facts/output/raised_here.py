@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.output.frames import MappedFrame
     from nodes.search.facts.witness import Witness
+    from nodes.search.types import Frame
 
 MOST_TRACES = 6
 SHORT_BODY = 8
@@ -76,7 +77,7 @@ def _depth(text: str) -> int:
 
 def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
     code, issue = inquiry.code, inquiry.issue
-    words = _words(issue.trace_text(mapped.trace), mapped)
+    words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
     text = code.text(mapped.number, mapped.line)
     if words is None or text is None or not issue.holds(words):
         return None
@@ -91,9 +92,8 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 
 
-def _words(trace: str, mapped: MappedFrame) -> str | None:
-    """Return the line of the trace that names the frame."""
-    frame = mapped.frame
+def frame_words(trace: str, frame: Frame) -> str | None:
+    """Return the line of the trace that names a frame."""
     name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2]
     for line in trace.split("\n"):
         if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):

@@ -1,0 +1,42 @@
+"""``triage backup``: copy a data directory beside a running server."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from bot.errors import UserError
+
+DATABASES = ("store.db", "checkpoints.db")
+"""The checkpoints come second: a run may be further there than in the store, as after a kill, and not the reverse."""
+SECRETS = ("app.json", "session-secret")
+
+
+@click.command("backup")
+@click.argument("folder", type=click.Path(path_type=Path))
+def command(*, folder: Path) -> None:
+    """Copy the data directory's databases and secrets to a new FOLDER.
+
+    A server may run at the same time. The copy is a data directory: `TRIAGE_DATA_DIR` may name it, or a copy of it.
+    Mirrors are left out, because they can be fetched again. For DATABASE_URL use `pg_dump`.
+    """
+    from bot.settings import load_settings  # noqa: PLC0415  --help needs no settings
+    from bot.store.databases.database import StoreError  # noqa: PLC0415  as above
+    from bot.store.databases.sqlite import copy_database  # noqa: PLC0415  as above
+
+    settings = load_settings()
+    if settings.database_url is not None:
+        raise UserError("the data is in DATABASE_URL's database: pg_dump --format=custom makes its backup")
+    data = settings.triage_data_dir
+    if not (data / DATABASES[0]).exists():
+        raise UserError(f"there is no {data / DATABASES[0]}: set TRIAGE_DATA_DIR to the server's")
+    try:
+        folder.mkdir(mode=0o700)
+        found = [name for name in (*DATABASES, *SECRETS) if (data / name).exists()]
+        for name in found:
+            (copy_database if name in DATABASES else shutil.copy2)(data / name, folder / name)
+    except (OSError, StoreError) as error:
+        raise UserError(f"no complete backup in {folder}: {getattr(error, 'strerror', None) or error}") from error
+    click.echo(f"{folder}: {', '.join(found)}")

@@ -1,0 +1,1 @@
+"""The languages of comments: catalogues of sentences, their translation, and the language of an issue."""

@@ -1,0 +1,79 @@
+"""Recognise the language in which an issue is written, from its prose only."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from bot.report.languages.catalogue import LANGUAGES
+
+LONGEST = 8_000
+"""Characters of an issue that are read."""
+ENOUGH = 4
+"""Minimum number of different common words of a language, and of occurrences, that identify it."""
+CLEAR = 2
+"""How many times as many common words a language must have as the next one."""
+_LEAST_CHARACTERS = 10
+_NOT_PROSE = re.compile(
+    r"<!--.{0,4000}?-->|(?:^|\n)[ \t]{0,3}(?:```|~~~).*?(?:\n[ \t]{0,3}(?:```|~~~)|\Z)|`[^`\n]{1,400}`"
+    r"|https?://\S{1,900}|<[^<>\n]{1,400}>|^[ \t]{0,3}(?:>|#{1,6}\s|\*\*)[^\n]*|^(?: {4}|\t)[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+"""Comments, code, addresses, mark-up, quoted lines, and the headings that an issue form writes in its own language."""
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_KANA = re.compile(r"[\u3041-\u30fa]")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_TRADITIONAL = re.compile("[這個們來時沒說為後會過對開關問題嗎錯誤請網頁檔執]")
+_SIMPLIFIED = re.compile("[这个们来时没说为后会过对开关问题吗错误请网页档执]")
+_COMMON = {
+    "en": """the of to and is in it that this with for not on be as are when i you but if have was can from my there
+    does should would what after""",
+    "de": """der die das und ist nicht ich ein eine mit auf für wenn den dem des zu auch beim wird werden aber oder kann
+    sich nach von wie bei es im einen einer habe hat""",
+    "es": """el los las una del por con para cuando está pero como al lo más esto este esta sin hay son muy si no se que
+    de en la un es y me mi""",
+    "fr": """le les des une du est pas pour avec dans sur je il ce que qui ne et en la de un quand mais nous vous cette
+    au aux se""",
+    "pt": """o os as uma do da dos das não com para por quando mas como ao mais isto este esta sem há são muito se que
+    de em no na um é e eu meu""",
+    "it": """il lo gli una del della di che non con per quando ma come al più questo questa senza sono molto se in la
+    un è e mi ho""",
+    "nl": "de het een en is niet ik met voor op als van dat dit deze maar of kan wordt zijn ook bij naar te er",
+}
+"""Frequent words, also of languages without a catalogue: Portuguese shares many with Spanish."""
+_WORDS = {language: frozenset(words.split()) for language, words in _COMMON.items()}
+
+
+def language_of(title: str, body: str) -> str | None:
+    """Return the language of an issue; None if it is too short, unclear, or in a language without a catalogue.
+
+    Args:
+        title: the issue's title.
+        body: its body as Markdown; code, quotes, addresses and headings are not read.
+    """
+    prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{body[:LONGEST]}")
+    words = [word.casefold() for word in _WORD.findall(prose)]
+    return _by_script(prose, words) if _HAN.search(prose) or _KANA.search(prose) else _by_words(words)
+
+
+def _by_script(prose: str, words: list[str]) -> str | None:
+    """Return Chinese or Japanese, if as much is written in it as in Latin letters."""
+    kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
+    latin = sum(word.isascii() for word in words)
+    # A word of either language has about two characters.
+    if kana + han < max(_LEAST_CHARACTERS, 2 * latin) or len(_HANGUL.findall(prose)) > han + kana:
+        return _by_words(words)
+    if kana * 5 >= han:
+        return "ja"
+    return "zh" if len(_SIMPLIFIED.findall(prose)) >= len(_TRADITIONAL.findall(prose)) else None
+
+
+def _by_words(words: list[str]) -> str | None:
+    seen = Counter(words)
+    found = {language: [word for word in common if seen[word]] for language, common in _WORDS.items()}
+    counts = {language: sum(seen[word] for word in common) for language, common in found.items()}
+    best, second = sorted(counts, key=lambda language: (-counts[language], language))[:2]
+    if min(len(found[best]), counts[best]) < ENOUGH or counts[best] < len(words) / 10:
+        return None
+    return best if best in LANGUAGES and counts[best] >= CLEAR * counts[second] else None

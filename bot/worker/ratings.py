@@ -1,0 +1,47 @@
+"""Reads people's 👍 and 👎 on recent reports: GitHub sends no delivery for reactions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from bot.errors import BotError, RefusedError
+from bot.ports import GitHubPort, Judgement, Permission, RepositoryRef
+from bot.store.runs.feedback import Feedback
+from bot.store.runs.outcomes import Unrated
+from bot.store.tables import Store
+
+WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
+"""Seconds after its publication for which a report is read, and between two readings of it."""
+MOST, MOST_PEOPLE = 50, 5
+"""Reports of one round, and people of one report whose permission is asked for."""
+
+logger = logging.getLogger(__name__)
+
+
+async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
+    """Store the reactions to recent reports, those read longest ago first. Returns the number of reports read.
+
+    Only reactions of people with at least the triage permission are stored, as with ``/triage right``.
+    """
+    due = await store.outcomes.unrated(within=WITHIN, pause=PAUSE, most=MOST)
+    for one in due:
+        try:
+            found = await _ratings(github_for(one.ref.repository), one)
+        except RefusedError:
+            found = []  # archived or no longer accessible: nothing can be read there
+        except BotError as error:
+            logger.info("%s", error, extra={"action": "not_rated", "repository": one.ref.repository.key})
+            continue
+        await store.outcomes.keep_ratings(one, found)
+    return len(due)
+
+
+async def _ratings(github: GitHubPort, one: Unrated) -> list[Feedback]:
+    # GitHub's times have whole seconds.
+    ratings = [rating for rating in await github.ratings(one.comment_id) if rating.at >= int(one.published_at)]
+    return [
+        Feedback("reaction", rating.login, Judgement(right=rating.up), rating.at)
+        for rating in ratings[:MOST_PEOPLE]
+        if await github.permission(rating.login) >= Permission.TRIAGE
+    ]

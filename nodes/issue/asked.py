@@ -1,0 +1,87 @@
+"""The questions that an issue asks, and which facts answer them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from nodes.search.facts import Fact
+from nodes.search.facts.types import Kind
+
+LONGEST = 20_000
+"""Characters of an issue that are read."""
+MOST = 5
+"""Maximum number of questions of one issue."""
+_LONGEST_SENTENCE = 400
+_NOT_ASKED = re.compile(
+    r"(?:^|\n)[ \t]{0,3}(?:```|~~~).*?(?:\n[ \t]{0,3}(?:```|~~~)|\Z)|<!--.{0,4000}?-->"
+    r"|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+"""Code blocks, comments and quoted lines."""
+_BEGINS = re.compile(r"(?:how|where|what|which|is\s{1,3}there)\b", re.IGNORECASE)
+_ENDS = re.compile(r"(?<=[?!.])\s|\n")
+_CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
+    (
+        re.compile(
+            r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
+            r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
+            re.IGNORECASE,
+        ),
+        ("defined_once",),
+    ),
+    (
+        re.compile(
+            r"\bhow\s{1,3}(?:do|does|can|could|should|would|to|is|are)\b.{0,120}\b(?:set|configure|enable|disable|change|turn"
+            r"|specify|override|pass|adjust|increase|limit|use|used|add|customi[sz]e|define)\b"
+            r"|\b(?:which|what)\s{1,3}(?:is\s{1,3}the\s{1,3})?(?:option|setting|flag|parameter|argument|variable|default|key)s?\b"
+            r"|\bis\s{1,3}there\s{1,3}(?:an?y?\s{1,3})?(?:option|setting|flag|parameter|way|doc\w*)\b",
+            re.IGNORECASE,
+        ),
+        ("documented_here", "default_here", "read_here"),
+    ),
+    (
+        re.compile(
+            r"\bwhat\s{1,3}(?:does|do|is|are)\b.{0,120}|\bhow\s{1,3}(?:does|do)\b.{0,80}\bwork\b|\bdocument(?:ed|ation)\b",
+            re.IGNORECASE,
+        ),
+        ("documented_here",),
+    ),
+)
+"""What a question can ask for, and the kinds of facts that state it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, and the kinds of facts that would answer it."""
+
+    sentence: str
+    kinds: tuple[Kind, ...]
+
+    def is_answered_by(self, fact: Fact) -> bool:
+        """Return whether a fact states what the question asks about a name that the question contains."""
+        if fact.kind not in self.kinds or not fact.words:
+            return False
+        return re.search(rf"(?<![\w.-]){re.escape(fact.words)}(?![\w-])", self.sentence) is not None
+
+
+def questions(title: str, body: str) -> tuple[Asked, ...]:
+    """Return the questions of an issue that facts can answer, in order; a title that begins like one needs no mark."""
+    title = " ".join(title[:300].split())
+    mark = "?" if _BEGINS.match(title) and not title.endswith("?") else ""
+    text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', body[:LONGEST])}"
+    sentences = (one.strip() for one in _ENDS.split(text) if one.rstrip().endswith("?"))
+    asked = (_asked(one) for one in sentences if len(one) <= _LONGEST_SENTENCE)
+    return tuple(islice((one for one in asked if one.kinds), MOST))
+
+
+def answers(fact: Fact, asked: Sequence[Asked]) -> bool:
+    """Return whether a fact answers one of these questions."""
+    return any(one.is_answered_by(fact) for one in asked)
+
+
+def _asked(sentence: str) -> Asked:
+    kinds = (kind for pattern, kinds in _CAN_BE_ASKED if pattern.search(sentence) for kind in kinds)
+    return Asked(sentence, tuple(dict.fromkeys(kinds)))

@@ -1,0 +1,89 @@
+"""Find the commits whose messages name an issue, and the releases that contain a commit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.history.mainline import references
+from nodes.search.history.printed import checked
+from nodes.search.history.versions import main_releases, parse_tag, read_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.history.log import Log
+    from nodes.search.history.types import Commit
+    from nodes.search.history.versions import Release, Releases
+
+MOST, MOST_READ = 4, 60
+"""Maximum number of commits that are returned, and of messages that are read."""
+_PULL = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge pull request #(\d{1,9})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NamingCommit:
+    """A commit whose message names an issue."""
+
+    sha: str
+    subject: str
+    committed: int
+    """Seconds since 1970."""
+    closes: bool
+    """Whether the message says that the commit fixes or closes the issue."""
+    pull: int | None = None
+    """The pull request that contained the commit, if the first line of its message ends with or begins with it."""
+    release: str = ""
+    """The first final release that contains the commit; empty if none does."""
+
+
+def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
+    """Return the latest commits of a history that name an issue, without those that were reverted.
+
+    Args:
+        log: the history.
+        number: the issue's number.
+        project: owner/name, to recognise references that include it.
+        since: when the issue was opened (seconds since 1970); earlier commits mean another issue, as of an old tracker.
+    """
+    found = (commit for commit in log.mentioning([str(number)], MOST_READ) if commit.committed >= since)
+    named = (commit for commit in found if re.search(rf"(?<![\w&])#{number}(?!\w)", _message(commit)))
+    return tuple(one for one, _ in zip(_read(log, named, number, project), range(MOST), strict=False))
+
+
+def _read(log: Log, commits: Iterator[Commit], number: int, project: str) -> Iterator[NamingCommit]:
+    for commit in commits:
+        if commit.is_bot or commit.subject.startswith("Revert ") or log.is_reverted(commit.sha):
+            continue
+        closes = number in references(_message(commit), project).closes
+        pulled = _PULL.search(commit.subject)
+        pull = int(pulled[1] or pulled[2]) if pulled else None
+        later = containing(log, commit.sha)
+        yield NamingCommit(
+            commit.sha,
+            commit.subject,
+            commit.committed,
+            closes,
+            pull if pull != number else None,
+            str(later.version) if later else "",
+        )
+
+
+def _message(commit: Commit) -> str:
+    return f"{commit.subject}\n\n{commit.body}"
+
+
+def releases(log: Log) -> Releases:
+    """Return the project's releases that were made before the commit that is read."""
+    return main_releases(read_releases(log.repository, log.committed_at))
+
+
+def containing(log: Log, change: str, after: Release | None = None) -> Release | None:
+    """Return the first final release whose tag contains a change, at most those after another release."""
+    printed = log.repository.cached_output(
+        "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
+    )
+    tags = {line for line in (printed or b"").decode("utf-8", "surrogateescape").split("\n") if parse_tag(line)}
+    final = (one for one in releases(log).all if not one.version.is_prerelease)
+    return next((one for one in final if one.tag in tags and (after is None or one.version > after.version)), None)

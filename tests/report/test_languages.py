@@ -1,0 +1,257 @@
+"""The languages of comments: catalogues, translation and its round trip, and the language of an issue."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.report.comment.alert import alert_comment
+from bot.report.comment.answer_reply import answer_reply
+from bot.report.comment.markdown import VISIBLE_WORDS
+from bot.report.comment.sticky import (
+    QUESTION_WORDS,
+    question_reply,
+    reminder,
+    report_comment,
+    visible_words,
+    waiting_comment,
+)
+from bot.report.comment.thread import with_time, without_time
+from bot.report.languages.catalogue import LANGUAGES, catalogue
+from bot.report.languages.detect import language_of
+from bot.report.languages.translate import known_language, read_back, translate
+from bot.report.sanitise import prose
+from bot.report.wording import LEAKED, SECURITY
+from bot.report.words import all_words
+from bot.worker.commands import COMMANDS
+from bot.worker.commands.help import WHO, table
+from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING
+from tests.report.reports import SECURITY as SECURITY_REPORT
+from tests.report.test_sticky import ANSWERED, BASE, DUPLICATE, OPEN, STATE, THREAD, VARIANTS
+
+GOLDEN = Path(__file__).parent / "golden" / "languages"
+OTHERS = LANGUAGES[1:]
+ENGLISH = catalogue("en").sentences
+PATH, LINE = "parser/lexer.py", 12
+FACTS = (
+    replace(
+        FOUND.facts[0],
+        says="`ParseError` passes through `Lexer.scan`; this line is its innermost frame in the project's own code.",
+    ),
+    replace(FOUND.facts[1], says="It runs only under this condition: `while self.open:`."),
+    *FOUND.facts[2:],
+)
+REPORT = FOUND.model_copy(
+    update={
+        "facts": FACTS,
+        "verdict": FACTS[0].says,
+        "how_to_confirm": "Repeat what the report describes with a breakpoint at `parser/lexer.py:12`; "
+        "if it is never reached, the cause is elsewhere.",
+        "severity_reason": "The report mentions a hang: “It hangs on {0} open quote”.",
+        "tried": (
+            "Read the issue: 1 stack trace, no error message.",
+            "Searched the code: 4 places strong enough to consider.",
+            "Compared with 12 earlier issues: 1 of them duplicates or similar.",
+        ),
+        "related": (
+            DUPLICATE.model_copy(update={"state": "open", "why": "the same crash, ParseError in scan"}),
+            DUPLICATE.model_copy(
+                update={"reference": "#99", "relation": "related", "title": "{code} is called here, in {place}.",
+                        "why": "title and text share words that are rare in issues"}
+            ),
+        ),
+        "notes": ("Earlier issues could not be read: no answer",),
+    }
+)  # fmt: skip
+LONG = replace(
+    THREAD, run=2, questions=(ANSWERED,), news="after an answer", limited=("model calls for this repository today",),
+)  # fmt: skip
+_LAST_VALID = "Until it is fixed, the last valid version applies."
+_SAMPLES = {
+    "code": "`a`", "url": "https://github.example/o/r/issues/1", "quote": "“b {c}”", "ref": "[`#1`](https://g.example/1)",
+    "n": "12", "word": "2.3.2", "names": "`a`, `b`", "lines": "L1-L3, L5", "item": "`#9` (open) “t”", "text": "a text",
+    "part": "`x` → y", "parts": "some; made 3 weeks before the commit read", "known": "high", "place": "this file",
+}  # fmt: skip
+_EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:[.-]L?\d+)*")
+
+
+def filled(key: str) -> str:
+    """Return an English sentence with a sample in each placeholder."""
+    sentence = ENGLISH[key]
+    words = dict(_SAMPLES, known="importing") if key.startswith("activity.") else _SAMPLES
+    return sentence.fill({name: words[name.partition(".")[0]] for name in sentence.names})
+
+
+def width(text: str) -> int:
+    """Return the number of columns that a text takes in a fixed-width font."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def english_lines(markdown: str) -> Iterator[str]:
+    """Yield the lines outside code blocks that have words besides code, links, addresses and quotes."""
+    plain = re.sub(r"(`{3,})\n.*?\n\1", "", markdown, flags=re.DOTALL)
+    for line in plain.split("\n"):
+        if re.search(r"[A-Za-z]{3}", re.sub(rf"{_EXACT.pattern}|\[[^\]]*\]|</?\w+>|<!--.*?-->|#\w+", "", line)):
+            yield line
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_catalogue_has_the_sentences_and_placeholders_of_the_english_one(language: str) -> None:
+    theirs = catalogue(language).sentences
+    assert list(theirs) == list(ENGLISH)
+    marks = re.compile(r"[*`\[\]<>#@\\{}|]|https?:|\]\(")
+    for key, english in ENGLISH.items():
+        text = theirs[key].text
+        assert sorted(theirs[key].names) == sorted(english.names), key
+        assert sorted(marks.findall(text)) == sorted(marks.findall(english.text)), key
+        assert text == text.strip()
+    assert len({re.sub(r"\.\w+\}", "}", one.text) for one in theirs.values()}) >= len(
+        {re.sub(r"\.\w+\}", "}", one.text) for one in ENGLISH.values()}
+    )
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_is_much_longer_than_the_english_one(language: str) -> None:
+    shown = {key: (width(one.text), width(ENGLISH[key].text)) for key, one in catalogue(language).sentences.items()}
+    assert {key: both for key, both in shown.items() if both[0] > max(1.6 * both[1], both[1] + 12)} == {}
+    assert sum(own for own, _ in shown.values()) < 1.25 * sum(english for _, english in shown.values())
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_sentence_is_translated_and_read_back(language: str) -> None:
+    for key in ENGLISH:
+        english = filled(key)
+        told = translate(english, language)
+        assert told != english or catalogue(language).sentences[key].text == ENGLISH[key].text, key
+        assert read_back(told, language) == english, key
+        assert sorted(_EXACT.findall(told)) == sorted(_EXACT.findall(english)), key
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_golden_in_each_language_and_the_facts_that_a_reader_gets_back(language: str) -> None:
+    told = report_comment(REPORT, replace(LONG, language=language))
+    golden = GOLDEN / f"{language}.md"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(told)
+    assert told == golden.read_text()
+    assert visible_words(told, replace(THREAD, language=language).words) <= VISIBLE_WORDS
+    english = report_comment(REPORT, LONG)
+    assert set(english_lines(told)) & set(english_lines(english)) == set()
+    if visible_words(english) + 20 < VISIBLE_WORDS:
+        assert read_back(told, language) == english
+        assert sorted(_EXACT.findall(told)) == sorted(_EXACT.findall(english))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_whatever_else_is_posted_is_in_the_language_too(language: str) -> None:
+    thread = replace(THREAD, language=language, questions=(OPEN,))
+    url = f"{BASE}/issues/12#issuecomment-5"
+    posted = {
+        "question": question_reply(thread, OPEN.question_id, url),
+        "waiting": waiting_comment(STATE, thread),
+        "reminder": reminder(thread, OPEN, url),
+        "reply": answer_reply(None, REPORT, thread, OPEN.question_id, url),
+        "no place": answer_reply(REPORT, NOTHING, thread, OPEN.question_id, url),
+        "security": report_comment(SECURITY_REPORT, thread),
+        "feature": report_comment(FEATURE, thread),
+        "no finding": report_comment(NOTHING, replace(thread, questions=())),
+        "first place": report_comment(FIRST_PLACE, replace(thread, questions=(), follows=True)),
+        "alert": alert_comment("f" * 16, 3, tuple(range(2, 14)), language),
+        "help": translate(table((kind, WHO["author"]) for kind in COMMANDS.values()), language),
+        "leaked": translate(LEAKED, language),
+        "note": report_comment(REPORT, replace(thread, questions=(), config_note=f"`a.yml`, line 4. {_LAST_VALID}")),
+    }
+    assert {name: list(english_lines(text)) for name, text in posted.items() if known_english(text)} == {}
+    for name in ("question", "waiting", "reminder"):
+        assert visible_words(posted[name], thread.words) <= QUESTION_WORDS
+
+
+def known_english(text: str) -> bool:
+    """Return whether a line of a text is one that a catalogue could translate."""
+    return any(translate(line, "de") != line and translate(line, "ja") != line for line in text.split("\n"))
+
+
+def test_the_reporters_part_is_in_another_language_than_the_maintainers() -> None:
+    first = report_comment(FIRST_PLACE, replace(THREAD, reporter_language="es"))
+    assert "**The search ranks `parser/lexer.py` first;" in first
+    assert "Para quien informó: añada la versión con la que ocurre." in first
+    assert "<summary>For maintainers: evidence" in first
+    assert "decide un mantenedor" in first
+    asked = waiting_comment(STATE, replace(THREAD, questions=(OPEN,), language="de", reporter_language="en"))
+    assert "One question before a place can be named." in asked
+    assert "<summary>Für Maintainer: warum gefragt wird</summary>" in asked
+    assert report_comment(SECURITY_REPORT, replace(THREAD, reporter_language="ja")).count(SECURITY) == 0
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR", "zh-TW", "xx"])
+def test_a_language_without_a_catalogue_changes_no_byte(language: str) -> None:
+    for name, text in VARIANTS.items():
+        assert translate(text, language) == text, name
+    assert known_language(language) == "en"
+    assert known_language("zh-CN") == "zh"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.tried("placeholders and catalogue sentences in foreign text")
+def test_foreign_text_is_repeated_and_never_formatted(language: str) -> None:
+    foreign = "{code} {0.__class__} {part} %s is called here, in this file; it was closed. {place}"
+    sentence = "Nothing more is needed from the reporter."
+    question = replace(ANSWERED, text=f"Is it {foreign}?", answer=sentence)
+    told = report_comment(
+        NOTHING.model_copy(
+            update={"suspect_changes": (REPORT.suspect_changes[0].model_copy(update={"title": foreign}),)}
+        ),
+        replace(THREAD, language=language, questions=(question,)),
+    )
+    assert f"“{prose(foreign)}”" in told
+    assert prose(f"Is it {foreign}?") in told
+    assert f": {sentence}" in told
+    fenced = f"```\n{sentence}\n```"
+    assert translate(fenced, language) == fenced
+    assert len(translate("- **x** “y” — " * 400, language)) == len("- **x** “y” — " * 400)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_time_in_the_last_line_is_found_in_each_language(language: str) -> None:
+    body = report_comment(REPORT, replace(THREAD, language=language))
+    sent = with_time(body, "2026-01-01 10:02")
+    assert "2026-01-01 10:02 UTC</sub>" in sent
+    assert without_time(sent) == body
+
+
+def test_three_characters_of_an_unspaced_script_count_as_one_word() -> None:
+    assert all_words("修复在 `a.py` 中。") == 3
+    assert all_words("one two") == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "language"),
+    [
+        ("Absturz beim Öffnen", "Wenn ich die Datei öffne, stürzt das Programm ab und es ist nicht zu retten.", "de"),
+        (
+            "更新后无法使用",
+            "升级到最新版本之后，程序启动时会报错，请帮忙看一下。\n```\nError: it is not there\n```",
+            "zh",
+        ),
+        ("No me funciona", "Hola, lo instalé ayer y no me funciona. Se cierra al abrir el archivo.", "es"),
+        ("起動しません", "最新版に更新したら、ファイルを開くときにエラーになります。", "ja"),
+        ("It does not start", "After the update it does not start when I open the file.", "en"),
+        ("Não funciona", "Depois da atualização o programa não abre mais os arquivos, e não há erro em um log.", None),
+        ("Ne marche pas", "Le programme ne marche pas avec les fichiers que je lui donne dans une boucle.", None),
+        ("更新後無法使用", "升級到最新版本之後，程式啟動時會報錯，請幫忙看一下這個問題。", None),
+        ("Crash", "```\nder die das und ist nicht ich ein eine mit\n```\n> der die das und ist nicht ich\n", None),
+        ("Fehler", "kaputt", None),
+        ("Error with the 文件 dialog", "When I open it, the dialog shows 文件不存在 and is not usable for me.", "en"),
+        ("", "", None),
+    ],
+    ids=["de", "zh", "es", "ja", "en", "pt", "fr", "traditional", "code-and-quotes", "short", "mixed", "empty"],
+)
+def test_the_language_of_an_issue(title: str, body: str, language: str | None) -> None:
+    assert language_of(title, body) == language

@@ -1,0 +1,66 @@
+"""What a comment says of a release that the report names, of intention, and of pull requests."""
+
+from __future__ import annotations
+
+from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer
+from bot.report.comment.sticky import visible_words
+from bot.report.intent import intent_of
+from nodes.report import RelatedChange
+from nodes.search.facts import Fact
+from tests.report.reports import FOUND, RAISED, SHA
+
+NO_LINE = "No line of the code could be tied to this report."
+OLD, CHANGE = "b" * 40, "c0ffee12" * 5
+SINCE = Fact(
+    "changed_since",
+    f"The report's trace passes through this line of 1.2.0; `{CHANGE[:10]}` “Close strings” changed it, and 1.3.0 "
+    "contains that change.",
+    words="lexer.py, line 9",
+    path="parser/strings.py",
+    line=9,
+    text="    while open_quote:",
+    sha=OLD,
+    change=CHANGE,
+)
+SAID = Fact(
+    "intended", "A comment in `scan` says: “By design.”", path="parser/lexer.py", line=11, text="# By design.",
+    symbol="scan", follows=("parser/lexer.py", 12),
+)  # fmt: skip
+
+
+def test_a_changed_line_of_the_named_release_is_visible_with_its_commit_whatever_is_claimed() -> None:
+    renderer = MarkdownRenderer(repository="octo/parser")
+    for update in ({}, {"statement": "ranked", "headline": None, "root_cause": None, "verdict": NO_LINE}):
+        text = renderer.comment(FOUND.model_copy(update={"facts": (*FOUND.facts, SINCE), **update}))
+        visible = text.partition("<details>")[0]
+        assert (
+            f"[`{CHANGE[:10]}`](https://github.com/octo/parser/commit/{CHANGE}) “Close strings” changed it" in visible
+        )
+        assert f"/blob/{OLD}/parser/strings.py#L9-L9" in visible
+        assert visible_words(text) <= VISIBLE_WORDS
+    assert "No line of the code" not in visible
+
+
+def test_the_verdict_on_intention_rests_on_a_fact() -> None:
+    def verdict(*facts: Fact) -> str:
+        return intent_of(FOUND.model_copy(update={"facts": facts}))[0]
+
+    purpose = Fact("raised_on_purpose", "`scan` does nothing but raise.", follows=("parser/lexer.py", 12))
+    assert verdict(RAISED).startswith("probably a bug")
+    assert verdict(RAISED, purpose).startswith("unclear")
+    assert verdict(RAISED, purpose, SAID) == "may be intended"
+    assert intent_of(FOUND.model_copy(update={"kind": "question"}))[0] == ""
+    folded = MarkdownRenderer(repository="octo/parser").comment(FOUND.model_copy(update={"facts": (RAISED, SAID)}))
+    assert "**Bug or intended:** may be intended: A comment in `scan` says: “By design.” [`lexer.py` L11]" in folded
+
+
+def test_pull_requests_notify_nobody_and_commits_are_linked() -> None:
+    changes = (
+        RelatedChange(reference="#45", state="open", title="Close strings (#45)", why="changes `lexer.py`"),
+        RelatedChange(reference=CHANGE, state="merged", title="Close strings", why="its message names this issue"),
+    )
+    text = MarkdownRenderer(repository="octo/parser").comment(FOUND.model_copy(update={"changes": changes}))
+    assert "- `#45` (open) “Close strings" in text
+    assert f"[`{CHANGE[:7]}`](https://github.com/octo/parser/commit/{CHANGE}) (merged)" in text
+    assert "(#45)" not in text
+    assert SHA in text

@@ -1,0 +1,146 @@
+"""A backfill's plan compared with what is then written, and its resumption after a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.cli.backfill.plan import Plan, PlannedIssue, describe
+from bot.ports import Issue, IssueRef
+from bot.settings.repository import RepositoryConfig
+from bot.store.runs.usage import RunCost
+from bot.worker.dispatch.attempts import Attempts
+from bot.worker.dispatch.outage import Outage
+from tests.cli.process import command, environment, triage
+from tests.github_server import private_key, serve_github
+from tests.github_world import APP_ID
+from tests.limits.test_admission import Stage, staged
+from tests.preloaded import Forked
+from tests.serve.conftest import BODY, TITLE
+
+HOSTILE = f"{TITLE} \x1b[31m</td><b>"
+
+
+def beside(stage: Stage, folder: Path) -> dict[str, str]:
+    """Return the settings of a command that uses the same store."""
+    return {
+        "GITHUB_APP_ID": str(APP_ID),
+        "GITHUB_PRIVATE_KEY": private_key(),
+        "GITHUB_WEBHOOK_SECRET": "secret",
+        "GITHUB_API_URL": stage.github.url,
+        "GITHUB_SERVER_URL": stage.github.url,
+        "TRIAGE_DATA_DIR": str(folder / "data"),
+        "TRIAGE_BRAIN": "rules",
+    }
+
+
+async def test_what_is_planned_is_written_once_although_the_command_is_killed(tmp_path: Path) -> None:
+    with serve_github() as github:
+        async with staged(github, tmp_path) as stage:
+            repo, settings = stage.repo, beside(stage, tmp_path)
+            repo.labels.add("bug")
+            repo.files[".github/triage.yml"] = "earlier_issues: false\n"
+            await stage.worker.store.installations.add([stage.ref(1).repository])
+            for title in (TITLE, HOSTILE, TITLE, TITLE):
+                github.world.open_issue(repo, title, BODY)
+            repo.issues[4]["locked"] = True
+            github.world.comment(repo, 1, "me too")
+            page = tmp_path / "plan.html"
+
+            async def run(*more: str) -> subprocess.CompletedProcess[str]:
+                return await asyncio.to_thread(triage, tmp_path, "backfill", "octo/feedbox", *more, **settings)
+
+            dry = await run("--html", str(page))
+            assert [line.split()[0] for line in dry.stdout.splitlines()] == ["#3", "#2", "#1"]
+            assert "\x1b" not in dry.stdout
+            plan = dry.stderr
+            assert "3 issues of the newest 4 open ones to triage\n" in plan
+            assert "left alone: 1, because the conversation is locked\n" in plan
+            assert "writes to GitHub: 6 to 12 (mode comment, at most 4 for an issue)\n" in plan
+            assert "reads from GitHub: up to 16," in plan
+            text = page.read_text(encoding="utf-8")
+            assert ("<b>" in text, "&lt;/td&gt;&lt;b&gt;" in text, text.count("<tr><td>")) == (False, True, 4)
+            assert "left alone: the conversation is locked" in text
+            assert [call for call in github.asked("POST") if "access_tokens" not in call.path] == []
+            words = command("backfill", "octo/feedbox", "--write")
+            with Forked(
+                words,
+                env=environment(**settings),
+                cwd=tmp_path,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ) as process:
+                first = await asyncio.to_thread(process.stdout.readline)
+                process.kill()
+            assert first.split()[0] == b"#3"
+            second = await run("--write")
+            resumed = re.search(r"resumes: 0 triaged before, (\d) queued already\n", second.stderr)
+            assert resumed is not None, second.stderr
+            assert len(second.stdout.splitlines()) == 3 - int(resumed[1])
+            github.calls.clear()
+            attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
+            while (job := await stage.worker.jobs.claim("run", "us")) is not None:
+                await attempts.make(job)
+            calls = [call for call in github.calls if "access_tokens" not in call.path]
+            assert sum(call.method != "GET" for call in calls) == 12
+            assert 16 - 3 <= sum(call.method == "GET" for call in calls) <= 16
+            assert [len(github.world.reports(repo, number)) for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
+            third = await run("--write")
+            assert "0 issues of the newest 4 open ones to triage\nresumes: 3 triaged before, 0 queued" in third.stderr
+            assert third.stdout == ""
+
+
+def planned(number: int, config: RepositoryConfig | None = None) -> Plan:
+    ref = IssueRef("github.com", 7, 9, "octo", "parser", 1)
+    issue = Issue(
+        ref,
+        "It fails",
+        "",
+        1,
+        "rita",
+        author_is_bot=False,
+        state="open",
+        locked=False,
+        labels=(),
+        url="",
+        updated_at="",
+        is_pull_request=False,
+        comments=250,
+    )
+    issues = (PlannedIssue(issue, "to triage"),) * number
+    return Plan("octo/parser", issues, config or RepositoryConfig(), False, "", None, 40, None)
+
+
+@pytest.mark.parametrize(
+    ("number", "least"),
+    [
+        pytest.param(25, "some seconds for 75 ", id="a-minute-s"),
+        pytest.param(26, "1 min for 78 ", id="next-minute"),
+        pytest.param(160, "6 min for 480 ", id="an-hour-s"),
+        pytest.param(1_000, "6 h 1 min for 3000 ", id="hours"),
+    ],
+)
+def test_time_at_the_write_limit(number: int, least: str) -> None:
+    assert f"time: at least {least}writes, at 480 an hour" in describe(planned(number))
+
+
+def test_modes_models_and_limits_have_their_costs() -> None:
+    label = replace(planned(2, RepositoryConfig(mode="label", earlier_issues=False)), has_labels=True)
+    assert "writes to GitHub: 0 to 2 (mode label, at most 1 for an issue)" in describe(label)
+    assert "reads from GitHub: up to 16, of 5000 an hour" in describe(label)
+    dry = describe(planned(2, RepositoryConfig(mode="dry-run")))
+    assert "writes to GitHub: 0 to 0 (mode dry-run, at most 0 for an issue)" in dry
+    assert "model: none, rules judge" in dry
+    model = replace(planned(10), model="gpt-4o", most_a_day=4)
+    lines = describe(model)
+    assert "writes to GitHub: 20 to 40 (mode comment, at most 4 for an issue)" in lines
+    assert "limit: 4 runs a day, so 3 days" in lines
+    assert lines[-1].endswith("no earlier run tells what one costs (docs/cost.md has measurements); at most 400 calls")
+    known = describe(replace(model, spent=RunCost(4, 26, 60_000, 1_000_000), most_calls=None))
+    assert known[-1] == "model gpt-4o: about 65 calls, 150,000 tokens, $2.50, as in the last 4 runs with a model"

@@ -1,0 +1,82 @@
+"""Reactions to reports: who counts, which report they are about, and how often they are read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.ports import IssueRef
+from bot.report.record import ENOUGH, read_record
+from bot.settings import Settings
+from bot.settings.server import ServerSettings
+from bot.store.runs.feedback import read_feedback
+from bot.worker.ratings import PAUSE, WITHIN
+from bot.worker.tools import open_tools
+from bot.worker.upkeep import run_upkeep_round
+from tests.github_server import private_key, serve_github
+from tests.github_world import APP_ID, BOT, Json, person
+from tests.web.stored import COMMENT, Ran, ran
+
+
+def reaction(user: Json | str, content: str, at: float) -> Json:
+    """Return a reaction as GitHub lists it."""
+    given = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"user": person(user) if isinstance(user, str) else user, "content": content, "created_at": given}
+
+
+async def test_reactions_of_maintainers_to_a_report_are_judgements_of_it(tmp_path: Path) -> None:
+    with serve_github() as github:
+        settings = Settings(triage_data_dir=tmp_path, github_api_url=github.url, github_server_url=github.url)
+        async with open_tools(ServerSettings(settings, APP_ID, private_key(), (b"secret",))) as given:
+            world, store = github.world, given.store
+            repo = world.repository("octo/parser")
+            repo.permissions |= {"lee": "triage", "mia": "push", "noa": "admin"}
+            issue = world.open_issue(repo, "It hangs", "")
+            ref = IssueRef("127.0.0.1", repo.installation, repo.id, repo.owner, repo.name, issue["number"])
+            await store.installations.add([ref.repository])
+            now = [datetime(2026, 5, 1, tzinfo=UTC).timestamp()]
+            store._database.clock = store.outcomes._clock = lambda: now[0]  # type: ignore[method-assign]
+            comment = world.comment(repo, ref.number, COMMENT, BOT)["id"]
+            await ran(store, Ran(repository=ref.repository, number=ref.number, comment=COMMENT))
+            await store.for_repository(ref.repository).effects.record_done(ref.key, "sticky", "", "h", comment)
+            at = now[0] + 60
+            world.ratings[comment] = [
+                reaction("lee", "+1", at),
+                reaction("mia", "-1", now[0] - 60),  # about the report before
+                reaction("noa", "+1", at),
+                reaction("noa", "-1", at),
+                reaction("noa", "heart", at),
+                reaction("rita", "-1", at),
+                reaction(BOT, "-1", at),
+                {"user": None, "content": "-1", "created_at": "2026-05-02T00:00:00Z"},
+            ]
+
+            async def judged() -> list[tuple[str, bool]]:
+                found = await store._database.read(lambda db: read_feedback(db, ref.key, 1))
+                return [(one.actor, one.judgement.right) for one in found if one.source == "reaction"]
+
+            await run_upkeep_round(given)
+            assert await judged() == [("lee", True)]
+            record = store.record_of(ref.repository.key)
+            assert await record.judged() == [(0.78, True)]
+            assert (await record.feedback_counts()).thumbs_up == 1
+            world.ratings[comment] = [reaction("mia", "-1", at)]
+            await run_upkeep_round(given)
+            assert await judged() == [("lee", True)]  # not read again so soon
+            now[0] += PAUSE + 1
+            await run_upkeep_round(given)
+            assert await judged() == [("mia", False)]  # taken back, and another one
+            now[0] += WITHIN
+            world.ratings[comment] = []
+            await run_upkeep_round(given)
+            assert await judged() == [("mia", False)]
+
+
+def test_judgements_count_beside_enough_fixes_and_never_instead_of_them() -> None:
+    fixes, wrong = [(0.8, True)] * ENOUGH, [(0.8, False)] * 20
+    assert read_record(fixes[1:], wrong) is None
+    alone, both = read_record(fixes), read_record(fixes, wrong)
+    assert alone is not None
+    assert both is not None
+    assert both.confidence(0.8) < alone.confidence(0.8)
+    assert (alone.basis, both.basis) == ("30 known fixes", "30 known fixes and 20 judgements")
