@@ -14,7 +14,7 @@ from bot.store.runs.run_events import MOST, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.runs.recorder import recording
 from nodes.graph import build_graph
-from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.run import Finished, Step, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
 from nodes.state.checkpoints import serializer
 from tests.fakes import SHA, ScriptedBrain, context, decide
@@ -91,6 +91,28 @@ async def test_a_store_that_is_away_costs_the_steps_and_not_the_run() -> None:
     async with recording(away) as watch:
         outcome = await advance(graph(), context(ScriptedBrain(list(PLAIN))), "t", START, watch=watch)
     assert isinstance(outcome, Finished)
+
+
+async def test_steps_noted_during_the_last_write_are_stored() -> None:
+    """A run may end while a write is under way."""
+    writing, let = asyncio.Event(), asyncio.Event()
+    stored: list[Visit] = []
+
+    class Slow:
+        clock = staticmethod(time.time)
+
+        async def add(self, *bodies: str) -> None:
+            writing.set()
+            await let.wait()
+            stored.extend(map(load, bodies))
+
+    slow: Any = Slow()
+    async with recording(slow) as watch:
+        watch(Step("first", "critic", ended=True))
+        await writing.wait()
+        watch(Step("second", "writer", ended=True))
+        asyncio.get_running_loop().call_soon(let.set)  # after the end of this block has been noticed
+    assert [(one.id, one.node) for one in stored] == [("first", "critic"), ("second", "writer")]
 
 
 def test_the_longest_run_fits() -> None:

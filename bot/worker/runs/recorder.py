@@ -55,6 +55,7 @@ class _Recorder:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), PACE)
             await self._write()
+        await self._write()  # the steps that were noted during the write above, if the run ended then
 
     async def _write(self) -> None:
         """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
