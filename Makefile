@@ -7,7 +7,7 @@ RUN := .venv/bin
 STAMP := .venv/.installed
 # Each core runs whole files of tests, so that a file's server is started once.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 2)) || echo 5)
-SPREAD := -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+SPREAD := --cores $(WORKERS)
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never
 # The tests start hundreds of processes. Without bytecode on disk each of them compiles all of its imports.
@@ -48,7 +48,7 @@ test: $(STAMP) ## run every test
 # Python 3.11 takes twice the processor time for it; 3.12 has sys.monitoring.
 coverage: $(STAMP) ## run every test, and fail below the floor of executed lines in pyproject.toml
 	@COVERAGE_CORE=$$($(RUN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-		$(RUN)/python -m pytest -q $(SPREAD) --cov --cov-report=term
+		$(RUN)/python -m pytest -q -n $(WORKERS) --dist loadscope --no-loadscope-reorder --cov --cov-report=term
 
 check: $(STAMP) ## format, lint, types, import contracts, generated docs, tests
 	$(RUN)/ruff format --check .

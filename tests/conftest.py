@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from bot.store.writes import StoredWrites
 
 
+pytest_plugins = ("tests.cores",)
+
 # A slow example on a busy machine is no failure; tests of linear time measure processor time instead.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
