@@ -11,6 +11,7 @@ import faulthandler
 import mmap
 import os
 import signal
+import socket
 import threading
 import traceback
 import warnings
@@ -22,6 +23,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn
 
 import pytest
+
+from tests import preloaded
 
 _OUTPUTS = ("out", "err")
 
@@ -49,7 +52,6 @@ class Worker:
     connection: Connection
     outputs: list[int]
     """The files that receive what the current test prints."""
-    number: int
     file: str = ""
     next: int = 0
     """Position in its file of the test that it runs."""
@@ -67,6 +69,7 @@ class Cores:
         self._workers: dict[Connection, Worker] = {}
         # Shared with the workers, which look at it before each test.
         self._stop = mmap.mmap(-1, 1)
+        self._forking: list[dict[str, socket.socket]] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -78,9 +81,11 @@ class Cores:
             self._files.setdefault(item.nodeid.partition("::")[0], []).append(item)
         self._waiting.extend((file, 0) for file in self._files)
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        number = min(self._number, len(self._files))
+        self._forking = preloaded.begin_for(number)
         with self._ending():
-            for number in range(min(self._number, len(self._files))):
-                self._fork(number)
+            for _ in range(number):
+                self._fork()
             while self._workers:
                 for connection in wait(list(self._workers)):
                     assert isinstance(connection, Connection)
@@ -112,7 +117,7 @@ class Cores:
                     os.kill(worker.pid, signal.SIGKILL)
             raise
 
-    def _fork(self, number: int) -> None:
+    def _fork(self) -> None:
         threads = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
         assert not threads, f"a fork would copy the locks that these threads hold: {threads}"
         ours, theirs = Pipe()
@@ -122,12 +127,16 @@ class Cores:
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
-            for other in (ours, *self._workers):
+            for other in (ours, *self._workers, *_sockets(self._forking[1:])):
                 other.close()
-            _Work(self._session, theirs, self._stop, self._files).do(number)
-        theirs.close()
+            # One that replaces another starts forking processes of its own.
+            preloaded.take(self._forking[0] if self._forking else {})
+            _Work(self._session, theirs, self._stop, self._files).do()
+        for connection in (theirs, *_sockets(self._forking[:1])):
+            connection.close()
+        del self._forking[:1]
         outputs = [reduction.recv_handle(ours) for _ in _OUTPUTS] if _captures(self._config) else []
-        self._workers[ours] = Worker(pid, ours, outputs, number)
+        self._workers[ours] = Worker(pid, ours, outputs)
 
     def _hear(self, worker: Worker) -> None:
         try:
@@ -176,7 +185,7 @@ class Cores:
         if worker.running and not self._stop[0]:
             if worker.next + 1 < len(items):
                 self._waiting.appendleft((worker.file, worker.next + 1))
-            self._fork(worker.number)
+            self._fork()
 
     def _reap(self, worker: Worker) -> int:
         worker.connection.close()
@@ -195,11 +204,11 @@ class _Work:
     files: dict[str, list[pytest.Item]]
     orphaned: bool = field(default=False)
 
-    def do(self, number: int) -> NoReturn:
+    def do(self) -> NoReturn:
         """Run tests until there are none, and end the process without what pytest does at the end of a session."""
         code = 1
         try:
-            self._settle(number)
+            self._settle()
             try:
                 self._run()
             finally:
@@ -211,11 +220,11 @@ class _Work:
         finally:
             os._exit(code)
 
-    def _settle(self, number: int) -> None:
+    def _settle(self) -> None:
         """Take a folder and files for output of its own, which a fork shares."""
         config = self.session.config
         factory = config._tmp_path_factory  # type: ignore[attr-defined]
-        factory._basetemp = factory.mktemp(f"w{number}-")
+        factory._basetemp = factory.mktemp(f"w{os.getpid()}", numbered=False)
         config.get_terminal_writer()._file = open(os.devnull, "w")  # noqa: SIM115
         capture = config.pluginmanager.getplugin("capturemanager")
         capture.stop_global_capturing()
@@ -264,6 +273,11 @@ class _Work:
             str(warning_message.message), warning_message.category, warning_message.filename, warning_message.lineno
         )
         self._tell("warning", {"warning_message": plain, "when": when, "nodeid": nodeid, "location": location})
+
+
+def _sockets(given: list[dict[str, socket.socket]]) -> Iterator[socket.socket]:
+    for one in given:
+        yield from one.values()
 
 
 def _captures(config: pytest.Config) -> bool:

@@ -134,17 +134,35 @@ class Parent:
             self._news.notify_all()
 
 
-def _begin(imported: str) -> Parent:
+def begin_for(number: int) -> list[dict[str, socket.socket]]:
+    """Start the forking processes for several processes of tests, so that they import once; nothing runs in threads.
+
+    Returns:
+        What to give to ``take`` in each process of tests.
+    """
+    begun = {imported: _begin(imported, number) for imported in ("", HELPER)}
+    _started.extend(process for _, process in begun.values())
+    return [{imported: sockets[at] for imported, (sockets, _) in begun.items()} for at in range(number)]
+
+
+def take(given: dict[str, socket.socket]) -> None:
+    """Use these forking processes in this process of tests."""
+    _given.update(given)
+
+
+def _begin(imported: str, number: int = 1) -> tuple[list[socket.socket], subprocess.Popen[Any]]:
     """Start the process that imports a module, or everything, and forks."""
-    ours, theirs = _connected()
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno()), imported],
-            pass_fds=[theirs.fileno()],
-            cwd=Path(__file__).parents[1],
-            start_new_session=True,
-        )
-    return Parent(ours, process)
+    pairs = [_connected() for _ in range(number)]
+    theirs = [there.fileno() for _, there in pairs]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.preloaded", imported, *map(str, theirs)],
+        pass_fds=theirs,
+        cwd=Path(__file__).parents[1],
+        start_new_session=True,
+    )
+    for _, there in pairs:
+        there.close()
+    return [ours for ours, _ in pairs], process
 
 
 def _connected() -> tuple[socket.socket, socket.socket]:
@@ -156,12 +174,18 @@ def _connected() -> tuple[socket.socket, socket.socket]:
 
 _parents: dict[str, Parent] = {}
 _parents_lock = threading.Lock()
+_given: dict[str, socket.socket] = {}
+_started: list[subprocess.Popen[Any]] = []
 
 
 def _parent(imported: str = "") -> Parent:
     with _parents_lock:
         if imported not in _parents:
-            _parents[imported] = _begin(imported)
+            if imported in _given:
+                _parents[imported] = Parent(_given.pop(imported))
+            else:
+                (ours,), process = _begin(imported)
+                _parents[imported] = Parent(ours, process)
         return _parents[imported]
 
 
@@ -177,6 +201,31 @@ def _import_all() -> None:
             if not module.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # an extra that is not installed
                     import_module(module.name)
+
+
+def _wanted(sockets: list[socket.socket]) -> list[socket.socket]:
+    """Wait for the first request; return the connections to the processes of tests that have not ended by then."""
+    from select import select
+
+    while sockets:
+        for ready in select(sockets, [], [])[0]:
+            if ready.recv(1, socket.MSG_PEEK):
+                return sockets
+            sockets.remove(ready)
+            ready.close()
+    return sockets
+
+
+def _divided(sockets: list[socket.socket]) -> socket.socket:
+    """Fork until each process has one connection; return it."""
+    while len(sockets) > 1:
+        own = sockets.pop()
+        if os.fork() == 0:
+            for other in sockets:
+                other.close()
+            return own
+        own.close()
+    return sockets[0]
 
 
 def _serve(wishes: socket.socket) -> dict[str, Any] | None:
@@ -337,13 +386,19 @@ class Worker:
         self._ended.set()
 
 
-if __name__ == "__main__":
-    import_module(sys.argv[2]) if sys.argv[2] else _import_all()
+def _main(imported: str, descriptors: list[str]) -> dict[str, Any] | None:
+    sockets = _wanted([socket.socket(fileno=int(fd)) for fd in descriptors])
+    if not sockets:
+        return None
+    import_module(imported) if imported else _import_all()
     gc.collect()
     gc.freeze()
-    wished = _serve(socket.socket(fileno=int(sys.argv[1])))
-    if wished is not None and _starts_workers(wished["argv"]):
-        wished = _with_forker(wished)
+    wish = _serve(_divided(sockets))
+    return _with_forker(wish) if wish is not None and _starts_workers(wish["argv"]) else wish
+
+
+if __name__ == "__main__":
+    wished = _main(sys.argv[1], sys.argv[2:])
     if wished is not None:
         _become(wished)
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
