@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, cast
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -32,7 +33,15 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await answering[-1](scope, receive, send)
 
 
-described = schemathesis.openapi.from_asgi("/api/v1/openapi.json", application)
+async def description() -> dict[str, Any]:
+    transport = httpx.ASGITransport(application)
+    async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+        return (await client.get("/api/v1/openapi.json")).json()
+
+
+# ``from_asgi`` would leave a thread running, which the processes that --cores forks would miss.
+described = schemathesis.openapi.from_dict(asyncio.run(description()))
+described.app, described.location = application, "/api/v1/openapi.json"
 described.config.checks.negative_data_rejection.expected_statuses = ["4xx"]  # a body may also be too large or too slow
 
 
