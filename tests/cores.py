@@ -194,7 +194,7 @@ class Cores:
         return os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps plugins in sets
 class _Work:
     """What a forked process does; pytest calls its hooks."""
 

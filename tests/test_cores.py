@@ -64,12 +64,15 @@ def ended(folder: Path) -> int:
 
 def test_one_process_collects_and_others_run_the_tests(tmp_path: Path) -> None:
     test = "import os\ndef test_one(tmp_path): assert not list(tmp_path.iterdir())\ndef test_two(tmp_path): pass\n"
+    (tmp_path / "below").mkdir()  # a folder with a conftest of its own
+    (tmp_path / "below" / "conftest.py").write_text("")
+    (tmp_path / "below" / "test_d.py").write_text(test)
     code, printed = run(tmp_path, test_a=test, test_b=test, test_c=test)
-    assert (code, "6 passed" in printed) == (0, True), printed
+    assert (code, "8 passed" in printed) == (0, True), printed
     (collected,) = (tmp_path / "notes" / "collected").read_text().split()
     assert ended(tmp_path) == 2
     assert not (tmp_path / "notes" / f"ended-{collected}").exists()
-    assert sorted((tmp_path / "notes" / "modules").read_text().split()) == ["test_a", "test_b", "test_c"]
+    assert sorted((tmp_path / "notes" / "modules").read_text().split()) == ["test_a", "test_b", "test_c", "test_d"]
 
 
 def test_failures_are_reported_as_by_pytest(tmp_path: Path) -> None:
