@@ -12,8 +12,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import psycopg
 
 _WORKED_BY = ("postgres", "nobody")
 """Postgres refuses to run as root."""
@@ -42,6 +46,9 @@ rm -rf "$1"
 """
 
 
+_EMPTIED = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
+
+
 class NoPostgresError(RuntimeError):
     """Postgres is neither installed nor among the development dependencies."""
 
@@ -53,6 +60,10 @@ class Postgres:
     folder: Path
     process: subprocess.Popen[bytes]
     template: str = ""
+    _kept: dict[str, psycopg.Connection[Any]] = field(default_factory=dict)
+    """One open connection per database: a new one costs the server a process."""
+    _emptying: dict[str, str] = field(default_factory=dict)
+    """The statements that empty a database."""
 
     def url(self, name: str = "postgres") -> str:
         """Return the address of one of its databases."""
@@ -60,11 +71,8 @@ class Postgres:
 
     def create(self, like: str = "template1") -> str:
         """Create a database and return its address."""
-        import psycopg
-
         name = f"t{secrets.token_hex(6)}"
-        with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
+        self._do(self.url(), f"CREATE DATABASE {name} TEMPLATE {like}")
         return self.url(name)
 
     def migrated(self) -> str:
@@ -81,6 +89,7 @@ class Postgres:
 
     def stop(self, *, crash: bool = False) -> None:
         """Stop the server, cleanly or as by a crash: connections are closed and new ones refused."""
+        self.close()
         self._tell("crash" if crash else "stop", "stopped")
 
     def start(self) -> None:
@@ -97,14 +106,28 @@ class Postgres:
 
     def empty(self, url: str) -> None:
         """Delete all rows of the store's tables, which is faster than a new database."""
+        if url not in self._emptying:
+            rows = self._do(url, _EMPTIED).fetchall()
+            self._emptying[url] = ";".join(f"DELETE FROM {name}" for (name,) in rows)
+        self._do(url, self._emptying[url])
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        for connection in self._kept.values():
+            connection.close()
+        self._kept.clear()
+
+    def _do(self, url: str, statement: str) -> psycopg.Cursor[Any]:
         import psycopg
 
-        named = (
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ 'version|migrations|steps'"
-        )
-        with psycopg.connect(url, autocommit=True) as connection:
-            tables = [name for (name,) in connection.execute(named)]
-            connection.execute(";".join(f"DELETE FROM {name}" for name in tables).encode())
+        kept = self._kept.get(url)
+        if kept is not None and not kept.closed:
+            # A test may have ended every connection to the database.
+            with contextlib.suppress(psycopg.OperationalError):
+                return kept.execute(statement.encode())
+            kept.close()
+        self._kept[url] = psycopg.connect(url, autocommit=True)
+        return self._kept[url].execute(statement.encode())
 
 
 @contextlib.contextmanager
@@ -132,9 +155,11 @@ def serve_postgres() -> Iterator[Postgres]:
         line = server.stdout.readline()
         if line != b"ready\n":
             raise RuntimeError((line + server.stdout.read()).decode(errors="replace"))
+        postgres = Postgres(folder, server)
         try:
-            yield Postgres(folder, server)
+            yield postgres
         finally:
+            postgres.close()
             server.stdin.close()
 
 
