@@ -244,7 +244,7 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
             _reap(wishes)
         if wishes not in ready:
             continue
-        message, streams, _, _ = socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)
+        message, streams = _received(wishes)
         if not message:
             return None
         pid = os.fork()
@@ -264,6 +264,13 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
         wishes.send(json.dumps(["started", pid, 0]).encode())
 
 
+def _received(wishes: socket.socket) -> tuple[bytes, list[int]]:
+    """Return a request; an empty one at the end of the process of tests, which may not have read everything."""
+    with contextlib.suppress(ConnectionResetError):
+        return socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)[:2]
+    return b"", []
+
+
 def _place(descriptors: list[int], numbers: list[int]) -> None:
     """Give open descriptors the numbers that they shall have."""
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH) for fd in descriptors]
@@ -275,7 +282,7 @@ def _place(descriptors: list[int], numbers: list[int]) -> None:
 
 
 def _reap(wishes: socket.socket) -> None:
-    with contextlib.suppress(ChildProcessError):
+    with contextlib.suppress(ChildProcessError, BrokenPipeError, ConnectionResetError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
