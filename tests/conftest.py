@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from bot.store.databases import sqlite
 from tests import certificates
+from tests.databases import copying, template
 from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 from tests.preloaded import ForkedHelper
@@ -43,6 +45,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+_created = sqlite._connect
+_copied = copying(_created)
+
 SLOW = ("chaos", "serve", "limits", "cli", "hostile", "test_linear")
 """The slowest folders and files. They run first, so that no core is left alone with them at the end."""
 
@@ -60,6 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was imported and collected: none of it goes before the end."""
+    template(_created)
     gc.collect()
     gc.freeze()
 
@@ -96,6 +102,17 @@ def fresh_helpers(_forked_helpers: None, monkeypatch: pytest.MonkeyPatch) -> Non
     from nodes.search.parsers import child
 
     monkeypatch.setattr(child, "subprocess", subprocess)
+
+
+@pytest.fixture(autouse=True)
+def _copied_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_connect", _copied)
+
+
+@pytest.fixture
+def created_databases(_copied_databases: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Create and sync every SQLite file as in production."""
+    monkeypatch.setattr(sqlite, "_connect", _created)
 
 
 @pytest.fixture(scope="session")

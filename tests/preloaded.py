@@ -38,6 +38,8 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
 HELPER = "nodes.search.parsers.helper"
+_LATE = ("anyio._backends._asyncio", "httpcore", "langchain_openai", "procrastinate.worker", "uvloop")
+"""Modules that are imported by the first use: of a network, a model, a database."""
 _START_WORKERS = ("serve", "worker")
 _WORKER = "bot.worker.dispatch"
 _MOST_PASSED = 8
@@ -195,12 +197,19 @@ def _import_all() -> None:
     from tests import certificates
 
     certificates.read_once()
-    import_module("langchain_openai")  # imported by the first call of a model
+    for name in _LATE:
+        import_module(name)
     for package in (bot, nodes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # an extra that is not installed
                     import_module(module.name)
+    from bot.report.languages.catalogue import LANGUAGES, catalogue
+    from nodes.graph import build_graph
+
+    build_graph()  # kept for the process, as the sentences are
+    for language in LANGUAGES:
+        catalogue(language)
 
 
 def _wanted(sockets: list[socket.socket]) -> list[socket.socket]:

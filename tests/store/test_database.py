@@ -10,7 +10,10 @@ import pytest
 
 from bot.errors import UserError
 from bot.store.databases.schema import STEPS
-from bot.store.databases.sqlite import SqliteStore
+from bot.store.databases.sqlite import SqliteStore, _connect
+from tests.databases import copying
+
+pytestmark = pytest.mark.usefixtures("created_databases")
 
 
 async def test_a_file_of_the_first_release_keeps_its_runs(tmp_path: Path) -> None:
@@ -39,3 +42,15 @@ async def test_every_commit_is_durable(tmp_path: Path) -> None:
     )
     assert row == ["wal", 2]
     await store.aclose()
+
+
+def test_the_file_that_other_tests_copy_is_as_a_created_one(tmp_path: Path) -> None:
+    found = []
+    for name, connect in (("created", _connect), ("copied", copying(_connect))):
+        with closing(connect(tmp_path / name, 1_000)) as db:
+            pragmas = ("user_version", "auto_vacuum", "journal_mode", "page_size", "encoding", "wal_autocheckpoint")
+            found.append(
+                [db.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()]
+                + [db.execute(f"PRAGMA {pragma}").fetchone() for pragma in pragmas]
+            )
+    assert found[0] == found[1]
