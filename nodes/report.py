@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from nodes.search.facts import Fact
+from nodes.search.facts import Kind as FactKind
 
 Kind = Literal["bug", "feature", "question", "docs", "spam", "security"]
 Severity = Literal["high", "medium", "low", "unknown"]
@@ -163,6 +164,10 @@ DISAGREE = "The search and the model disagree"
 """The beginning of a doubt that names both first files."""
 
 
+_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
+"""Kinds of facts that no longer exist, and the kind that is read in their place."""
+
+
 class TriageReport(Part):
     """The report that every run ends with."""
 
@@ -236,6 +241,18 @@ class TriageReport(Part):
     github_comment: str = ""
     """Markdown draft of the single comment."""
     ticket: Ticket = Ticket()
+
+    @field_validator("facts", mode="before")
+    @classmethod
+    def _of_known_kinds(cls, facts: Any) -> Any:
+        """Read a fact of a dropped kind, which only reports stored by earlier versions have, as the nearest kind."""
+        stored = facts if isinstance(facts, list | tuple) else ()
+        if not any(isinstance(fact, dict) and fact.get("kind") in _DROPPED for fact in stored):
+            return facts
+        return [
+            {**fact, "kind": _DROPPED.get(fact.get("kind"), fact.get("kind"))} if isinstance(fact, dict) else fact
+            for fact in stored
+        ]
 
     @property
     def claim_strength(self) -> float:

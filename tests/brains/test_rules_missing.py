@@ -156,3 +156,24 @@ def test_the_form_is_the_one_the_issue_was_written_with(body: str, expected: str
 )
 def test_no_error_message_is_asked_for_where_none_was_shown(title: str, body: str, *, asked: bool) -> None:
     assert ("error" in open_needs(case(title, body))) == asked
+
+
+TESTS = [
+    pytest.param("def test_rows():\n    assert rows() == 3", id="python"),
+    pytest.param("it('counts', () => {\n  expect(rows()).toBe(3)\n})", id="javascript"),
+    pytest.param("@Test void rows() {\n  assertEquals(3, rows());\n}", id="java"),
+    pytest.param("#[test]\nfn rows() {\n    assert_eq!(rows(), 3);\n}", id="rust"),
+    pytest.param('if rows() != 3 {\n\tt.Errorf("got %d", rows())\n}', id="go"),
+    pytest.param('TEST_CASE("rows") {\n  REQUIRE(rows() == 3);\n}', id="cpp"),
+]
+
+
+@pytest.mark.parametrize("block", TESTS)
+def test_a_report_with_a_failing_test_is_not_asked_for_the_expected_result(block: str) -> None:
+    form = IssueForm(".github/ISSUE_TEMPLATE/bug.yml", "Bug report", (FormField("Result", required=True),))
+    body = f"The count of rows is wrong:\n\n```\n{block}\n```\n\n### Result\n\n_No response_\n"
+    assert "expected" not in open_needs(case("Rows are gone", body))
+    assert not [one for one in missing(body, form) if "Result" in one]
+    without = body.replace(block, "run()")
+    assert "expected" in open_needs(case("Rows are gone", without))
+    assert [one for one in missing(without, form) if "Result" in one]

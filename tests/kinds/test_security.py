@@ -49,3 +49,27 @@ def test_a_long_sentence_of_short_lines_is_read_in_groups() -> None:
 def test_the_lists_are_long_enough_to_tell() -> None:
     assert len(SECURITY) >= 60
     assert len(ORDINARY) >= 35
+
+
+CLEARED = [
+    pytest.param("This is not a security issue, only a wrong number.", id="english"),
+    pytest.param("This isn't a security problem. The number is wrong.", id="english-short"),
+    pytest.param("Das ist kein Sicherheitsproblem, nur die Zahl ist falsch.", id="german"),
+    pytest.param("No es un problema de seguridad, solo el número es incorrecto.", id="spanish"),
+    pytest.param("这不是安全问题，只是数字错误。", id="chinese"),
+    pytest.param("これはセキュリティ上の問題ではありません。数値が違うだけです。", id="japanese"),
+]
+
+
+@pytest.mark.parametrize("body", CLEARED)
+def test_a_sentence_that_denies_a_weakness_does_not_name_one(body: str) -> None:
+    assert (
+        kind_of("Wrong total on the invoice page", body, read_facts("Wrong total on the invoice page", body))
+        != "security"
+    )
+
+
+@pytest.mark.parametrize("body", CLEARED)
+def test_a_weakness_that_the_text_names_besides_is_not_cleared(body: str) -> None:
+    whole = f"{body} An attacker can use the SQL injection in the search endpoint."
+    assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"

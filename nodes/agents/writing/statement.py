@@ -155,7 +155,7 @@ def function_of(report: TriageReport) -> str | None:
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
     "question": ("documented_here", "defined_once", "read_here", "default_here"),
-    "feature": ("sibling", "linked_here"),
+    "feature": ("linked_here",),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }
 """Kinds of facts that can answer a report that requests no fix of the code, best first."""
@@ -185,7 +185,7 @@ async def with_pointer(
     return report.model_copy(update=update)
 
 
-_WEAK_POINTERS = ("documented_here", "sibling")
+_WEAK_POINTERS = ("documented_here",)
 """Kinds of facts that never support a claim about a fault but may be shown as an answer."""
 
 

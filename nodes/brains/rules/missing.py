@@ -25,6 +25,13 @@ _STEPS = re.compile(
     r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
 )
 _EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
+_TEST = re.compile(
+    r"^[ \t]{0,40}(?:assert\b|(?:\w{1,40}\.)?assert(?:[A-Z]\w{1,30}|_\w{1,30})!?\s?\(|assert!\(|(?:await )?expect\s?\("
+    r"|(?:REQUIRE|CHECK|EXPECT|ASSERT)(?:_[A-Z]{1,20}){0,3}\s?\(|t\.(?:Error|Fatal)f?\(|(?:require|assert)\.[A-Z]\w"
+    r"|with pytest\.raises|\w{1,40}\.should\b)",
+    re.MULTILINE,
+)
+"""A line of a test that states what is expected."""
 _SAYS_ERROR = re.compile(
     r"\b(?:crash(?:es|ed)?|traceback|fails?|failed|raises?|throws?"
     r"|(?:an?|the|this|that|these|following|same|some|get|gets|got|getting|gives?|see|shows?)\s{1,3}"
@@ -171,9 +178,14 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
         "version": bool(facts.versions),
         "platform": bool(facts.platforms),
         "what": facts.words >= ENOUGH,
-        "expected": bool(facts.traces) or bool(_EXPECTED.search(_own_words(case))),
+        "expected": bool(facts.traces) or _says_expected(case, _own_words(case)),
     }
     return present.get(need, False) or (need not in present and not field.required)
+
+
+def _says_expected(case: Case, words: str) -> bool:
+    """Return whether the reporter's words, or a test in the issue, state what was expected."""
+    return bool(_EXPECTED.search(words)) or any(_TEST.search(block) for block in case.facts.code_blocks)
 
 
 def _as_gap(field: FormField) -> str:
@@ -195,7 +207,7 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
         "steps": not (facts.code_blocks or _STEPS.search(words)),
-        "expected": not (facts.traces or facts.errors or _EXPECTED.search(words)),
+        "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
         "version": "version" in asks and not facts.versions,
     }
     return tuple(need for need, is_open in needs.items() if is_open)

@@ -10,7 +10,7 @@ from nodes.search.facts.changes import changed_in, changed_since, named_change, 
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput
 from nodes.search.facts.issue import read_issue
-from nodes.search.facts.names import absent, defined_once, documented_here, read_here, sibling, tested_here
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here
 from nodes.search.facts.types import Fact, Kind
@@ -44,7 +44,6 @@ FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     releases.find,
     tested_here.find,
     absent.find,
-    sibling.find,
     documented_here.find,
 )
 """The finders in order of precedence; each receives the facts of the finders before it."""

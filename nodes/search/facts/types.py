@@ -25,7 +25,6 @@ Kind = Literal[
     "changed_since",
     "older_release",
     "documented_here",
-    "sibling",
     "absent",
 ]
 LEADING: tuple[Kind, ...] = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, intended
 from nodes.search.facts.changes import changed_in, changed_since, named_change, releases
-from nodes.search.facts.names import absent, defined_once, documented_here, read_here, sibling, tested_here
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here
 from nodes.search.facts.witness import Witness
@@ -37,7 +37,6 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "changed_since": changed_since.check,
     "older_release": releases.check,
     "documented_here": documented_here.check,
-    "sibling": sibling.check,
     "absent": absent.check,
 }
 """The additional check of each kind; a check returns the reason why a fact does not hold, or None."""

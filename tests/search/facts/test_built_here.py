@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.report.comment.folds import sentence_without_path
+from nodes.search.facts import verify
 from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import match_parts
+from nodes.search.git import Repository
 from tests.growth import assert_cheap
+from tests.repositories import make_repository
 from tests.search.facts.finding import facts_of, of_kind
 
 PYTHON = "def check(name):\n    if not name:\n        raise ValueError('the option %s is not a known section' % name)\n"
@@ -211,3 +215,29 @@ def test_hostile_literals_take_little_time():
 def test_a_message_is_compared_in_bounded_time():
     assert match_parts(["a b c"] * 200, "a b c " * 20_000) is not None
     assert match_parts(["a b c", "z"], "a b c " * 20_000) is None
+
+
+FILE_LEVEL = {
+    "python": ("a.py", "import sys\n\nif sys.argv:\n    raise SystemExit('the zone table was not built yet')\n"),
+    "javascript": ("a.js", "if (!table) {\n  throw new Error('the zone table was not built yet')\n}\n"),
+    "ruby": ("a.rb", "unless TABLE\n  raise 'the zone table was not built yet'\nend\n"),
+    "php": ("a.php", "<?php\nif (!$table) {\n    die('the zone table was not built yet');\n}\n"),
+}
+
+
+@pytest.mark.parametrize("language", FILE_LEVEL)
+def test_a_message_outside_functions_has_a_sentence_that_begins_with_a_capital(tmp_path: Path, language: str):
+    path, code = FILE_LEVEL[language]
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "It fails", "`the zone table was not built yet`"), "built_here")
+    said = "The message “the zone table was not built yet” is built in {}, and nowhere else in the project's own code."
+    assert found.says == said.format(f"`{path}`")
+    assert sentence_without_path(found) == said.format("this file")
+
+
+def test_a_message_that_another_file_quotes_is_not_said_to_be_built_once(tmp_path: Path):
+    path, code = FILE_LEVEL["python"]
+    files = {path: code}
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", "`the zone table was not built yet`"), "built_here")
+    sha = make_repository(tmp_path, {**files, "b.py": "TEXT = 'error: the zone table was not built yet'\n"})
+    why = verify(found, Repository.open(tmp_path), sha, "`the zone table was not built yet`")
+    assert why == "`b.py` builds it as well"

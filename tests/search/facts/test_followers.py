@@ -149,32 +149,19 @@ def test_tests_that_are_known_to_fail_come_first(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("path", "code", "name", "sibling"),
+    ("path", "code", "name"),
     [
-        pytest.param("a.py", "def to_bytes_be(x):\n    return x\n", "to_bytes_le", "to_bytes_be", id="python"),
-        pytest.param("a.js", "export function isSameDay(x) {\n  return x\n}\n", "isSameWeek", "isSameDay", id="js"),
-        pytest.param(
-            "a.go", "package a\n\nfunc DialTimeout(x int) {\n}\n", "DialTimeoutContext", "DialTimeout", id="go"
-        ),
-        pytest.param("a.rs", "pub fn put_u16_le(x: u16) {\n}\n", "put_u24_le", "put_u16_le", id="rust"),
-        pytest.param(
-            "A.java",
-            "class A {\n  int readIntValue() {\n    return 1;\n  }\n}\n",
-            "readLongValue",
-            "A.readIntValue",
-            id="java",
-        ),
-        pytest.param(
-            "a.c", "int zip_open_file(char *x) {\n  return 1;\n}\n", "zip_open_memory", "zip_open_file", id="c"
-        ),
+        pytest.param("a.py", "def to_bytes_be(x):\n    return x\n", "to_bytes_le", id="python"),
+        pytest.param("a.js", "export function isSameDay(x) {\n  return x\n}\n", "isSameWeek", id="js"),
+        pytest.param("a.go", "package a\n\nfunc DialTimeout(x int) {\n}\n", "DialTimeoutContext", id="go"),
+        pytest.param("a.rs", "pub fn put_u16_le(x: u16) {\n}\n", "put_u24_le", id="rust"),
+        pytest.param("A.java", "class A {\n  int readIntValue() {\n    return 1;\n  }\n}\n", "readLongValue", id="java"),
+        pytest.param("a.c", "int zip_open_file(char *x) {\n  return 1;\n}\n", "zip_open_memory", id="c"),
     ],
-)
-def test_a_name_that_is_asked_for_is_absent_and_has_a_sibling(
-    tmp_path: Path, path: str, code: str, name: str, sibling: str
-):
+)  # fmt: skip
+def test_a_name_that_is_asked_for_is_absent(tmp_path: Path, path: str, code: str, name: str):
     facts = facts_of(tmp_path, {path: code}, f"Add `{name}`")
     assert [(fact.words, fact.path, fact.strong) for fact in of_kind(facts, "absent")] == [(name, None, False)]
-    assert [fact.symbol for fact in of_kind(facts, "sibling")] == [sibling]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
         pytest.param([_fact("b.py")], 0.9, "none", None, id="elsewhere"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
-        pytest.param([_fact("a.py", "sibling", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"),
+        pytest.param(
+            [_fact("a.py", "documented_here", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"
+        ),
         pytest.param([_fact("a.py", strong=False), _fact("b.py")], 0.9, "none", None, id="weak-and-another-strong"),
         pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
         pytest.param([REFUSES], 0.8, "several", "a.py", id="a-refusal-is-shown-and-not-claimed"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nodes.search.facts.output.frames import own_files
-from nodes.search.facts.output.literals import AFTER, BEFORE, literals_at
+from nodes.search.facts.output.literals import AFTER, BEFORE, MOST_WIDTH, literals_at
 from nodes.search.facts.output.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
 from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
@@ -61,6 +62,10 @@ _TABLE = re.compile(
 _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
 """A method in which an error class composes its own text; the code that raises the error is more relevant."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
+_QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
+"""A line with a string that is not a comment."""
+MOST_SPANS, LONG_ENOUGH = 400, 24
+"""Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
 
@@ -166,16 +171,23 @@ def _fact(inquiry: FinderInput, match: _Match, count: int) -> Fact | None:
     if text is None or not inquiry.issue.holds(match.words) or code.is_tested(match.number, line):
         return None
     symbol = code.symbol(match.number, line)
-    where = f"`{symbol}`" if symbol else f"`{code.path(match.number)}`"
     names, _ = enclosing(match.literal.before)
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
-    only = "the only place that does" if count == 1 else f"one of {count} places that do"
-    says = f"{where} builds the message “{shortened(match.words)}”, {only}."
+    says = sentence(shortened(match.words), code.path(match.number), symbol, count)
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
         strong=count == 1 and not progress and not _OF_ERROR.search(symbol or ""),
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
+
+
+def sentence(quoted: str, path: str, symbol: str | None, count: int) -> str:
+    """Return the sentence that a place builds a message; a file without a function is never its subject."""
+    if symbol:
+        only = "the only place that does" if count == 1 else f"one of {count} places that do"
+        return f"`{symbol}` builds the message “{quoted}”, {only}."
+    only = "and nowhere else in the project's own code" if count == 1 else f"one of {count} places"
+    return f"The message “{quoted}” is built in `{path}`, {only}."
 
 
 def shortened(words: str, most: int = 90) -> str:
@@ -184,13 +196,25 @@ def shortened(words: str, most: int = 90) -> str:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the literal's lines, and few other places, contain three consecutive words of the message."""
+    """Verify that the lines have three consecutive words of the message, and that no other file does if it says so."""
     line = fact.line or 0
-    around = _plain(" ".join(witness.lines(fact.path or "", line - BEFORE, line + AFTER)))
+    lines = witness.lines(fact.path or "", line - BEFORE, line + AFTER)
+    around = _plain(" ".join(lines))
     runs = [run for run in _runs(fact.words or "") if run in around]
     if not runs:
         return "the line does not contain three words of the message"
-    return None
+    other = _other_place(fact, witness, lines) if fact.count == 1 else None
+    return f"`{other}` builds it as well" if other else None
+
+
+def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | None:
+    """Return another source file whose code quotes the longest part of the message that stands on one line."""
+    words = (fact.words or "").split(" ")
+    spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
+    held = max((span for span in islice(spans, MOST_SPANS) if any(span in line for line in lines)), key=len, default="")
+    hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if len(held) > LONG_ENOUGH else ()
+    quoting = (hit for hit in hits if hit.path != fact.path and _QUOTED.match(hit.text[:MOST_WIDTH]))
+    return next((hit.path for hit in quoting), None)
 
 
 def _runs(words: str) -> list[str]:
