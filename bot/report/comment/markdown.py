@@ -24,7 +24,15 @@ VISIBLE_WORDS = 90
 SUSPECTS = 3
 _FACTS = 3
 _SHOWN_LINES = 8
-_SUPPORTING = ("guarded_by", "called_from", "raised_on_purpose", "named_change", "introduced_in", "changed_in")
+_SUPPORTING = (
+    "guarded_by",
+    "called_from",
+    "raised_on_purpose",
+    "used_here",
+    "named_change",
+    "introduced_in",
+    "changed_in",
+)
 """Kinds of facts that are shown below the leading one; tests and all others are folded."""
 _NO_VERDICT = "No verdict."
 

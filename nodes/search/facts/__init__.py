@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.around import called_from, guarded_by, intended
+from nodes.search.facts.around import called_from, guarded_by, intended, used_here
 from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput
@@ -37,6 +37,7 @@ FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     named_here.find,
     guarded_by.find,
     called_from.find,
+    used_here.find,
     intended.find,
     only_change.find,
     changed_in.find,

@@ -19,6 +19,7 @@ Kind = Literal[
     "raised_on_purpose",
     "guarded_by",
     "called_from",
+    "used_here",
     "intended",
     "tested_here",
     "changed_in",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.around import called_from, guarded_by, intended
+from nodes.search.facts.around import called_from, guarded_by, intended, used_here
 from nodes.search.facts.changes import changed_in, changed_since, named_change, releases
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, raised_here
@@ -31,6 +31,7 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "default_here": read_here.check,
     "guarded_by": guarded_by.check,
     "called_from": called_from.check,
+    "used_here": used_here.check,
     "intended": intended.check,
     "tested_here": tested_here.check,
     "changed_in": changed_in.check,

@@ -72,6 +72,13 @@ class Witness:
         hits = [hit for record in printed.split(b"\n")[:MOST_HITS] if (hit := _hit(record, self.sha))]
         return [hit for hit in hits if path is None or is_own(hit.path, path)]
 
+    def files(self) -> list[str]:
+        """Return the paths of all files of the commit."""
+        printed = (
+            self.repository.cached_output("ls-tree", "-r", "--name-only", "-z", self.sha) if is_sha(self.sha) else None
+        )
+        return [os.fsdecode(name) for name in (printed or b"").split(b"\0") if name]
+
     def message(self, change: str) -> str | None:
         """Return the message of a commit in this commit's history, or None."""
         if not is_sha(change):

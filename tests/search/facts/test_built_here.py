@@ -1,4 +1,5 @@
 """Messages are located where the code builds them, in every language."""
+# ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from bot.report.comment.folds import sentence_without_path
 from nodes.search.facts import verify
 from nodes.search.facts.output.literals import literals_at
-from nodes.search.facts.output.messages import match_parts
+from nodes.search.facts.output.messages import match_parts, match_start
 from nodes.search.git import Repository
 from tests.growth import assert_cheap
 from tests.repositories import make_repository
@@ -118,6 +119,86 @@ CASES = [
         id="kotlin-interpolation",
     ),
 ]
+
+HOLES = [
+    pytest.param("a.py", "raise E('the %(zone)-8s table is not readable' % x)", "the UTC table is not readable", id="named"),
+    pytest.param("a.py", "raise E(f'the {zone!r:>8} table is not readable')", "the 'UTC' table is not readable", id="f"),
+    pytest.param("a.py", "raise E('the {0} table is not readable'.format(x))", "the UTC table is not readable", id="format"),
+    pytest.param("a.js", "throw new E(`the ${f({a: 1})} table is not readable`)", "the UTC table is not readable", id="js"),
+    pytest.param("a.rb", "raise format('the %<zone>s table is not readable', x)", "the UTC table is not readable", id="ruby"),
+    pytest.param("a.rb", "raise 'the %{zone} table is not readable' % x", "the UTC table is not readable", id="ruby-name"),
+    pytest.param("a.swift", 'fatalError("the \\(f(x)) table is not readable")', "the UTC table is not readable", id="swift"),
+    pytest.param("a.php", 'die("the $zone->name table is not readable");', "the UTC table is not readable", id="php"),
+    pytest.param("a.scala", 'throw new E(s"the ${z.id} table is not readable")', "the UTC table is not readable", id="scala"),
+    pytest.param("a.kt", 'error("the $zone table is not readable")', "the UTC table is not readable", id="kotlin"),
+    pytest.param("a.go", 'log.Fatalf("the %[1]s table is not readable", x)', "the UTC table is not readable", id="go"),
+    pytest.param("A.java", 'fail(String.format("the %1$s table is not readable", x));', "the UTC table is not readable", id="java"),
+    pytest.param("A.java", 'log.error("the {} table is not readable", x);', "the UTC table is not readable", id="slf4j"),
+    pytest.param("A.java", 'fail(s.append("the zone ").append(x).append(" is not readable"));', "the zone UTC is not readable", id="append"),
+    pytest.param("a.cpp", "std::cerr << \"the zone \" << '[' << x << \"] is not readable\";", "the zone [UTC] is not readable", id="stream"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "message"), HOLES)
+def test_every_kind_of_placeholder_stands_for_a_value(path: str, code: str, message: str):
+    (found,) = literals_at(path, [code], 1)
+    assert match_parts(found.parts, f"Error: {message}") == message.strip("'")
+
+
+CUT = [
+    pytest.param("```\nValueError: the option 'x' is not a known s...\n```", id="three-dots"),
+    pytest.param("I see `the option 'x' is not a known…` only", id="ellipsis"),
+    pytest.param(
+        "```\n2024-03-01 10:00:00 [worker-1] ERROR ValueError: the option 'x' is not a known se\n```", id="screen"
+    ),
+]
+
+
+@pytest.mark.parametrize("body", CUT)
+def test_a_message_that_the_report_cuts_off_is_found_by_its_beginning(tmp_path: Path, body: str):
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": PYTHON}, "It fails", body), "built_here")
+    assert (found.line, found.strong) == (3, True)
+    assert found.says.startswith("`check` builds the message that begins with “the option 'x' is not a kn")
+
+
+@pytest.mark.parametrize(
+    ("files", "body"),
+    [
+        pytest.param({"a.py": PYTHON, "b.py": PYTHON}, CUT[0].values[0], id="not-rare"),
+        pytest.param({"a.py": PYTHON}, "```\nValueError: the option 'x' is...\n```", id="too-short"),
+        pytest.param({"a.py": PYTHON}, "```\nValueError: the option 'x' is not a good...\n```", id="other-words"),
+        pytest.param({"a.py": PYTHON}, "```\nthe option 'x' is not a kn\n```", id="no-mark-and-a-short-line"),
+    ],
+)
+def test_a_beginning_that_is_short_or_not_rare_is_no_fact(tmp_path: Path, files: dict[str, str], body: object):
+    assert of_kind(facts_of(tmp_path, files, "It fails", str(body)), "built_here") == []
+
+
+def test_copies_are_not_counted_and_the_sentence_says_so(tmp_path: Path):
+    files = {"lib/a.py": PYTHON, "lib/legacy/a_v1.py": PYTHON, "lib/legacy/a_v2.py": PYTHON}
+    body = "`check` fails.\n\n```\nValueError: the option 'x' is not a known section\n```"
+    facts = facts_of(tmp_path, files, "It fails", body)
+    (found,) = (fact for fact in of_kind(facts, "built_here") if fact.strong)
+    assert (found.path, found.count) == ("lib/a.py", 3)
+    assert found.says.endswith(", the only place outside `lib/legacy` that does.")
+    (defined,) = of_kind(facts, "defined_once")
+    assert defined.says == "The only definition of `check` outside `lib/legacy` is in `lib/a.py`."
+
+
+def test_an_error_that_wraps_a_cause_outside_the_code_does_not_lead(tmp_path: Path):
+    code = (
+        "class Zones {\n  void load() {\n    try {\n      read();\n    } catch (IOException e) {\n"
+        '      throw new E("the zone table could not be built", e);\n    }\n  }\n}\n'
+    )
+    trace = (
+        "org.acme.E: the zone table could not be built\n\tat org.acme.Zones.load(Zones.java:6)\n"
+        "Caused by: java.io.IOException: Stream closed\n\tat java.io.Reader.read(Reader.java:179)\n\t... 2 more\n"
+    )
+    facts = facts_of(tmp_path, {"org/acme/Zones.java": code}, "It fails", trace)
+    assert of_kind(facts, "raised_here") == []
+    assert [fact.strong for fact in of_kind(facts, "built_here")] == [False]
+    alone = facts_of(tmp_path, {"org/acme/Zones.java": code}, "It fails", trace.partition("Caused")[0])
+    assert [fact.strong for fact in of_kind(alone, "built_here")] == [True]
 
 
 @pytest.mark.parametrize(("path", "code", "message", "line"), CASES)
@@ -241,3 +322,8 @@ def test_a_message_that_another_file_quotes_is_not_said_to_be_built_once(tmp_pat
     sha = make_repository(tmp_path, {**files, "b.py": "TEXT = 'error: the zone table was not built yet'\n"})
     why = verify(found, Repository.open(tmp_path), sha, "`the zone table was not built yet`")
     assert why == "`b.py` builds it as well"
+
+
+def test_a_truncated_message_is_compared_in_bounded_time():
+    assert_cheap(partial(match_start, ["a b c d e f g"] * 200, "a b c d e f g " * 20_000, 4), 1.0, "repeated")
+    assert_cheap(partial(match_start, ["a" * 50_000 + " b"], "a" * 50_000, 4), 1.0, "one word")

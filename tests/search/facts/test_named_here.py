@@ -72,3 +72,54 @@ def test_a_name_in_code_alone_supports_the_first_file_and_never_leads(tmp_path: 
     body = "Voting with weights fails at fit.\n```\nVotingEstimator().fit(1)\n```"
     found = of_kind(facts_of(tmp_path, files, "Voting estimator fails at fit", body), "defined_once")
     assert [(fact.words, fact.path, fact.strong) for fact in found][:1] == [("VotingEstimator", "vote.py", False)]
+
+
+STEMS = {
+    "python": "zones/grpclb.py",
+    "javascript": "src/plugin/grpclb/index.js",
+    "go": "balancer/grpclb/grpclb.go",
+    "rust": "src/grpclb/mod.rs",
+    "java": "src/main/java/Grpclb.java",
+    "c": "src/grpclb.c",
+}
+PLAIN = {"py": "x = 1\n", "js": "x = 1\n", "go": "package a\n", "rs": "const X: u8 = 1;\n", "java": "", "c": "int x;\n"}
+
+
+@pytest.mark.parametrize("language", STEMS)
+def test_the_prefix_of_a_title_that_names_one_file(tmp_path: Path, language: str):
+    path = STEMS[language]
+    content = PLAIN[path.rpartition(".")[2]]
+    files = {path: content or "class Zone {\n}\n", f"tests/{path.rpartition('/')[2]}": content or "class Zone {\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "grpclb: the drop index is lost"), "named_here")
+    assert (found.path, found.words, found.in_title) == (path, "grpclb", True)
+    assert found.says == f"The title has the word `grpclb`, the name of one source file: `{path}`."
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        pytest.param({"a/grpclb.py": "x = 1\n", "b/grpclb.py": "x = 1\n"}, "grpclb: it is lost", id="two-files"),
+        pytest.param({"grpclb.py": "x = 1\n"}, "grpclbs: they are lost", id="another-word"),
+        pytest.param({"grpclb.py": "x = 1\n"}, "See https://example.org/grpclb: now", id="an-address"),
+        pytest.param(
+            {"grpclb.py": "x = 1\n", "drop_index.py": "x = 1\n"}, "grpclb: it loses the drop_index", id="two-words"
+        ),
+        pytest.param({"error.py": "x = 1\n"}, "error: it is shown", id="a-common-word"),
+        pytest.param({"a.py": "x = 1\n", "docs/grpclb.py": "x = 1\n"}, "grpclb: it is lost", id="documentation"),
+        pytest.param(
+            {"a.py": "def grpclb():\n    pass\n", "grpclb.py": "x = 1\n"}, "grpclb: it is lost", id="a-definition"
+        ),
+        pytest.param({"grpclb.py": "x = 1\n"}, "The grpclb loses its index", id="a-plain-word"),
+        pytest.param({"grpclb.py": "x = 1\n"}, "grpclb/" * 20_000, id="hostile"),
+        pytest.param({"grpclb.py": "x = 1\n"}, "[" * 20_000 + "grpclb:", id="hostile-brackets"),
+    ],
+)
+def test_a_word_that_may_mean_something_else_names_no_file(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title), "named_here") == []
+
+
+@pytest.mark.parametrize("title", ["dropIndex loses an entry", "[Bug] The dropIndex is lost", "Zones of dropIndex"])
+def test_a_compound_word_of_the_title_that_names_one_file(tmp_path: Path, title: str):
+    files = {"src/plugin/dropIndex/index.js": "export default (x) => x\n", "src/index.js": "export default 1\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, title), "named_here")
+    assert (found.path, found.words) == ("src/plugin/dropIndex/index.js", "dropIndex")

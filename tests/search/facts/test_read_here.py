@@ -1,4 +1,5 @@
 """Options, settings and attributes without a definition are located where they are read."""
+# ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations
 
@@ -56,3 +57,38 @@ def test_a_parameter_is_declared_and_does_not_lead(tmp_path: Path):
     files = {"a.py": "def run(path, strict_zones=False):\n    return path\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "Wrong", "`strict_zones` is ignored"), "default_here")
     assert (found.line, found.strong) == (1, False)
+
+
+DECLARED = [
+    pytest.param("cli.py", "def add(p):\n    p.add_argument('-z', '--strict-zones', help='x')\n", "--strict-zones", 2, id="argparse"),
+    pytest.param("cli.js", "program\n  .option('--strict-zones', 'x')\n", "--strict-zones", 2, id="commander"),
+    pytest.param("cli.go", 'package a\n\nfunc add(f *Set) {\n\tf.BoolVar(&x, "strict-zones", false, "y")\n}\n', "--strict-zones", 4, id="go-flag"),
+    pytest.param("src/cli.rs", 'fn add() {\n    Arg::with_name("strict-zones");\n}\n', "--strict-zones", 2, id="clap"),
+    pytest.param("cli.c", 'int add(char *a) {\n  return !strcmp(a, "--strict-zones");\n}\n', "--strict-zones", 2, id="strcmp"),
+    pytest.param("long.c", 'static struct option o[] = {\n  {"strict-zones", no_argument, 0, 1},\n};\n', "--strict-zones", 2, id="getopt"),
+    pytest.param("settings.py", "X = 1\nSTRICT_ZONES = False\n", "STRICT_ZONES", 2, id="setting"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "name", "line"), DECLARED)
+def test_an_option_that_several_files_use_and_one_declares(tmp_path: Path, path: str, code: str, name: str, line: int):
+    ending = path.rpartition(".")[2]
+    bare = name.lstrip("-")
+    mark = "#" if ending == "py" else "//"
+    uses = f"x = 2  {mark} {bare} is read here\n" if ending in ("py", "js") else f"{mark} {bare} is read here\n"
+    facts = facts_of(tmp_path, {path: code, f"use.{ending}": uses}, f"`{name}` is ignored", "Always.")
+    (found,) = of_kind(facts, "default_here")
+    assert (found.path, found.line, found.words) == (path, line, name)
+    assert found.says.endswith("no other file of the project's code declares it.")
+
+
+def test_an_option_that_two_files_declare_is_no_fact(tmp_path: Path):
+    code = "def add(p):\n    p.add_argument('--strict-zones')\n"
+    facts = facts_of(tmp_path, {"a.py": code, "b.py": code}, "--strict-zones is ignored", "Always.")
+    assert of_kind(facts, "default_here", "read_here") == []
+
+
+def test_an_option_needs_no_mark_up(tmp_path: Path):
+    code = "def add(p):\n    p.add_argument('--strict-zones')\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "--strict-zones is ignored"), "read_here", "default_here")
+    assert (found.words, found.line) == ("--strict-zones", 2)

@@ -59,9 +59,19 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 yield replace(one, follows=(fact.path or "", fact.line or 0))
 
 
+def without_strings(text: str) -> str:
+    """Return a line without its comments and without the content of its strings."""
+    return _REMARK.sub(" ", _STRING.sub('""', text))
+
+
+def is_comment(text: str) -> bool:
+    """Return whether a line is only a comment."""
+    return _COMMENT.match(text) is not None
+
+
 def is_call(text: str, name: str) -> bool:
     """Return whether a line calls a name outside comments, strings and the name's declaration."""
-    plain = _REMARK.sub(" ", _STRING.sub('""', text))
+    plain = without_strings(text)
     for found in re.finditer(whole_word(name).pattern + r"\s*(?=(?:<[\w, ]{0,40}>|!)?\()", plain):
         before, after = plain[: found.start()], plain[found.end() :]
         declared = _TYPED.search(before) or (not before.strip() and _BODY.match(after))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import folder_of_copies, whole_word
 from nodes.search.facts.names import BUILT_IN, names, names_of_code
 from nodes.search.facts.types import Fact
 from nodes.search.paths.suffixes import module_parts
@@ -44,6 +44,8 @@ MOST_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MOST = 40
 """Maximum number of facts of one issue."""
+MOST_COPIES = 24
+"""Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class _Hit:
     """Whether it is a member of a class; other names may be called in the same way."""
     used: bool
     """Whether the report calls it or names it as a member."""
+    count: int = 1
+    """The number of definitions, with those in a folder of copies."""
+    aside: str | None = None
+    """The folder of copies that has all other definitions."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -78,6 +84,9 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
+        count, aside = 1, None
+        if row is None:
+            row, count, aside = _outside_copies(inquiry.code, name)
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -87,7 +96,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         users = inquiry.code.count_users(name.last, FEW_USERS)
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
             owned = "." in inquiry.code.index.name_of(row)
-            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last))
+            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -140,6 +149,17 @@ def definition_of(code: Code, name: Name) -> int | None:
     return rows[0] if len(places) == 1 and len(rows) <= 8 else None
 
 
+def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None]:
+    """Return the only definition outside one folder of copies, the number of all, and that folder."""
+    rows = code.definitions(name.last) if len(name.parts) == 1 else []
+    places = {row: folder_of_copies(code.path(int(code.index.def_file[row]))) for row in rows[: MOST_COPIES + 1]}
+    outside = [row for row, folder in places.items() if folder is None]
+    folders = {folder for folder in places.values() if folder}
+    if len(rows) > MOST_COPIES or len(outside) != 1 or len(folders) != 1:
+        return None, 1, None
+    return outside[0], len(rows), next(iter(folders))
+
+
 def _is_constructor(symbol: str) -> bool:
     parts = symbol.split(".")
     return len(parts) > 1 and parts[-1] == parts[-2]
@@ -172,8 +192,11 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     number = int(code.index.def_file[hit.row])
     line, text = head
     symbol = code.index.name_of(hit.row)
-    says = f"The only definition of `{hit.name.words}` is in `{code.path(number)}`."
-    return Fact("defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=1, users=hit.users)
+    outside = f" outside `{hit.aside}`" if hit.aside else ""
+    says = f"The only definition of `{hit.name.words}`{outside} is in `{code.path(number)}`."
+    return Fact(
+        "defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=hit.count, users=hit.users
+    )
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -187,6 +210,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     head = re.compile(_HEAD.format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, path=fact.path) or ():
-        if head.search(hit.text) and hit.path != fact.path and not owner:
+        copied = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
+        if head.search(hit.text) and hit.path != fact.path and not owner and not copied:
             return f"`{hit.path}` defines it as well"
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 MOST = 30
 """Maximum number of names of one issue that are looked up."""
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
+MOST_WIDTH = 400
+"""Maximum length of a line that may declare an option, in characters."""
 SHORTEST = 4
 """Minimum length of a name's longest part; shorter parts are often country or language codes."""
 MOST_FILES = 8
 """Maximum number of own files with a similar name; if there are more, they are not read."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
+_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
+"""An option in prose, which needs no mark-up to be one."""
+_DECLARES = (
+    r"(?:add_argument|add_option|addOption|[Oo]ption|opt|with_name|[Aa]rg(?:ument)?|new|long|flag|[A-Z]\w{{0,20}}VarP?"
+    r"|[Ss]tring|[Bb]ool|[Ii]nt|[Dd]uration|DEFINE_\w{{1,20}}|strcmp|strncmp|longCommandWArg|click\.\w{{1,20}})"
+    r"\s{{0,4}}[(!]\s{{0,4}}[^\"'\n]{{0,60}}(?:[\"'][^\"'\n]{{0,40}}[\"'],\s{{0,4}}){{0,2}}[\"'](?:--)?{0}(?![\w-])"
+    r"|\blong\s{{0,4}}=\s{{0,4}}[\"']{0}[\"']|\{{\s{{0,4}}[\"']{0}[\"']\s{{0,4}},\s{{0,4}}(?:no|required|optional)_argument"
+    r"|^(?:(?:export|const|static|public|final|let|var|val|private|constexpr|std::string|String|int|bool|boolean)\s+){{0,5}}"
+    r"{0}\s{{0,4}}(?::[^=\n]{{1,40}})?=(?!=)"
+)
+"""A line that declares an option of a program or a setting of a module."""
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
@@ -40,23 +54,27 @@ _PARAMETER = (
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that read a name from a code span of the report, if only one file of own code does."""
     code = inquiry.code
+    declared: list[Fact] = []
     for words in _wanted(inquiry)[:MOST]:
         uses = _uses(code, words)
         if not uses:
+            declared += _declared_once(code, words)
             continue
         functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
         files = {number for number, _, _ in uses}
         if len(files) != 1 or len(functions) > FEW_FUNCTIONS:
             continue
         yield from _facts(code, words, uses)
+    # Many options are a command line that the reporter used; none of them says what is wrong.
+    yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 
 
 def _wanted(inquiry: FinderInput) -> list[str]:
     """Return the contents of code spans that have no definition, and options written with dashes."""
     code = inquiry.code
     found: dict[str, None] = {}
-    for span in inquiry.issue.spans:
-        text = span.strip()
+    flags = (flag for line in (inquiry.issue.title, *inquiry.issue.prose) for flag in _FLAG.findall(line))
+    for text in (*inquiry.issue.spans, *flags):
         if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
             found[text] = None
     named = {name.last: name for name in names(inquiry.issue) if name.marked and len(name.parts) == 1}
@@ -129,6 +147,29 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
         )  # fmt: skip
 
 
+def _declared_once(code: Code, words: str) -> Iterator[Fact]:
+    """Yield the line that declares an option or a setting which several files use, if only one file declares it."""
+    if not (words.startswith("--") or words.isupper()):
+        return
+    bare, found = words.lstrip("-"), dict[int, list[int]]()
+    files = code.files_with(longest(bare))
+    pattern = re.compile(_DECLARES.format(re.escape(bare)))
+    code.read(files[: MOST_FILES * 3])
+    for number in files if len(files) <= MOST_FILES * 3 else ():
+        lines = enumerate(code.lines(number), 1)
+        held = [n for n, text in lines if bare in text and len(text) <= MOST_WIDTH and pattern.search(text)]
+        held = [line for line in held if not code.is_tested(number, line)]
+        if held:
+            found[number] = held
+    for number, held in found.items() if len(found) == 1 else ():
+        text, symbol = code.text(number, held[0]), code.symbol(number, held[0])
+        where = f" in `{symbol}`" if symbol else ""
+        says = f"`{words}` is declared on this line{where}; no other file of the project's code declares it."
+        if text and len(held) <= FEW_PLACES:
+            path = code.path(number)
+            yield Fact("default_here", says, words, path, held[0], text, symbol, count=len(held), strong=True)
+
+
 class Docstrings:
     """The lines of a Python file inside triple-quoted strings; empty for other languages."""
 
@@ -153,5 +194,11 @@ def check(fact: Fact, witness: Witness) -> str | None:
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
         return "the line does not contain the name"
-    others = {hit.path for hit in witness.grep(bare, path=fact.path) or ()} - {fact.path}
+    hits = witness.grep(bare, path=fact.path) or ()
+    if fact.kind == "default_here" and fact.users is None:
+        pattern = re.compile(_DECLARES.format(re.escape(bare)))
+        hits = [hit for hit in hits if pattern.search(hit.text[:MOST_WIDTH])]
+        if not pattern.search(fact.text or ""):
+            return "the line does not declare it"
+    others = {hit.path for hit in hits} - {fact.path}
     return f"`{min(others)}` contains it as well" if others else None

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.facts.output.frames import own_files
+from nodes.search.facts.code import folder_of_copies
+from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MOST_WIDTH, literals_at
-from nodes.search.facts.output.messages import PROSE_WORDS, STANDARD, fixed_words, is_message, match_parts, texts
+from nodes.search.facts.output.messages import (
+    PROSE_WORDS,
+    STANDARD,
+    fixed_words,
+    is_message,
+    match_parts,
+    match_start,
+    texts,
+)
 from nodes.search.facts.output.raised_here import is_refusal
 from nodes.search.facts.types import Fact
 from nodes.search.index import lookup
@@ -81,16 +90,28 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the places that build what the report quotes, if there are at most three."""
     code, issue = inquiry.code, inquiry.issue
     matches = list(find_matches(code, texts(issue)))
-    counts = Counter(match.words for match in matches)
-    on_trace = own_files(code, issue)
+    same: dict[str, list[_Match]] = {}
     for match in matches:
-        checked = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
-        if not checked or counts[match.words] > FEW or STANDARD.search(match.words):
+        same.setdefault(match.words, []).append(match)
+    on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
+    for match in matches:
+        places = same[match.words]
+        aside = _folder_of_others(code, match, places)
+        if (len(places) > FEW and not aside) or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
+            continue
+        if not is_printed(match.literal, code.symbol(match.number, match.literal.line) or ""):
             continue
         if on_trace and match.number not in on_trace:
             continue
-        if fact := _fact(inquiry, match, counts[match.words]):
-            yield fact
+        if fact := _fact(inquiry, match, len(places), aside):
+            yield replace(fact, strong=fact.strong and match.text.text not in wrappers)
+
+
+def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:
+    """Return the folder of copies that has all other places of a message, or None."""
+    folders = {folder_of_copies(code.path(one.number)) for one in places if one is not match}
+    alone = len(folders) == 1 and folder_of_copies(code.path(match.number)) is None
+    return next(iter(folders)) if alone else None
 
 
 def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
@@ -104,10 +125,21 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
                 continue
             seen.add((number, literal.start, literal.parts))
             for text in wanted:
-                words = match_parts(literal.parts, text.text)
-                if words and words.count(" ") >= 2 and (not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS):
+                words = _words(literal, text)
+                if words and words.count(" ") >= 2:
                     yield _Match(number, literal, words, text)
                     break
+
+
+def _words(literal: Literal, text: Text) -> str | None:
+    """Return the words of a text that the literal's message has, or None."""
+    if text.cut:
+        return match_start(literal.parts, text.text, text.cut)
+    return (
+        match_parts(literal.parts, text.text)
+        if not text.is_prose or fixed_words(literal.parts) >= PROSE_WORDS
+        else None
+    )
 
 
 def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
@@ -164,7 +196,7 @@ def _statement(before: str, start: int) -> int:
     return first
 
 
-def _fact(inquiry: FinderInput, match: _Match, count: int) -> Fact | None:
+def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None) -> Fact | None:
     code = inquiry.code
     line = match.literal.line
     text = code.text(match.number, line)
@@ -173,21 +205,24 @@ def _fact(inquiry: FinderInput, match: _Match, count: int) -> Fact | None:
     symbol = code.symbol(match.number, line)
     names, _ = enclosing(match.literal.before)
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
-    says = sentence(shortened(match.words), code.path(match.number), symbol, count)
+    what = f"message{' that begins with' if match.text.cut else ''} “{shortened(match.words)}”"
+    says = sentence(what, code.path(match.number), symbol, count, aside)
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=count == 1 and not progress and not _OF_ERROR.search(symbol or ""),
+        strong=(count == 1 or aside is not None) and not progress and not _OF_ERROR.search(symbol or ""),
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 
 
-def sentence(quoted: str, path: str, symbol: str | None, count: int) -> str:
+def sentence(what: str, path: str, symbol: str | None, count: int, aside: str | None) -> str:
     """Return the sentence that a place builds a message; a file without a function is never its subject."""
     if symbol:
         only = "the only place that does" if count == 1 else f"one of {count} places that do"
-        return f"`{symbol}` builds the message “{quoted}”, {only}."
+        only = f"the only place outside `{aside}` that does" if aside else only
+        return f"`{symbol}` builds the {what}, {only}."
     only = "and nowhere else in the project's own code" if count == 1 else f"one of {count} places"
-    return f"The message “{quoted}” is built in `{path}`, {only}."
+    only = f"and nowhere else outside `{aside}`" if aside else only
+    return f"The {what} is built in `{path}`, {only}."
 
 
 def shortened(words: str, most: int = 90) -> str:
@@ -203,7 +238,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     runs = [run for run in _runs(fact.words or "") if run in around]
     if not runs:
         return "the line does not contain three words of the message"
-    other = _other_place(fact, witness, lines) if fact.count == 1 else None
+    other = _other_place(fact, witness, lines) if fact.count == 1 or fact.strong else None
     return f"`{other}` builds it as well" if other else None
 
 
@@ -213,7 +248,8 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
     held = max((span for span in islice(spans, MOST_SPANS) if any(span in line for line in lines)), key=len, default="")
     hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if len(held) > LONG_ENOUGH else ()
-    quoting = (hit for hit in hits if hit.path != fact.path and _QUOTED.match(hit.text[:MOST_WIDTH]))
+    others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))
+    quoting = (hit for hit in others if _QUOTED.match(hit.text[:MOST_WIDTH]))
     return next((hit.path for hit in quoting), None)
 
 

@@ -64,14 +64,29 @@ class _Span(NamedTuple):
 
 def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
     """Yield the root trace of each chain, and whether the chain has more than one trace."""
+    return ((_root(chain), len(chain) > 1) for chain in chains(issue))
+
+
+def chains(issue: Issue) -> Iterator[list[StackTrace]]:
+    """Yield the traces of each chain, as the issue has them; a trace without a cause is a chain of one."""
     chain: list[StackTrace] = []
     for trace in (trace for trace in issue.traces if trace.frames):
         if chain and not _is_chained(issue, chain[-1], trace):
-            yield _root(chain), len(chain) > 1
+            yield chain
             chain = []
         chain.append(trace)
     if chain:
-        yield _root(chain), len(chain) > 1
+        yield chain
+
+
+def wrapping(code: Code, issue: Issue) -> frozenset[str]:
+    """Return the messages of errors that only wrap a cause outside the project's own code."""
+    found: set[str] = set()
+    for chain in chains(issue):
+        root = _root(chain)
+        if len(chain) > 1 and next(own_frames(code, issue, root), None) is None:
+            found |= {normalise_space(trace.message) for trace in chain if trace is not root and trace.message}
+    return frozenset(found)
 
 
 def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:

@@ -44,14 +44,23 @@ _PREFIX = r"(?:\b[rRbBuUfFtTL]{1,2}|\$@?|@\$?|\bu8)?"
 _PLACE = re.compile(
     r"%(?:\(\w{1,60}\))?[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
     r"(?:hh?|ll?|[jztLqw]|I64|I32)?[diouxXeEfFgGaAcrsSpqvTtU@](?![\w])"
-    r"|%\d\$[a-z]|%[sdvq]|\$\{[^{}]{0,200}\}|#\{[^{}]{0,200}\}|\\\([^()]{0,200}\)"
-    r"|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}"
+    r"|%\d{1,2}\$[-+ #0,]{0,4}\d{0,4}(?:\.\d{1,4})?[A-Za-z@]|%\[\d{1,2}\][a-zA-Z]|%\{[^{}]{0,100}\}"
+    r"|%<\w{1,60}>\w?|%[sdvq]"
+    r"|[$#]\{(?:[^{}]|\{[^{}]{0,100}\}){0,200}\}|\\\((?:[^()]|\([^()]{0,100}\)){0,200}\)"
+    r"|\{\{[^{}]{0,100}\}\}|\{[^{}\n]{0,120}\}|\$\w{1,60}(?:->\w{1,60}|\[[^\[\]\n]{0,60}\])?"
 )
 _ESCAPE = re.compile(r"\\(\r?\n\s*|[nrt0]|x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|.)")
 _JOINTS = ('"', "'", "`", "\\", "+", "<<", "&", " .")
 """Endings of a line whose message continues; from the fifth on, beginnings of the continuation line."""
+_APPENDED = re.compile(
+    r"\s{0,80}\)\s{0,80}(?:\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80}"
+    r"(?:(?P<value>[^;\"'`{}\n]{1,80})\)\s{0,80}\.\s{0,9}(?:append|concat|write|push_str|arg)\s{0,9}\(\s{0,80})?)"
+)
+"""Calls that append to a message, with or without a value between two literals."""
 _NOTHING_BETWEEN = re.compile(r"[\s\\]*(?:\+|\.{1,2}|<<|&|<>|\+\+)?[\s\\]*")
-_VALUE_BETWEEN = re.compile(r"\s*(?:\+|\.|<<|&)\s*[^;\"'`{}]{1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*")
+_VALUE_BETWEEN = re.compile(
+    r"\s*(?:\+|\.|<<|&)\s*(?:[^;\"'`{}]|'(?:[^'\\\n]|\\.)'){1,120}?\s*(?:\+|\.|<<|&)\s*|\s*[A-Z]\w{1,30}\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,9 @@ def _gap(between: str) -> str | None:
         return None
     if _NOTHING_BETWEEN.fullmatch(between):
         return ""
+    appended = _APPENDED.fullmatch(between)
+    if appended:
+        return HOLE if appended["value"] else ""
     return HOLE if _VALUE_BETWEEN.fullmatch(between) else None
 
 

@@ -19,7 +19,15 @@ MOST_GAP = 240
 """Maximum number of characters of one value in a message."""
 MOST_TRIES = 8
 """Maximum number of occurrences of one part that are tried."""
+SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
+"""Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
 FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
+NARROW = 60
+"""Minimum length of a line that a screen or a tracker may have truncated without a mark, in characters."""
+_CLOSING = " \"'”\u2019»`)]"
+"""Characters that may follow an ellipsis."""
+_EDGES = " .:;,!'\"`()[]<>"
+"""Characters around the fixed parts of a message that reports often change."""
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
@@ -46,6 +54,8 @@ class Text:
     text: str
     is_prose: bool
     """Whether it is plain prose, in which three consecutive words may match by chance."""
+    cut: int = 0
+    """The number of fixed words that suffice if the message may be truncated at the end; 0 if it is complete."""
 
 
 def texts(issue: Issue) -> list[Text]:
@@ -55,7 +65,22 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
+    found += _truncated(issue)
     return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
+
+
+def _truncated(issue: Issue) -> Iterator[Text]:
+    """Yield the lines that end with an ellipsis, and those that a screen or a tracker may have truncated."""
+    traced = (trace.message for trace in issue.traces if trace.message)
+    code = [line for block in issue.blocks for line in block.split("\n")]
+    for line in (issue.title, *traced, *issue.spans, *issue.prose, *code):
+        bare = line.rstrip(_CLOSING)
+        mark = next((mark for mark in ("…", "...") if bare.endswith(mark)), None)
+        if mark:
+            yield Text(normalise_space(bare.rstrip(f" {mark}")), is_prose=False, cut=PROSE_WORDS)
+    for line in (issue.title, *code):
+        if len(line.rstrip()) >= NARROW:
+            yield Text(normalise_space(line), is_prose=False, cut=PROSE_WORDS + 1)
 
 
 def _runs(lines: Sequence[str]) -> Iterator[str]:
@@ -93,7 +118,7 @@ def _weight(part: str) -> tuple[int, int]:
 
 def match_parts(parts: Sequence[str], text: str) -> str | None:
     """Return the words of a text that contain all parts in order, or None."""
-    fixed = [part.strip(" .:;,!'\"`()[]<>") for part in parts]
+    fixed = [part.strip(_EDGES) for part in parts]
     fixed = [part for part in fixed if part and WORD.search(part)]
     if not fixed:
         return None
@@ -107,6 +132,53 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
         if start is not None and end is not None and _is_whole(text, start, end):
             return text[start:end]
     return None
+
+
+def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
+    """Return the end of a text if a message begins so: its first fixed parts in order, up to where the text ends.
+
+    Args:
+        parts: the fixed parts of the message.
+        text: a line that may end within the message.
+        enough: the minimum number of fixed words in it.
+    """
+    fixed = [part for one in parts if WORD.search(part := one.strip(_EDGES))]
+    head = fixed[0][:LONGEST_HEAD] if fixed else ""
+    at = -1
+    for _ in range(MOST_TRIES if len(head) >= SHORTEST_HEAD else 0):
+        at = text.find(head, at + 1)
+        if at < 0:
+            return None
+        held = _until_end(fixed, text, at)
+        words, means = _weight(held or "")
+        if held and words >= enough and means >= CONTENT_WORDS and _is_whole(text, at, len(text)):
+            return text[at:]
+    return None
+
+
+def _until_end(fixed: Sequence[str], text: str, at: int) -> str | None:
+    """Return the fixed text from a position to the text's end, or None if the text continues differently."""
+    held, position = "", at
+    for number, part in enumerate(fixed):
+        begin = text.find(part, position, position + (MOST_GAP if number else 0) + len(part))
+        if begin < 0:
+            return _truncated_part(held, part, text[position:].rstrip(_EDGES), is_first=number == 0)
+        held, position = f"{held} {part}", begin + len(part)
+    return None
+
+
+def _truncated_part(held: str, part: str, rest: str, *, is_first: bool) -> str | None:
+    """Return the fixed text if the rest of a text is a value, the beginning of a part, or one after the other."""
+    if part.startswith(rest) or is_first:
+        return f"{held} {rest}" if part.startswith(rest) else None
+    at = -1
+    for _ in range(MOST_TRIES):
+        at = rest.find(part[:2], at + 1, MOST_GAP)
+        if at < 0:
+            break
+        if part.startswith(rest[at:]):
+            return f"{held} {rest[at:]}"
+    return held if len(rest) <= LONGEST_VALUE and " " not in rest.strip() else None
 
 
 def _backward(parts: Sequence[str], text: str, at: int) -> int | None:

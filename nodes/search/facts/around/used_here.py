@@ -1,0 +1,112 @@
+"""``used_here``: a line of a claimed definition that uses another name of the report, or that defines its member."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.around.called_from import is_comment, without_strings
+from nodes.search.facts.code import whole_word
+from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names.read_here import Docstrings
+from nodes.search.facts.types import Fact
+from nodes.search.issue.query import COMPOUND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.names import Name
+    from nodes.search.facts.witness import Witness
+
+OF = frozenset({"linked_here", "raised_here", "pasted_here", "defined_once", "built_here", "read_here", "default_here"})
+"""Kinds of facts whose definition is read."""
+MOST_DEFINITIONS, MOST_NAMES, MOST = 3, 24, 4
+"""Maximum numbers of definitions that are read, of names that are searched in each, and of facts."""
+FEW_LINES = 3
+"""Maximum number of lines of a definition that use a name; more lines do not say which one matters."""
+MOST_LINES, MOST_WIDTH = 600, 400
+"""Maximum number of lines of a definition that are read, and of characters of a line."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the uses of other names of the report in the definitions of facts about the first file, rarest first."""
+    code, found = inquiry.code, list[tuple[int, Fact]]()
+    shown = {(fact.path, fact.line) for fact in inquiry.found if fact.strong}
+    wanted = _wanted(inquiry)
+    for fact, row in _definitions(inquiry):
+        symbol = code.index.name_of(row)
+        for name in wanted if fact.path else ():
+            if name.last in symbol.split(".") or name.last in re.split(r"\W+", fact.words or ""):
+                continue
+            one = _member(code, fact, row, name) or _use(code, fact, row, name)
+            if one and (one[1].path, one[1].line) not in shown:
+                found.append(one)
+    found.sort(key=lambda one: one[0])
+    yield from [fact for _, fact in found[:MOST]]
+
+
+def _wanted(inquiry: FinderInput) -> list[Name]:
+    """Return the names of the report that are in code mark-up or compound, without common ones."""
+    every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
+    return [name for name in every if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][:MOST_NAMES]
+
+
+def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
+    """Yield the facts of the first file that name a definition, each definition once."""
+    code, seen = inquiry.code, set[int]()
+    mine = (fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.path == inquiry.first[0])
+    for fact in mine:
+        number = code.number(fact.path)
+        row = code.around(number, fact.line) if number is not None and fact.line and not fact.sha else None
+        if row is not None and row not in seen and len(seen) < MOST_DEFINITIONS:
+            seen.add(row)
+            yield fact, row
+
+
+def _member(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | None:
+    """Return where a member that the report names is defined inside a class."""
+    number, owner = int(code.index.def_file[row]), code.index.name_of(row)
+    rows = [one for one in code.definitions(name.last) if int(code.index.def_file[one]) == number]
+    mine = [one for one in rows if code.index.name_of(one) == f"{owner}.{name.last}"]
+    head = code.head(mine[0]) if len(mine) == 1 else None
+    if head is None or head[0] == fact.line:
+        return None
+    says = f"`{name.last}` is a member of `{owner}`; it is defined on this line."
+    return 0, Fact("used_here", says, name.last, fact.path, *head, owner, follows=(fact.path or "", fact.line or 0))
+
+
+def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | None:
+    """Return the first line of a definition that uses a name, with the number of such lines."""
+    number, owner = int(code.index.def_file[row]), code.index.name_of(row)
+    start, end = int(code.index.def_start[row]), int(code.index.def_end[row])
+    head, lines = code.head(row), code.lines(number)
+    first = max(start, head[0] if head else start) + 1
+    if end - start > MOST_LINES:
+        return None
+    near = [at for at in range(first, min(end, len(lines)) + 1) if name.last in lines[at - 1] and at != fact.line]
+    quoted = Docstrings(lines) if near else None
+    held = [at for at in near if quoted and not quoted.holds(at) and uses(lines[at - 1], name.last)]
+    text = code.text(number, held[0]) if 0 < len(held) <= FEW_LINES else None
+    if text is None:
+        return None
+    says = f"`{owner}` uses `{name.last}` on this line."
+    follows = (fact.path or "", fact.line or 0)
+    return len(held), Fact("used_here", says, name.last, fact.path, held[0], text, owner, follows=follows)
+
+
+def uses(text: str, name: str) -> bool:
+    """Return whether a line of code has a name outside comments and strings, or as a whole string, such as a key."""
+    if len(text) > MOST_WIDTH or is_comment(text):
+        return False
+    keyed = f'"{name}"' in text or f"'{name}'" in text
+    return keyed or bool(whole_word(name).search(without_strings(text)))
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line uses the name and that the line of the other fact is in the same file."""
+    path, line = fact.follows or ("", 0)
+    if path != fact.path or witness.line(path, line) is None:
+        return "it is not in the file of the other fact"
+    return None if uses(fact.text or "", fact.words or "") else "the line does not use the name"
