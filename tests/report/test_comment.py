@@ -92,7 +92,125 @@ NOT_FOUND: dict[str, Any] = {
     "missing": ("The whole error message or stack trace",),
     "commit": SHA,
 }
+ZONES = Suspect(
+    path="lib/zones.py",
+    start_line=12,
+    end_line=30,
+    symbol="load_zone",
+    score=1.0,
+    quote="def load_zone(path):\n    table = open_table(path)\n    return table.strict_zone",
+    quote_start=12,
+    quote_end=14,
+    checked=True,
+    facts=(0,),
+)
+NAMED = Fact(
+    "defined_once",
+    "The only definition of `load_zone` is in `lib/zones.py`.",
+    words="load_zone",
+    path="lib/zones.py",
+    line=12,
+    text="def load_zone(path):",
+    symbol="load_zone",
+    count=1,
+    users=2,
+    strong=True,
+    in_title=True,
+)
+USED = Fact(
+    "used_here",
+    "`load_zone` uses `strict_zone` on this line.",
+    words="strict_zone",
+    path="lib/zones.py",
+    line=14,
+    text="    return table.strict_zone",
+    symbol="load_zone",
+    follows=("lib/zones.py", 12),
+)
+CLASS = replace(
+    NAMED,
+    says="The only definition of `ZoneMap` outside `lib/legacy` is in `lib/zones.py`.",
+    words="ZoneMap",
+    text="class ZoneMap:",
+    symbol="ZoneMap",
+    count=2,
+)
+MEMBER = replace(USED, says="`read_all` is a member of `ZoneMap`; it is defined on this line.", words="read_all")
+MODULE_LEVEL = Fact(
+    "built_here",
+    "The message “the zone table was not built yet” is built in `lib/zones.py`, and nowhere else in the project's own "
+    "code.",
+    words="the zone table was not built yet",
+    path="lib/zones.py",
+    line=13,
+    text="    raise SystemExit('the zone table was not built yet')",
+    count=1,
+    strong=True,
+)
+CUT = Fact(
+    "built_here",
+    "`load_zone` builds the message that begins with “the option 'x' is not a known”, the only place that does.",
+    words="the option 'x' is not a known",
+    path="lib/zones.py",
+    line=13,
+    text="        raise ValueError('the option %s is not a known section' % name)",
+    symbol="load_zone",
+    count=1,
+    strong=True,
+)
+GUARD = Fact(
+    "guarded_by",
+    "It runs only under this condition: `if not name`.",
+    path="lib/zones.py",
+    line=12,
+    text="    if not name:",
+    symbol="load_zone",
+    follows=("lib/zones.py", 13),
+)
+OPTION = Fact(
+    "default_here",
+    "`--strict-zones` is declared on this line in `build_parser`; no other file of the project's code declares it.",
+    words="--strict-zones",
+    path="lib/zones.py",
+    line=13,
+    text="    parser.add_argument('--strict-zones')",
+    symbol="build_parser",
+    count=1,
+    strong=True,
+)
+TITLED = Fact(
+    "named_here",
+    "The title has the word `customZones`, the name of one source file: `src/plugin/customZones/index.js`.",
+    words="customZones",
+    path="src/plugin/customZones/index.js",
+    count=1,
+    strong=True,
+    in_title=True,
+)
+
+
+def claimed(*facts: Fact, confidence: float = 0.88) -> dict[str, Any]:
+    """Return a report that claims the file of the first fact."""
+    path = facts[0].path or ""
+    return {
+        "verdict": facts[0].says,
+        "statement": "claim",
+        "facts": facts,
+        "headline": 0,
+        "root_cause": f"{facts[0].says} The fix is probably in `{path}`.",
+        "suspects": (ZONES.model_copy(update={"path": path, "symbol": facts[0].symbol}),),
+        "confidence": confidence,
+        "commit": SHA,
+    }
+
+
 VARIANTS: dict[str, dict[str, Any]] = {
+    "use_of_another_name": claimed(NAMED, USED),
+    "member_of_a_class": claimed(CLASS, MEMBER, confidence=0.71),
+    "message_outside_functions": claimed(MODULE_LEVEL),
+    "truncated_message": claimed(CUT, GUARD),
+    "declared_option": claimed(OPTION),
+    "file_named_in_the_title": claimed(TITLED, confidence=0.67),
     "cause": FOUND,
     "not_found": NOT_FOUND,
     "recent_changes": {

@@ -150,7 +150,12 @@ def function_of(report: TriageReport) -> str | None:
         return None
     lead = report.facts[report.headline]
     strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
-    return next((fact.symbol for fact in (lead, *strong) if fact.strong and fact.symbol and fact.line), None)
+    return next((fact.symbol for fact in (lead, *strong) if _names_function(fact)), None)
+
+
+def _names_function(fact: Fact) -> bool:
+    """Return whether a claim may name a fact's function; the one that declares an option seldom has the fault."""
+    return fact.strong and bool(fact.symbol and fact.line) and fact.kind != "default_here"
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
@@ -219,5 +224,5 @@ def _cause(basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
         return None
     fact = basis.facts[basis.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
-    inside = f", in `{fact.symbol}`" if fact.strong and fact.symbol and fact.line else ""
+    inside = f", in `{fact.symbol}`" if _names_function(fact) else ""
     return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]
