@@ -69,6 +69,8 @@ def test_a_named_member_of_the_claimed_class(tmp_path: Path, language: str):
         pytest.param("    fail('the strict_zone is set elsewhere')", id="text"),
         pytest.param("    '''Return the strict_zone.'''", id="docstring"),
         pytest.param("    strict_zones()", id="longer-name"),
+        pytest.param("    from table import strict_zone", id="import"),
+        pytest.param("    strict_zone = None", id="assignment"),
         pytest.param("    unstrict_zone()", id="end-of-a-name"),
     ],
 )
@@ -76,6 +78,12 @@ def test_what_only_looks_like_a_use_is_no_fact(tmp_path: Path, line: str):
     code = f"def load_zone(path):\n{line}\n    return path\n\n\ndef other(table):\n    return table.strict_zone\n"
     facts = facts_of(tmp_path, {"zones.py": code}, "`load_zone` is wrong", "It returns the wrong `strict_zone`.")
     assert of_kind(facts, "used_here") == []
+
+
+def test_a_parameter_and_a_plain_word_that_may_be_a_variable_are_no_uses(tmp_path: Path):
+    code = "def load_zone(\n    path,\n    strict_zone,\n):\n    tail = strict_zone\n    return tail\n"
+    body = "The `strict_zone` and the `tail` are lost."
+    assert of_kind(facts_of(tmp_path, {"a.py": code}, "`load_zone` is wrong", body), "used_here") == []
 
 
 def test_a_key_is_a_use_and_a_name_that_many_lines_use_is_not_shown(tmp_path: Path):

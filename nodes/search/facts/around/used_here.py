@@ -13,7 +13,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.issue.query import COMPOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -26,6 +26,9 @@ MOST_DEFINITIONS, MOST_NAMES, MOST = 3, 24, 4
 """Maximum numbers of definitions that are read, of names that are searched in each, and of facts."""
 FEW_LINES = 3
 """Maximum number of lines of a definition that use a name; more lines do not say which one matters."""
+_IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
+MOST_SIGNATURE = 30
+"""Maximum number of lines of a signature."""
 MOST_LINES, MOST_WIDTH = 600, 400
 """Maximum number of lines of a definition that are read, and of characters of a line."""
 
@@ -82,8 +85,9 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
     number, owner = int(code.index.def_file[row]), code.index.name_of(row)
     start, end = int(code.index.def_start[row]), int(code.index.def_end[row])
     head, lines = code.head(row), code.lines(number)
-    first = max(start, head[0] if head else start) + 1
-    if end - start > MOST_LINES:
+    first = _body(lines, max(start, head[0] if head else start))
+    # A parameter is used in most lines, and the reader sees it in the signature.
+    if end - start > MOST_LINES or any(whole_word(name.last).search(text) for text in lines[start - 1 : first - 1]):
         return None
     near = [at for at in range(first, min(end, len(lines)) + 1) if name.last in lines[at - 1] and at != fact.line]
     quoted = Docstrings(lines) if near else None
@@ -96,12 +100,30 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
     return len(held), Fact("used_here", says, name.last, fact.path, held[0], text, owner, follows=follows)
 
 
+def _body(lines: Sequence[str], head: int) -> int:
+    """Return the line after a definition's signature, which may have several lines."""
+    depth = 0
+    for at, text in enumerate(lines[head - 1 : head - 1 + MOST_SIGNATURE], head):
+        depth += text.count("(") - text.count(")")
+        if depth <= 0:
+            return at + 1
+    return head + 1
+
+
 def uses(text: str, name: str) -> bool:
-    """Return whether a line of code has a name outside comments and strings, or as a whole string, such as a key."""
-    if len(text) > MOST_WIDTH or is_comment(text):
+    """Return whether a line of code has a name outside comments and strings, or as a whole string, such as a key.
+
+    A line that only imports or assigns the name does not use it. A word that is not compound must be called or be a
+    member, because a variable may have the same name.
+    """
+    if len(text) > MOST_WIDTH or is_comment(text) or _IMPORT.match(text):
         return False
-    keyed = f'"{name}"' in text or f"'{name}'" in text
-    return keyed or bool(whole_word(name).search(without_strings(text)))
+    if f'"{name}"' in text or f"'{name}'" in text:
+        return True
+    plain, pattern = without_strings(text), whole_word(name).pattern
+    if not COMPOUND.search(name):
+        return bool(re.search(rf"(?:\.|->|::){re.escape(name)}\b|{pattern}\s?\(", plain))
+    return bool(re.search(rf"{pattern}(?!\s{{0,9}}(?:=(?!=)|:\s))", plain))
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
@@ -109,4 +131,6 @@ def check(fact: Fact, witness: Witness) -> str | None:
     path, line = fact.follows or ("", 0)
     if path != fact.path or witness.line(path, line) is None:
         return "it is not in the file of the other fact"
+    if fact.says.endswith("defined on this line."):
+        return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not define the name"
     return None if uses(fact.text or "", fact.words or "") else "the line does not use the name"
