@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from facts_page import page as facts
 from picture import draw
 from pydantic import BaseModel
 
@@ -58,6 +59,7 @@ def pages() -> dict[Path, str]:
         DOCS / "settings.md": "\n".join(_settings()),
         DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "endpoints.md": "\n".join(_endpoints()),
+        DOCS / "facts.md": "\n".join(facts()),
         DOCS / "security.md": _between("security.md", _TRIED, _TRIED_ENDS, table(count())),
         DOCS / "cost.md": _between("cost.md", _COSTS, _COSTS_END, _costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
