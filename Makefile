@@ -1,4 +1,4 @@
-# All targets work on a fresh machine with Python 3.11+, git and make. They install into this folder only.
+# All targets work on a fresh machine with Python 3.11+, git and make. Except `install`, they install into this folder.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 UV_VERSION := 0.13.8
@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 # The tests start hundreds of processes. Without bytecode on disk each of them compiles all of its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test coverage check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
+.PHONY: help demo install uninstall test coverage check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
@@ -41,6 +41,18 @@ DEMO := $(if $(wildcard $(STAMP)),.venv,.tools/demo)
 demo: $(DEMO)/.installed ## triage a sample issue of a sample repository
 	@$(DEMO)/bin/python docs/demo/make_repository.py .tracehound/demo
 	@TRIAGE_DATA_DIR=.tracehound/data $(DEMO)/bin/triage run --repo .tracehound/demo --issue docs/demo/issue.md --brain rules
+
+# The versions are those of uv.lock, which `pipx install .` does not read.
+install: $(UV) ## install the command `triage` for your account. EXTRAS=postgres,otel,tools for all extras
+	@$(UV) export --quiet --frozen --no-dev --all-extras --no-emit-project --no-hashes --output-file .tools/versions.txt
+	@$(UV) tool install --quiet --force --reinstall-package tracehound --python "$$(command -v $(PYTHON))" \
+		--constraints .tools/versions.txt "tracehound$(if $(EXTRAS),[$(EXTRAS)]) @ file://$(CURDIR)"
+	@folder="$$($(UV) tool dir --bin)"; "$$folder/triage" --version; case ":$$PATH:" in \
+		*":$$folder:"*) echo "installed: $$folder/triage";; \
+		*) echo "installed: $$folder/triage; add the folder to PATH: export PATH=\"$$folder:\$$PATH\"";; esac
+
+uninstall: $(UV) ## remove what `make install` installed
+	@$(UV) tool uninstall tracehound
 
 test: $(STAMP) ## run every test
 	@$(RUN)/python -m pytest -q $(SPREAD)

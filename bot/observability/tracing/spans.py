@@ -112,7 +112,9 @@ TEXT = frozenset({"gen_ai.input", "gen_ai.output"})
 """Attributes with such text. They are sent only if the operator allows it."""
 _LONGEST = 20_000
 """Characters of a text attribute."""
-NO_SDK = "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: pip install 'tracehound[otel]'"
+NO_SDK = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: install the extra `otel` (in a clone: make install EXTRAS=otel)"
+)
 
 
 class Spans:

@@ -35,4 +35,6 @@ def open_existing_store(settings: Settings) -> Store:
     return open_store(settings)
 
 
-NO_DRIVER = "DATABASE_URL needs the Postgres driver: pip install 'tracehound[postgres]'"
+NO_DRIVER = (
+    "DATABASE_URL needs the Postgres driver: install the extra `postgres` (in a clone: make install EXTRAS=postgres)"
+)
