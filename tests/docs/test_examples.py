@@ -21,7 +21,7 @@ from bot.cli import cli
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig, read_operator_config
 from bot.settings.repository import RepositoryConfig, read_config
-from tests.cli.process import ROOT
+from tests.cli.process import ROOT, triage
 from tests.patience import patience
 
 PAGES = [
@@ -136,6 +136,13 @@ def test_a_command_is_one_that_the_program_takes(
         if re.fullmatch(r"[\w.-]+\.(?:md|json|jsonl)", word):  # options may require that it exists
             Path(word).write_text("{}\n")
     parse(words)
+
+
+def test_the_example_of_classify_prints_what_the_help_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    found = re.search(r"\$ echo '(.+)' \| triage classify -\n +(\{.+\})\n", page)
+    assert found
+    assert triage(tmp_path, "classify", "-", stdin=found[1].encode()).stdout.strip() == found[2]
 
 
 def options(words: list[str]) -> tuple[set[str], set[str]]:

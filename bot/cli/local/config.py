@@ -32,6 +32,8 @@ def check(file: Path, *, operator: bool) -> None:
 
     try:
         text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise UserError(f"{file}: cannot be read: there is no such file; without one the defaults apply") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
     try:
