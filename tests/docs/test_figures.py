@@ -55,3 +55,28 @@ def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
 
 def test_the_readme_counts_hostile_issues() -> None:
     assert f"`tests/hostile/` contains {word(len(CASES))} malicious issues and comments" in README
+
+
+def measured(text: str, row: str) -> float:
+    """Return the first number of the second cell of a row."""
+    cell = re.search(rf"^\| {re.escape(row)}[^|]*\| ([\d.,]+)", text, re.MULTILINE)
+    assert cell, row
+    return float(cell[1].replace(",", ""))
+
+
+def test_the_capacity_of_a_million_issues_a_day_follows_from_the_cost_of_one() -> None:
+    page = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
+    rate, peak, share = 1_000_000 / 86_400, 35, page.partition("## A million a day")[2]
+    worker, postgres = (measured(page, f"processor of {who}") / 1_000 for who in ("the worker", "Postgres"))
+    assert f"| {worker * rate:.1f} cores + {rate:.1f} × *s* | {worker * peak:.1f} + {peak} × *s* |" in share
+    assert f"| Postgres: processor | {postgres * rate:.1f} cores | {postgres * peak:.1f} |" in share
+    commits, wal = measured(page, "commits"), measured(page, "WAL") / 1_000
+    assert f"| Postgres: commits | {round(commits * rate, -1):.0f}/s | {round(commits * peak, -2):,.0f}/s |" in share
+    assert f"| Postgres: WAL | {wal * rate:.1f} MB/s | {wal * peak:.1f} MB/s | | {wal * 1_000:.0f} GB a day" in share
+    assert f"| Postgres: rows | {measured(page, 'rows that stay')} GB a day |" in share
+    tokens = re.search(r"^\| tokens in and out, estimated \| ([\d,]+) and (\d+)", page, re.MULTILINE)
+    assert tokens
+    into, out = int(tokens[1].replace(",", "")), int(tokens[2])
+    assert f"a million of them ${round(into * 2.5 + out * 10, -2):,.0f} a day" in share
+    assert f"at $0.15 and $0.60, ${round(into * 0.15 + out * 0.6, -1):,.0f}." in share
+    assert f"{rate * 60 * (into + out) / 1e6:.1f} million tokens a minute" in share
