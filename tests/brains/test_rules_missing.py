@@ -177,3 +177,29 @@ def test_a_report_with_a_failing_test_is_not_asked_for_the_expected_result(block
     without = body.replace(block, "run()")
     assert "expected" in open_needs(case("Rows are gone", without))
     assert [one for one in missing(without, form) if "Result" in one]
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        pytest.param("The documentation says it is an error.", True, id="which"),
+        pytest.param("The documentation for the Row class says it is an error.", False, id="of-a-class"),
+        pytest.param("The docstring of `Row.save` says it is an error.", False, id="of-a-name"),
+        pytest.param("The page about imports is out of date.", False, id="about-a-subject"),
+    ],
+)
+def test_the_page_is_asked_for_only_if_nothing_says_which(body: str, *, asked: bool) -> None:
+    assert bool(missing_from(case("The documentation is wrong", body), "docs")) == asked
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        pytest.param("Current: `25.`\n\nExpected: `25-ти`", False, id="both"),
+        pytest.param("**Actual output:** 25\n**Expected output:** 26", False, id="bold"),
+        pytest.param("Expected: `25-ти`", True, id="one"),
+        pytest.param("Current:\n\nExpected:\n", True, id="empty"),
+    ],
+)
+def test_steps_are_not_asked_for_where_both_results_are_shown(body: str, *, asked: bool) -> None:
+    assert ("steps" in open_needs(case("Ordinals of Bulgarian", body))) == asked

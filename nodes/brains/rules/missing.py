@@ -25,6 +25,13 @@ _STEPS = re.compile(
     r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
 )
 _EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
+_IS = re.compile(
+    r"^\W{0,9}(?:current|actual|got|output|now|result)\b[\w ]{0,20}:\W{0,9}\w", re.IGNORECASE | re.MULTILINE
+)
+_SHALL_BE = re.compile(
+    r"^\W{0,9}(?:expected|desired|wanted|should be)\b[\w ]{0,20}:\W{0,9}\w", re.IGNORECASE | re.MULTILINE
+)
+"""Lines that show a result and the one that was expected."""
 _TEST = re.compile(
     r"^[ \t]{0,40}(?:assert\b|(?:\w{1,40}\.)?assert(?:[A-Z]\w{1,30}|_\w{1,30})!?\s?\(|assert!\(|(?:await )?expect\s?\("
     r"|(?:REQUIRE|CHECK|EXPECT|ASSERT)(?:_[A-Z]{1,20}){0,3}\s?\(|t\.(?:Error|Fatal)f?\(|(?:require|assert)\.[A-Z]\w"
@@ -83,6 +90,12 @@ _LABELS = (
 )
 """Labels of a form that ask for the same information."""
 _BUG = re.compile(r"\b(bug|defect|crash|problem|issue.?report|broken)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"\b(?:docs?|documentation|docstrings?|pages?|readme|guide|tutorial|changelog|sections?|chapter|man page)\s{1,3}"
+    r"(?:for|of|on|about|titled|called|named)\s{1,3}\S",
+    re.IGNORECASE,
+)
+"""Words that name the page or the subject of a document."""
 _PLACEHOLDER = re.compile(r"(n/?a|none|no|nothing|-+|\.+|\?+|todo|tbd|_no response_)?", re.IGNORECASE)
 
 
@@ -90,8 +103,8 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     """Return what the issue lacks for its kind, most useful first."""
     facts = case.facts
     if kind == "docs":
-        named = facts.paths or "http" in case.body
-        return () if named else ("Which page or docstring it is about",)
+        named = facts.paths or facts.symbols or facts.modules or "http" in case.body
+        return () if named or _SUBJECT.search(_own_words(case)) else ("Which page or docstring it is about",)
     if kind != "bug":
         return ()
     if says_nothing(facts):
@@ -183,6 +196,11 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
     return present.get(need, False) or (need not in present and not field.required)
 
 
+def _shows_both(words: str) -> bool:
+    """Return whether the report shows what is produced and what is expected, each behind its label."""
+    return bool(_IS.search(words)) and bool(_SHALL_BE.search(words))
+
+
 def _says_expected(case: Case, words: str) -> bool:
     """Return whether the reporter's words, or a test in the issue, state what was expected."""
     return bool(_EXPECTED.search(words)) or any(_TEST.search(block) for block in case.facts.code_blocks)
@@ -206,7 +224,7 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
         and not _SILENT.search(words)
         and not (facts.traces or facts.errors),
         "lines": bool(facts.traces) and main_trace(facts) is None,
-        "steps": not (facts.code_blocks or _STEPS.search(words)),
+        "steps": not (facts.code_blocks or _STEPS.search(words) or _shows_both(words)),
         "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
         "version": "version" in asks and not facts.versions,
     }
