@@ -68,7 +68,7 @@ def blocks(page: Path) -> Iterator[Block]:
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 
-def of(*languages: str) -> Any:
+def of(*languages: str) -> pytest.MarkDecorator:
     """Parametrize a test by the blocks of these languages."""
     found = [block for block in BLOCKS if block.language in languages]
     return pytest.mark.parametrize("block", found, ids=lambda block: block.place)

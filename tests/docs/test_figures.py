@@ -8,15 +8,22 @@ from typing import get_args
 import pytest
 
 from bot.report.languages.catalogue import catalogue
+from bot.server.connections.bodies import LARGE_AT_ONCE
+from bot.server.connections.protocol import HEAD_BYTES, HEADERS
+from bot.worker.tools import LARGEST
+from nodes.brains.files import SHOWN
 from nodes.guards import GUARDS
+from nodes.judgements import LOOKS
 from nodes.search.facts.types import LEADING, Kind
 from tests.cli.process import ROOT
+from tests.graph.test_endpoints import CALLS
 from tests.hostile.corpus import CASES
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| (yes)? ?\| ([^|]+) \|$", re.MULTILINE)
 FACTS = {row[0]: row for row in ROW.findall((ROOT / "docs" / "facts.md").read_text(encoding="utf-8"))}
-WORDS = {8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen"} | {90: "ninety"}
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+WORDS = dict(enumerate(_SMALL.split())) | {90: "ninety"}
 
 
 def modules(folder: str, contents: str) -> set[str]:
@@ -55,6 +62,23 @@ def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
 
 def test_the_readme_counts_hostile_issues() -> None:
     assert f"`tests/hostile/` contains {word(len(CASES))} malicious issues and comments" in README
+
+
+def test_the_page_of_costs_counts_calls_and_lookups_as_the_code_does() -> None:
+    page = " ".join((ROOT / "docs" / "cost.md").read_text(encoding="utf-8").split())
+    assert f"- {word(CALLS).capitalize()} where the search is sure" in page
+    assert f"up to {word(LOOKS)} lookups" in page
+    assert f"the next {word(SHOWN)} files" in page
+
+
+def test_the_limits_in_prose_are_those_of_the_code() -> None:
+    serve, symptoms = (
+        " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+        for name in ("serve.md", "troubleshooting.md")
+    )
+    assert f"A request head may have {HEAD_BYTES // 1024} kB, {HEADERS} headers" in serve
+    assert f"{word(LARGE_AT_ONCE)} above 1 MB are read at a time" in serve
+    assert f"some {LARGEST // 1_000_000} MB of indexes stay in memory" in symptoms
 
 
 def measured(text: str, row: str) -> float:
