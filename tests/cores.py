@@ -87,8 +87,7 @@ class Cores:
             for _ in range(number):
                 self._fork()
             while self._workers:
-                for connection in wait(list(self._workers)):
-                    assert isinstance(connection, Connection)
+                for connection in self._ready():
                     self._hear(self._workers[connection])
                 if session.shouldfail or session.shouldstop:
                     self._stop[0] = 1
@@ -107,15 +106,18 @@ class Cores:
             self._stop[0] = 1
             try:
                 while self._workers:
-                    for connection in wait(list(self._workers)):
+                    for connection in self._ready():
                         with contextlib.suppress(EOFError, OSError):
-                            connection.recv()  # type: ignore[union-attr]
+                            connection.recv()
                             continue
-                        self._reap(self._workers.pop(connection))  # type: ignore[arg-type]
+                        self._reap(self._workers.pop(connection))
             except KeyboardInterrupt:
                 for worker in self._workers.values():
                     os.kill(worker.pid, signal.SIGKILL)
             raise
+
+    def _ready(self) -> list[Connection]:
+        return [connection for connection in wait(list(self._workers)) if isinstance(connection, Connection)]
 
     def _fork(self) -> None:
         threads = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
@@ -127,13 +129,15 @@ class Cores:
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
-            for other in (ours, *self._workers, *_sockets(self._forking[1:])):
+            foreign: list[Connection | socket.socket] = [ours, *self._workers, *_sockets(self._forking[1:])]
+            for other in foreign:
                 other.close()
             # One that replaces another starts forking processes of its own.
             preloaded.take(self._forking[0] if self._forking else {})
             _Work(self._session, theirs, self._stop, self._files).do()
-        for connection in (theirs, *_sockets(self._forking[:1])):
-            connection.close()
+        theirs.close()
+        for given in _sockets(self._forking[:1]):
+            given.close()
         del self._forking[:1]
         outputs = [reduction.recv_handle(ours) for _ in _OUTPUTS] if _captures(self._config) else []
         self._workers[ours] = Worker(pid, ours, outputs)

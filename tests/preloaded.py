@@ -402,6 +402,26 @@ class Worker:
         self._ended.set()
 
 
+def _run(module: str) -> None:
+    """Run the command and end the process, without deleting all that was imported: that copies every page of it."""
+    code: Any = None
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code
+    # As at the end of every interpreter, which says so if somebody no longer reads what it writes.
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)
+    if code is None or isinstance(code, int):
+        os._exit((code or 0) & 0xFF)
+    sys.exit(code)
+
+
 def _main(imported: str, descriptors: list[str]) -> dict[str, Any] | None:
     sockets = _wanted([socket.socket(fileno=int(fd)) for fd in descriptors])
     if not sockets:
@@ -417,4 +437,4 @@ if __name__ == "__main__":
     wished = _main(sys.argv[1], sys.argv[2:])
     if wished is not None:
         _become(wished)
-        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        _run(sys.argv[0])

@@ -161,6 +161,6 @@ def test_a_folder_without_tests_is_no_success(tmp_path: Path) -> None:
     assert run(tmp_path)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_coverage_is_not_measured_with_it(tmp_path: Path) -> None:
-    code, printed = run(tmp_path, "-p", "pytest_cov", "--cov")
+def test_other_processes_cannot_be_had_beside_it(tmp_path: Path) -> None:
+    code, printed = run(tmp_path, "-p", "xdist.plugin", "-n", "2")
     assert (code, "--cores excludes -n and --cov" in printed) == (pytest.ExitCode.USAGE_ERROR, True), printed
