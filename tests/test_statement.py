@@ -46,6 +46,14 @@ async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, 
     assert [bool(one.facts) for one in report.suspects] == shown
 
 
+async def test_a_report_with_facts_about_other_lines_is_not_said_to_have_none() -> None:
+    code = FakeCode()
+    report = await state_facts(TriageReport(), await survey_of(code, ELSEWHERE), code, ordered=True)
+    assert report.verdict == "The facts of this report do not point to one place, so none is named."
+    bare = await state_facts(TriageReport(), replace(await survey_of(code), ranked=0.3), code, ordered=True)
+    assert bare.verdict == "No line of the code could be tied to this report."
+
+
 async def test_the_count_of_places_follows_the_facts_that_are_left() -> None:
     code = FakeCode()
     report = await state_facts(TriageReport(), await survey_of(code, MESSAGE, ELSEWHERE), code, ordered=True)

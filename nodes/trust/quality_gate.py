@@ -82,6 +82,10 @@ _CONFLICT = (
 )
 
 
+READ_THE_LIST = "take the list as where to start reading."
+"""The end of a review message that is about the places of the report."""
+
+
 def _low_confidence(confidence: float, retries: int) -> str:
     times = {0: "Without a second attempt", 1: "After one wider search"}.get(retries, f"After {retries} wider searches")
-    return f"{times}, confidence in the first place is {confidence:.0%}: take the list as where to start reading."
+    return f"{times}, confidence in the first place is {confidence:.0%}: {READ_THE_LIST}"

@@ -13,6 +13,7 @@ import pytest
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
+from nodes.trust.quality_gate import READ_THE_LIST
 
 GOLDEN = Path(__file__).parent / "golden"
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -352,3 +353,9 @@ def test_a_condition_of_another_line_is_not_shown_below_the_leading_fact() -> No
     own, other = (replace(guard, follows=(AT[0], line)) for line in (AT[1], 99))
     assert guard.says in unfolded(comment(**{**FOUND, "facts": (BUILT, own)}))
     assert guard.says not in unfolded(comment(**{**FOUND, "facts": (BUILT, other)}))
+
+
+def test_a_report_without_places_does_not_send_a_maintainer_to_a_list() -> None:
+    message = f"After 2 wider searches, confidence in the first place is 47%: {READ_THE_LIST}"
+    assert READ_THE_LIST not in comment(**NOT_FOUND, review_message=message)
+    assert READ_THE_LIST in comment(**{**NOT_FOUND, "suspects": (SUSPECT,)}, review_message=message)

@@ -74,6 +74,9 @@ def test_errors(text, errors):
         pytest.param("Python version: 3.9.1", ("Python 3.9.1",), id="with-a-colon"),
         pytest.param("numpy==1.26.0rc1", ("numpy 1.26.0rc1",), id="pinned"),
         pytest.param("since v2.1", ("2.1",), id="nameless"),
+        pytest.param("1.22.1 but anything from 1.11 up to now", ("1.22.1", "1.11"), id="anything"),
+        pytest.param('`x.format("ss") => "39.096"`', (), id="a-quoted-value"),
+        pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
     ],
 )
 def test_versions(text, versions):

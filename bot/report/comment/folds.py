@@ -11,6 +11,7 @@ from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
+from nodes.trust.quality_gate import READ_THE_LIST
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
@@ -33,7 +34,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
         bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
         sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
-        sentence("For review", report.review_message),
+        sentence("For review", _review(report)),
         bullets("Related", map(_related, report.related)),
         bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),
@@ -42,6 +43,12 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) 
         _owner(report),
     ]
     return fold("For maintainers: evidence, further places, history", "\n\n".join(filter(None, parts)))
+
+
+def _review(report: TriageReport) -> str:
+    """Return what a maintainer should do; a report without places has no list to read."""
+    message = report.review_message
+    return "" if message.endswith(READ_THE_LIST) and not report.suspects else message
 
 
 def _plain_labels(report: TriageReport) -> list[str]:

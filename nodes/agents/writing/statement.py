@@ -13,6 +13,7 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.types import LEADING
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
 from nodes.state import CORRECTION
@@ -93,7 +94,7 @@ def verdict(basis: FactBasis) -> str:
             f"The search ranks `{basis.paths[0]}` first; with a lead like this the first file was fixed in "
             f"{share} of 10 reports."[:300]
         )
-    return _NO_LINE
+    return _without_place(basis.facts)
 
 
 def _of_places(lead: Fact, places: int) -> str:
@@ -109,11 +110,18 @@ def without_claim(report: TriageReport) -> TriageReport:
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
     statement: Statement = "facts" if report.headline is not None else "ranked"
-    verdict = _NO_LINE if report.headline is None else report.facts[report.headline].says[:300]
+    verdict = _without_place(report.facts) if report.headline is None else report.facts[report.headline].says[:300]
     return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": verdict})
 
 
 _NO_LINE = "No line of the code could be tied to this report."
+_NO_PLACE = "The facts of this report do not point to one place, so none is named."
+
+
+def _without_place(facts: Sequence[Fact]) -> str:
+    """Return the sentence of a report that names no place; it depends on whether facts relate words to lines."""
+    has_lines = any(fact.line and fact.words and fact.kind in LEADING for fact in facts)
+    return _NO_PLACE if has_lines else _NO_LINE
 
 
 def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
@@ -122,7 +130,8 @@ def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
         return report
     if report.headline in gone:
         report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
-        report = report.model_copy(update={"statement": "ranked", "verdict": _NO_LINE})
+        left = [fact for number, fact in enumerate(report.facts) if number not in gone]
+        report = report.model_copy(update={"statement": "ranked", "verdict": _without_place(left)})
     kept = [number for number in range(len(report.facts)) if number not in gone]
     new = {old: number for number, old in enumerate(kept)}
     suspects = tuple(

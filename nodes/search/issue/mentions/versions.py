@@ -18,10 +18,12 @@ _VERSION_NAME = re.compile(
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
+_DECIMAL = re.compile(r"\d{1,4}\.\d{3,6}")
+"""A number that is rather a value than a version if it is the whole content of quotation marks."""
 _NAMELESS = frozenset(
     """
     version versions v ver release since in on at from to with and or than until before after is using use the
-    latest upgrade by of about python_requires
+    latest upgrade by of about python_requires anything everything any all both
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PLATFORMS = re.compile(
@@ -48,7 +50,10 @@ def find_versions(prose: str) -> Iterator[str]:
         for found in _VERSION.finditer(line):
             # A window, because the search for a name that ends here would take quadratic time over a whole line.
             before = line[max(0, found.start() - 80) : found.start()]
-            yield f"{_version_name(before)} {found[1]}".strip()
+            name = _version_name(before)
+            after = line[found.end() : found.end() + 1]
+            if name or not (_DECIMAL.fullmatch(found[1]) and after in ('"', "'") and before.endswith(after)):
+                yield f"{name} {found[1]}".strip()
 
 
 def _version_name(before: str) -> str:
