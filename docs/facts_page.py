@@ -27,6 +27,7 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "default_here": ("declared", _OPTION),
     "raised_on_purpose": ("raised_on_purpose", {"code": "`fail`"}),
     "guarded_by": ("runs_if", {"code": "`if not zone:`"}),
+    "used_here": ("used", {"code": "`parse_date`", "code.name": "`zone`"}),
     "called_from": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
     "intended": ("intended_comment", {"code": "`parse_date`", "quote": "“An empty zone is refused by design.”"}),
     "tested_here": ("tested", {"code": "`test_zones`", "code.name": "`parse_date`"}),
@@ -37,7 +38,6 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     ),
     "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),
     "documented_here": ("documented_in", {**_OPTION, "place": "`docs/settings.md`", "quote": "“Timeouts”"}),
-    "sibling": ("sibling", {"code": "`parse_date`", "code.name": "`parse_dates`"}),
     "absent": ("absent_release", {"code": "`parse_dates`", "word": "1.2.0"}),
 }
 """A key of the catalogue's table ``facts`` for each kind, and the texts of its placeholders."""
