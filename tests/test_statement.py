@@ -46,7 +46,7 @@ async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, 
     assert [bool(one.facts) for one in report.suspects] == shown
 
 
-async def test_a_report_with_facts_about_other_lines_names_no_place_and_says_why() -> None:
+async def test_a_report_with_facts_only_about_other_lines_does_not_deny_them() -> None:
     code = FakeCode()
     report = await state_facts(TriageReport(), await survey_of(code, ELSEWHERE), code, ordered=True)
     assert report.verdict == "The facts of this report do not point to one place, so none is named."

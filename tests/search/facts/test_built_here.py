@@ -315,7 +315,7 @@ def test_a_message_outside_functions_has_a_sentence_that_begins_with_a_capital(t
     assert sentence_without_path(found) == said.format("this file")
 
 
-def test_a_message_that_another_file_quotes_is_built_in_two_places(tmp_path: Path):
+def test_a_message_that_another_file_quotes_fails_the_check(tmp_path: Path):
     path, code = FILE_LEVEL["python"]
     files = {path: code}
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", "`the zone table was not built yet`"), "built_here")
