@@ -56,6 +56,7 @@ REPORT = FOUND.model_copy(
         "severity_reason": "The report mentions a hang: “It hangs on {0} open quote”.",
         "tried": (
             "Read the issue: 1 stack trace, no error message.",
+            "Read the issue: no stack trace, 6 messages or quotations.",
             "Searched the code: 4 places strong enough to consider.",
             "Compared with 12 earlier issues: 1 of them duplicates or similar.",
         ),

@@ -252,13 +252,19 @@ def _attempt(entry: TraceEntry, state: BugTriageState) -> str | None:
     if entry.node in state.tools:
         return f"Asked {entry.node}: {_answer(entry)}."
     if entry.node == "investigator" and not entry.error:
-        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_count(entry, 'errors', 'error message')}."
+        return f"Read the issue: {_count(entry, 'traces', 'stack trace')}, {_quotations(entry)}."
     return None
 
 
 def _count(entry: TraceEntry, name: str, thing: str) -> str:
     number = entry.counts.get(name, 0)
     return f"{number} {thing}{'s' * (number != 1)}" if number else f"no {thing}"
+
+
+def _quotations(entry: TraceEntry) -> str:
+    """Return the number of error messages; quoted phrases are counted too, because some are messages."""
+    number = entry.counts.get("errors", 0)
+    return f"{number} message{'s' * (number != 1)} or quotation{'s' * (number != 1)}" if number else "no error message"
 
 
 def _looked_up(entry: TraceEntry) -> str:
