@@ -72,7 +72,7 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
     marker = digest_marker(work.week)
     publisher = issue_job.publisher(issue_job.check_ownership)
     poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
-    await poster.put(_KIND, work.week, marker, f"{marker}\n\n{digest_text(digest, issue)}")
+    await poster.put(_KIND, work.week, marker, f"{marker}\n\n{digest_text(digest, issue, found.config.language)}")
     return await issue_job.settle(f"{digest.bugs} open bugs")
 
 
@@ -99,9 +99,9 @@ async def read_again(
     return build_digest(f"{ref.owner}/{ref.name}", only(found, titles), now, PERIOD)
 
 
-def digest_text(digest: Digest, issue: Issue) -> str:
+def digest_text(digest: Digest, issue: Issue, language: str) -> str:
     """Return the digest for a comment on an issue."""
-    return render_digest(digest, thread_of(issue).server_url, READ_AGAIN)
+    return render_digest(digest, thread_of(issue).server_url, READ_AGAIN, language)
 
 
 def _is_wanted(found: FoundConfig, ref: IssueRef) -> bool:

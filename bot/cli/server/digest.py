@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.errors import UserError
+from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from bot.report.digest import Digest
@@ -27,8 +28,15 @@ if TYPE_CHECKING:
     help="The length of the period in which a report counts as new.",
 )
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default=ENGLISH,
+    show_default=True,
+    help="The language of the fixed sentences; titles and questions stay as they are.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all entries of each list.")
-def command(*, repository: str, days: int, output: Path | None, as_json: bool) -> None:
+def command(*, repository: str, days: int, output: Path | None, language: str, as_json: bool) -> None:
     """Summarize the open issues of a repository: bugs by place, suspect changes, questions, duplicates.
 
     It is made from the server's store, which a server may use at the same time; GitHub is not asked. With `digest` in
@@ -40,7 +48,7 @@ def command(*, repository: str, days: int, output: Path | None, as_json: bool) -
     settings = load_settings()
     digest = asyncio.run(_read(settings, repository, days))
     document = json.dumps(asdict(digest), indent=1) + "\n" if as_json else ""
-    text = document or render_digest(digest, settings.github_server_url, BY_DELIVERIES)
+    text = document or render_digest(digest, settings.github_server_url, BY_DELIVERIES, language)
     if output is None:
         click.echo(text, nl=False)
         return

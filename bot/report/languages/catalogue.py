@@ -23,7 +23,9 @@ _KINDS: Final = {
     "url": r"[^\s()]{1,900}",
     "quote": rf"{QUOTE}(?:, {QUOTE}){{0,9}}",
     "ref": rf"(?:{LINK}|{CODE})",
-    "n": r"\d[\d,.]{0,12}(?<![,.])",
+    "refs": rf"(?:{LINK}|{CODE})(?:, (?:{LINK}|{CODE})){{0,19}}",
+    # A narrow space separates thousands, as in ``bot.report.words.count``.
+    "n": r"\d[\d,.\u202f]{0,12}(?<![,.\u202f])",
     "word": r"[^\s{}()“”`]{1,80}",
     "names": rf"{CODE}(?:, {CODE}){{0,19}}",
     "lines": rf"{_LINES}(?:, {_LINES}){{0,9}}(?: …)?",

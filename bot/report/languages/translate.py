@@ -6,6 +6,7 @@ A line is translated only if reading the translation gives the same English line
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -55,6 +56,31 @@ def translate(markdown: str, language: str) -> str:
         if mark:
             fence = "" if fence == mark[1] else fence or mark[1]
     return "\n".join(lines)
+
+
+def translate_each(sentences: Iterable[str], language: str) -> str:
+    """Return sentences one after the other in a language; empty ones are left out.
+
+    They are read back one by one, so that one without a translation leaves only itself in English.
+    """
+    language = known_language(language)
+    told = [(text, translate(text, language)) for text in filter(None, sentences)]
+    # A sentence that stayed in English is followed by a space in any language.
+    gaps = (" " if catalogue(language).has_spaces or text == new else "" for text, new in told)
+    return "".join(f"{new}{gap}" for (_, new), gap in zip(told, gaps, strict=True)).rstrip()
+
+
+def translate_parts(text: str, language: str) -> str:
+    """Return a list of reasons in a language, which semicolons separate; each is read back by itself."""
+    whole = translate(text, language)
+    if whole != text or len(text) > LONGEST:
+        return whole
+    pieces, at = list[str](), 0
+    for found in _PIECES.finditer(text):
+        if found[1] is not None:
+            pieces.append(text[at : found.start()])
+            at = found.end()
+    return "; ".join(translate(piece, language) for piece in (*pieces, text[at:]))
 
 
 def known_language(code: str) -> str:
