@@ -89,11 +89,11 @@ def scores(score: Evaluation) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def retry_reason(retry: RetryReason) -> str:
+def retry_reasons(retry: RetryReason) -> tuple[str, ...]:
     """Return why a draft was rejected."""
     failed = ("a citation failed",) if retry.citation_issue else ()
     fabricated = ("fabricated evidence",) if retry.hallucination else ()
-    return ", ".join((_RETRY_REASONS[retry.reason], *failed, *fabricated))
+    return (_RETRY_REASONS[retry.reason], *failed, *fabricated)
 
 
 def spending(result: Result, *, brain: str, config_hash: str, dollars: float = 0) -> tuple[tuple[str, str], ...]:

@@ -64,23 +64,27 @@ def translate_each(sentences: Iterable[str], language: str) -> str:
     They are read back one by one, so that one without a translation leaves only itself in English.
     """
     language = known_language(language)
-    told = [(text, translate(text, language)) for text in filter(None, sentences)]
+    pairs = [(text, translate(text, language)) for text in filter(None, sentences)]
     # A sentence that stayed in English is followed by a space in any language.
-    gaps = (" " if catalogue(language).has_spaces or text == new else "" for text, new in told)
-    return "".join(f"{new}{gap}" for (_, new), gap in zip(told, gaps, strict=True)).rstrip()
+    spaced = catalogue(language).has_spaces
+    return "".join(f"{new} " if spaced or text == new else new for text, new in pairs).rstrip()
 
 
 def translate_parts(text: str, language: str) -> str:
     """Return a list of reasons in a language, which semicolons separate; each is read back by itself."""
-    whole = translate(text, language)
-    if whole != text or len(text) > LONGEST:
-        return whole
+    if known_language(language) == ENGLISH or len(text) > LONGEST:
+        return text
     pieces, at = list[str](), 0
     for found in _PIECES.finditer(text):
         if found[1] is not None:
             pieces.append(text[at : found.start()])
             at = found.end()
-    return "; ".join(translate(piece, language) for piece in (*pieces, text[at:]))
+    pieces.append(text[at:])
+    new = [translate(piece, language) for piece in pieces]
+    known = [one != old for one, old in zip(new, pieces, strict=True)]
+    # A sentence may contain a semicolon itself; then none or only some of its pieces are known.
+    whole = translate(text, language) if not all(known) else ""
+    return "; ".join(new) if not whole or whole == text else whole
 
 
 def known_language(code: str) -> str:

@@ -6,6 +6,7 @@ from bot.errors import UserError
 from bot.ports import CommandEffects, RunView
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
+from bot.report.languages.catalogue import ENGLISH
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command
 
@@ -15,12 +16,13 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     last = await context.control.last_run()
     if last is None or last.result is None:
         raise UserError("No run of this issue has finished yet.")
-    return CommandEffects(reply=explanation(last, last.result), reaction="rocket")
+    return CommandEffects(reply=explanation(last, last.result, context.config.language), reaction="rocket")
 
 
-def explanation(last: RunView, result: Result) -> str:
+def explanation(last: RunView, result: Result, language: str = ENGLISH) -> str:
     """Return the whole explanation. It contains no current time, so the same run always has the same text."""
-    return render_markdown(Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence))
+    account = Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence)
+    return render_markdown(account, language)
 
 
 KIND = CommandKind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.report.account import retry_reason
+from bot.report.account import retry_reasons
 from bot.report.drawing import picture, text
 from bot.report.words import percent
 from nodes.state import Metrics, RetryReason
@@ -25,7 +25,9 @@ class Retry:
 
 def retries(metrics: Metrics) -> tuple[Retry, ...]:
     """Return each draft that was sent back."""
-    return tuple(Retry(one.iteration, percent(one.confidence), retry_reason(one)) for one in metrics.retry_reasons)
+    return tuple(
+        Retry(one.iteration, percent(one.confidence), ", ".join(retry_reasons(one))) for one in metrics.retry_reasons
+    )
 
 
 def draw(metrics: Metrics) -> str | None:
@@ -69,5 +71,5 @@ def _axes() -> list[str]:
 def _alternative(history: Sequence[float], reasons: Sequence[RetryReason]) -> str:
     drafts = [f"draft {number}: {value:.0%}" for number, value in enumerate(history, 1)]
     for at, reason in enumerate(reasons[: len(drafts)]):
-        drafts[at] += f", sent back because {retry_reason(reason)}"
+        drafts[at] += f", sent back because {', '.join(retry_reasons(reason))}"
     return "; ".join(drafts)
