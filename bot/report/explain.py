@@ -26,8 +26,6 @@ _SECTION = 14_000
 _REASON_WORDS = 25
 _RULES, _WRITER = "rules", "writer"
 """The brain whose reasons are the program's own sentences, and the node whose reasons always are."""
-_FROM_OUTSIDE = "Rules judged instead"
-"""The label of what a model's server answered."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 
 
@@ -185,10 +183,7 @@ class _Words:
         pairs = spending(account.result, brain=account.brain, config_hash=account.config_hash)
         looked = [look for entry in account.result.trace for look in step(entry, reasons=looks).looks]
         return [
-            *(
-                f"- {self.say(label)}: {prose(value if label == _FROM_OUTSIDE else self.say(value))}"
-                for label, value in pairs
-            ),
+            *(f"- {self.say(label)}: {prose(self.say(value))}" for label, value in pairs),
             *(f"- {self.say(f'Looked up: {prose(look)}')}" for look in looked),
         ]
 
