@@ -12,6 +12,7 @@ from bot.cli.local.repository import Storage, open_engine
 from bot.errors import UserError
 from bot.observability.tracing.switch import keep_text_private
 from bot.report.document import Result
+from bot.report.languages.catalogue import LANGUAGES
 from bot.runs.code import EngineCode
 from bot.runs.local import open_outside
 from bot.runs.local import triage as run_triage
@@ -22,6 +23,8 @@ from bot.settings.operator import load_operator_config
 from nodes.context import ignore_progress
 from nodes.state import Answer, HumanExchange
 
+Language = Literal["en", "de", "zh", "es", "ja"]
+
 
 def triage(
     repository: str | os.PathLike[str],
@@ -31,6 +34,7 @@ def triage(
     rev: str = "HEAD",
     brain: Literal["rules", "llm", "auto"] | None = None,
     data_dir: str | os.PathLike[str] | None = None,
+    language: Language = "en",
 ) -> Result:
     """Triage an issue's text against a local git repository and return the result; nothing is posted or asked.
 
@@ -43,20 +47,24 @@ def triage(
         rev: the commit, branch or tag to read.
         brain: the brain; without one, TRIAGE_BRAIN decides.
         data_dir: the directory for parsed files and the run; without one, TRIAGE_DATA_DIR decides.
+        language: of the comment, and of the text that a model writes.
 
     Returns:
         The result, whose ``model_dump_json()`` is the document that ``triage run --format json`` prints.
 
     Raises:
-        UserError: the repository, the revision, the text or a setting is invalid; the message says what to change.
+        UserError: the repository, the revision, the text, the language or a setting is invalid; the message says what
+            to change.
         RuntimeError: an event loop is running in this thread.
     """
     keep_text_private()
     _refuse_inside_a_loop()
+    if language not in LANGUAGES:
+        raise UserError(f"there is no language {language!r}: use {', '.join(LANGUAGES)}")
     path = os.fspath(repository)
     settings = _settings(path, brain, data_dir)
     given = read_issue(None, issue, title)
-    return asyncio.run(_run(path, rev, settings, given.title, given.body))
+    return asyncio.run(_run(path, rev, settings, title=given.title, body=given.body, language=language))
 
 
 def _refuse_inside_a_loop() -> None:
@@ -84,7 +92,7 @@ def _settings(
     return settings
 
 
-async def _run(repository: str, rev: str, settings: Settings, title: str, body: str) -> Result:
+async def _run(repository: str, rev: str, settings: Settings, *, title: str, body: str, language: str) -> Result:
     operator = load_operator_config(settings.triage_config, repository)
     engine, sha = await asyncio.to_thread(open_engine, repository, rev, Storage.of(settings))
     async with open_outside(settings, operator) as outside:
@@ -97,6 +105,7 @@ async def _run(repository: str, rev: str, settings: Settings, title: str, body: 
             ask=_withdraw,
             listener=ignore_progress,
             outside=outside,
+            language=language,
             pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
         )
     return account.result.model_copy(update={"gathered": account.evidence})

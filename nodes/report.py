@@ -239,7 +239,9 @@ class TriageReport(Part):
     citation_audit: CitationAudit = CitationAudit()
     evaluation: Evaluation = Evaluation()
     github_comment: str = ""
-    """Markdown draft of the single comment."""
+    """Markdown of the single comment: as it was posted, otherwise the draft."""
+    language: str = Field(default="en", exclude_if=lambda value: value == "en")
+    """The language of the comment's fixed sentences, such as ``de``; not serialised if it is English."""
     ticket: Ticket = Ticket()
 
     @field_validator("facts", mode="before")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from operator import attrgetter
 from pathlib import Path
+from typing import Literal
 
 import jsonschema
 import pytest
@@ -18,6 +19,7 @@ import pytest
 import bot
 from bot import Result, UserError, triage
 from bot.report.document import result_schema
+from bot.report.languages.translate import read_back
 from tests.cli.process import triage as run_command
 from tests.repositories import make_repository
 
@@ -132,3 +134,21 @@ def test_importing_the_package_imports_nothing_large() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
     assert "bot" in loaded.split()
     assert not {"pydantic", "langgraph", "numpy", "click", "nodes"} & set(loaded.split())
+
+
+@pytest.mark.parametrize("language", ["de", "ja"])
+def test_the_comment_is_in_the_language_and_the_facts_are_the_same(
+    repository: Path, tmp_path: Path, language: Literal["de", "ja"]
+) -> None:
+    english = triage(repository, ISSUE, brain="rules", data_dir=tmp_path / "data").report
+    report = triage(repository, ISSUE, brain="rules", data_dir=tmp_path / "data", language=language).report
+    assert (report.language, report.facts, report.verdict) == (language, english.facts, english.verdict)
+    assert read_back(report.github_comment, language) == english.github_comment != report.github_comment
+    options = ("--repo", str(repository), "--text", ISSUE, "--brain", "rules", "--language", language)
+    printed = run_command(tmp_path, "run", *options, TRIAGE_DATA_DIR=str(tmp_path / "two"))
+    assert printed.stdout.strip() == report.github_comment.strip()
+
+
+def test_an_unknown_language_is_refused_with_those_that_exist(repository: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="use en, de, zh, es, ja"):
+        triage(repository, ISSUE, data_dir=tmp_path, language="fr")  # type: ignore[arg-type]

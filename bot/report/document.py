@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.report.languages.catalogue import ENGLISH
+from bot.report.languages.translate import known_language, translate
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.report import TriageReport
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, TraceEntry
@@ -34,16 +36,22 @@ class Result(BaseModel):
         return tuple(NumberedEvidence(id=f"E{n}", evidence=known[key]) for n, key in keys if key in known)
 
 
-def build_result(state: BugTriageState) -> Result:
+def build_result(state: BugTriageState, *, language: str = ENGLISH, posted: str = "") -> Result:
     """Return the public part of a finished state.
+
+    Args:
+        state: the state.
+        language: of the comment; a language without a catalogue means English.
+        posted: the comment as it was posted; without it, the draft is translated.
 
     Raises:
         ValueError: the run has no report.
     """
     if state.report is None:
         raise ValueError("the run has no report")
+    comment = posted or translate(state.report.github_comment, language)
     return Result(
-        report=state.report,
+        report=state.report.model_copy(update={"github_comment": comment, "language": known_language(language)}),
         questions=state.human_exchanges,
         critique=state.critic_feedback,
         trace=state.trace,

@@ -11,11 +11,13 @@ from bot.observability.tracing.observer import traced
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
+from bot.report.languages.catalogue import ENGLISH
 from bot.runs.context import build_context
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
+from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
@@ -46,6 +48,7 @@ async def triage(
     pictures: PicturePort | None = None,
     renderer: MarkdownRenderer | None = None,
     origin: IssueOrigin | None = None,
+    language: str = ENGLISH,
 ) -> Account:
     """Run the graph to its end and put its questions to the caller.
 
@@ -65,8 +68,9 @@ async def triage(
         pictures: fetches the issue's pictures; None if they are not read.
         renderer: renders the comment.
         origin: the issue's number and project; None if it is not on GitHub.
+        language: of the comment, and of the text that a model writes.
     """
-    key = _issue_key(repository, code.sha, title, body, settings.brain)
+    key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     store = SqliteStore(settings.triage_data_dir / "store.db")
     try:
         run_no = await store.open_run(key)
@@ -80,6 +84,7 @@ async def triage(
                 evidence=store.evidence(thread_id),
                 brain=brain or rules,
                 rules=rules,
+                config=RepositoryConfig(language=language),
                 renderer=renderer,
                 origin=origin,
                 listener=listener,
@@ -90,7 +95,7 @@ async def triage(
             state = await _run(saver, context, thread_id, ask)
             # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
             await store.finish_run(key, run_no)
-            result = build_result(state)
+            result = build_result(state, language=language)
             gathered = result.numbered(await context.evidence.get(state.evidence))
             return Account(run_no, code.sha, context.brain.name, settings_hash(settings), result, gathered)
     finally:
@@ -107,8 +112,9 @@ async def _run(saver: SqliteCheckpoints, context: Context, thread_id: str, ask: 
     return (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
 
 
-def _issue_key(repository: str, sha: str, title: str, body: str, brain: str) -> str:
-    text = "\x00".join((repository, sha, title, body, brain))
+def _issue_key(repository: str, sha: str, title: str, body: str, brain: str, *, language: str) -> str:
+    # English is left out, so that a run which an earlier release began still resumes.
+    text = "\x00".join((repository, sha, title, body, brain, *([language] if language != ENGLISH else [])))
     # The prefix separates local runs from the keys of issues on GitHub, which begin with a host.
     return "cli:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

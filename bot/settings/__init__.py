@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.errors import UserError
 from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.dotenv import find_env_file
-from bot.settings.plain import SLUG, URL, explain
+from bot.settings.plain import LANGUAGE, SLUG, URL, explain
 from bot.settings.secret_files import read_secret_files
 
 BrainChoice = Literal["auto", "llm", "rules"]
@@ -41,6 +41,11 @@ class Settings(BaseSettings):
     )
     triage_config: Path | None = Field(
         None, description="The operator's YAML file: tools, web search providers and their limits (docs/tools.md)."
+    )
+    triage_language: str = Field(
+        "en",
+        pattern=LANGUAGE,
+        description="Language of what is posted in a repository whose .github/triage.yml names none.",
     )
     triage_cache_mb: int = Field(
         512,

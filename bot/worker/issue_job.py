@@ -137,9 +137,7 @@ class IssueJob:
         # Used while a later version is invalid, so that a typo in the file does not change what triage may do.
         if not found.faults and found.text:
             await stored.keep(found.text)
-        if not self.tools.bots:
-            return found
-        return _with_bots(found, self.tools.bots)
+        return _with_defaults(found, self.tools)
 
     async def settle(self, message: str) -> None:
         """Settle the job without follow-up work.
@@ -164,9 +162,14 @@ class IssueJob:
         logger.info(message, extra={"action": action, "job": self.job.id, "issue": self.ref.key})
 
 
-def _with_bots(found: FoundConfig, bots: frozenset[str]) -> FoundConfig:
-    config = found.config.model_copy(update={"bots": (*found.config.bots, *bots)})
-    return replace(found, config=config)
+def _with_defaults(found: FoundConfig, tools: Tools) -> FoundConfig:
+    """Return the configuration with the operator's bots, and with the operator's language if it names none."""
+    named = "language" in found.config.model_fields_set
+    update = {
+        "bots": (*found.config.bots, *tools.bots),
+        "language": found.config.language if named else tools.language,
+    }
+    return replace(found, config=found.config.model_copy(update=update))
 
 
 def body_hash(issue: Issue) -> str:

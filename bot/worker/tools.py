@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
+from bot.report.languages.catalogue import ENGLISH
 from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
@@ -152,6 +153,8 @@ class Tools:
     """Pace of model calls, shared by all processes that use the store."""
     bots: frozenset[str]
     """Logins of bots that the operator counts as people, in lower case."""
+    language: str = ENGLISH
+    """The language for a repository whose configuration names none."""
     hook: Hook | None = None
     """The operator's address for alerts."""
 
@@ -183,6 +186,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             keep=Retention.of(settings.settings),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
+            language=settings.settings.triage_language,
             hook=_hook(settings.settings),
         )
 

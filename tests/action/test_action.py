@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from bot.action import MOST_NOTICES, Event, act, notices
 from bot.cli import cli
 from bot.report.comment.state import read_state
+from bot.report.comment.thread import without_time
 from bot.settings import Settings
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
@@ -99,6 +100,24 @@ def test_an_opened_issue_gets_one_report_however_often_the_workflow_runs(
     again = acted(github, tmp_path / "without-what-was-known", "issues", opened, GITHUB_RUN_ATTEMPT="2")
     assert again.returncode == 0, again.stderr
     assert reports(github, repo, number) == [report]
+
+
+async def test_it_posts_in_the_language_of_its_input_and_stores_what_it_posted(
+    github: GitHubServer, repo: Repo, tmp_path: Path
+) -> None:
+    number = github.world.open_issue(repo, TITLE, BODY)["number"]
+    (tmp_path / "event.json").write_bytes(event(github, repo, number, "opened"))
+    settings = Settings(
+        github_api_url=github.url,
+        github_server_url=github.url,
+        triage_brain="rules",
+        triage_data_dir=tmp_path / "data",
+        triage_language="de",
+    )
+    done = await act(Event("issues", tmp_path / "event.json", "action-1"), settings, TOKEN)
+    (report,) = reports(github, repo, number)
+    assert "Für Maintainer: Belege" in report
+    assert done.comment.strip() == without_time(report).strip()
 
 
 @pytest.mark.parametrize(

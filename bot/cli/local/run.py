@@ -15,6 +15,7 @@ from bot.cli.local.progress import Progress
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
 from bot.errors import UserError
+from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 from bot.settings.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ Format = Literal["md", "json", "ticket", "prompt"]
     "prompt: a brief for a coding agent.",
 )
 @click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default=ENGLISH,
+    show_default=True,
+    help="The language of the comment, and of the text that a model writes; if it is not English, the comment is "
+    "printed as Markdown on a terminal too.",
+)
+@click.option(
     "--issues",
     metavar="FILE",
     help="Earlier issues to compare with, without this one: JSON lines with number, title, body, state and url.",
@@ -78,6 +87,7 @@ def command(
     title: str | None,
     brain: Literal["rules", "llm", "auto"] | None,
     form: Format,
+    language: str,
     issues: str | None,
     explain: bool,
     interactive: bool,
@@ -110,7 +120,16 @@ def command(
     progress = Progress(verbose=verbose)
     try:
         where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
-        account = _triage(where, rev, settings, progress, interactive=interactive, past=past, operator=operator)
+        account = _triage(
+            where,
+            rev,
+            settings,
+            progress,
+            interactive=interactive,
+            past=past,
+            operator=operator,
+            language=language,
+        )
     except KeyboardInterrupt:
         progress.clear()
         click.echo("stopped; the same command continues from here", err=True)
@@ -160,6 +179,7 @@ def _triage(
     interactive: bool,
     past: PastPort | None,
     operator: OperatorConfig,
+    language: str,
 ) -> Account:
     from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
 
@@ -181,6 +201,7 @@ def _triage(
                 pictures=_pictures(where, settings, operator),
                 renderer=where.renderer,
                 origin=where.origin,
+                language=language,
             )
 
     return asyncio.run(run())
@@ -233,7 +254,7 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         ticket = result.report.ticket
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
-    elif sys.stdout.isatty():
+    elif _is_laid_out(result.report.language):
         from bot.report.terminal import render_terminal  # noqa: PLC0415
 
         output = render_terminal(result.report)
@@ -246,7 +267,13 @@ def _explained(account: Account) -> str:
     """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
     from bot.report.explain import render_markdown, render_text  # noqa: PLC0415  as above
 
-    return render_text(account) if sys.stdout.isatty() else render_markdown(account)
+    language = account.result.report.language
+    return render_text(account) if _is_laid_out(language) else render_markdown(account, language)
+
+
+def _is_laid_out(language: str) -> bool:
+    """Return whether the report is laid out for a terminal, which is done in English only."""
+    return sys.stdout.isatty() and language == ENGLISH
 
 
 def _colour() -> bool | None:

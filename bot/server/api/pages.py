@@ -175,10 +175,10 @@ def _whole(one: StoredResult) -> WholeRun:
 
 
 def _reports(results: Sequence[StoredResult]) -> list[StoredReport]:
+    found = ((one, Result.model_validate_json(one.result).report) for one in results if one.result)
     return [
-        StoredReport(**_run(one.row), commit=one.sha or None, report=Result.model_validate_json(one.result).report)
-        for one in results
-        if one.result
+        StoredReport(**_run(one.row), commit=one.sha or None, language=report.language, report=report)
+        for one, report in found
     ]
 
 

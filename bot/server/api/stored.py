@@ -153,6 +153,7 @@ class StoredReport(TriageRun):
     """A run with its report."""
 
     commit: str | None
+    language: str = Field(description="The language of the comment's fixed sentences, such as `de`.")
     report: TriageReport
 
 

@@ -79,7 +79,8 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
         start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
         if request.max_retries is not None:
             start = start.model_copy(update={"max_retries": request.max_retries})
-        result = build_result(await run_to_completion(context, start))
+        state = await run_to_completion(context, start)
+        result = build_result(state, language=found.config.language)
         return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
 
 

@@ -126,7 +126,7 @@ async def _settle(
         _STATUS.get(published.state, "finished"),
         issue_job.job,
         last_signal=outcome.state.last_signal if isinstance(outcome, Waiting | Finished) else 0,
-        result=build_result(outcome.state).model_dump_json() if isinstance(outcome, Finished) else None,
+        result=_result(outcome, seen, published),
         reported=_reported(outcome) if not quiet else None,
         ending=ending_of(outcome.state.report if isinstance(outcome, Finished) else None),
         message=f"{published.state} {published.reason}".strip(),
@@ -139,6 +139,14 @@ async def _settle(
     )
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
+
+
+def _result(outcome: Outcome, seen: CurrentIssue, published: Published) -> str | None:
+    """Return the result to store, with the comment as it was posted; None without a report."""
+    if not isinstance(outcome, Finished):
+        return None
+    result = build_result(outcome.state, language=seen.found.config.language, posted=published.comment)
+    return result.model_dump_json()
 
 
 def _reported(outcome: Outcome) -> Reported | None:
