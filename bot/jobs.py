@@ -170,11 +170,13 @@ class Alert(_IssueWork):
 
 
 class PostDigest(_IssueWork):
-    """Post the week's digest on the issue that the repository names."""
+    """Post the week's digest on the issue that the repository names, or the digest that a command asked for."""
 
     kind: Literal["digest"] = "digest"
-    week: str
-    """The first day of the week, such as 2026-01-31."""
+    week: str = ""
+    """The first day of the week, such as 2026-01-31; empty for a command's digest, which is one comment per issue."""
+    asked_in: int | None = None
+    """Id of the comment with the command."""
 
 
 PageCommandName = Literal["triage", "right", "wrong"]

@@ -23,6 +23,7 @@ CommandName = Literal[
     "help",
     "status",
     "why",
+    "digest",
     "redirect",
     "answer",
     "stop",
@@ -140,7 +141,7 @@ class RepositoryConfig(Section):
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"
-    """Language of comments, and of the text that a model writes. Fixed sentences exist in ``en``, ``de``, ``zh``
+    """Language of all that is posted, and of a model's text. Fixed sentences exist in ``en``, ``de``, ``zh``
     (simplified), ``es`` and ``ja``; for another language they are in English."""
     reporter_language: bool = False
     """``true`` writes what is for the reporter in the language of the issue, if that is one of these five and the

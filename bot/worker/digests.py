@@ -1,11 +1,13 @@
-"""The weekly digest: which repositories ask for one today, and the comment."""
+"""The digest: which repositories ask for one today, and the comments, also of the command."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
 
+from bot.errors import RetryableError
 from bot.jobs import PostDigest
+from bot.limits.ceilings import Amount, Ceiling, Scope, hour_of
 from bot.limits.writes import REPLIES
 from bot.ports import GitHubPort, Issue, IssueRef, OpenReports, RepositoryRef
 from bot.report.comment.digest import READ_AGAIN, digest_marker, render_digest
@@ -13,6 +15,7 @@ from bot.report.digest import DAY, Digest, build_digest, only
 from bot.settings.repository import ConfigError, Day, FoundConfig, RepositoryConfig, read_config
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
+from bot.worker.admission import explain_refusal
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.poster import Poster
 from bot.worker.publish.publisher import thread_of
@@ -21,7 +24,12 @@ LATE = 2
 """Days from the named one within which a digest is posted, for a server that did not run on that day."""
 PERIOD = 7
 """Days."""
-_KIND = "digest"
+AN_HOUR = 6
+"""Maximum number of updates by commands in a repository within an hour (UTC)."""
+TOO_OFTEN = "The digest was updated six times within this hour. Try it again in the next one."
+NOTHING_OPEN = "No open issue of this repository has a report or an open question yet."
+_KIND, _ASKED, _ONCE = "digest", "asked", Amount(answers=1)
+"""The kind of the effect, the subject of a command's digest, and what an update counts as."""
 
 
 async def queue_digests(store: Store) -> int:
@@ -55,6 +63,8 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
         RetryableError: GitHub cannot be reached, or its limits ask to wait.
     """
     found = await issue_job.config()
+    if not work.week:
+        return await _post_asked(issue_job, work, found)
     if not _is_wanted(found, issue_job.ref):
         return await issue_job.settle("the configuration asks for no digest on this issue")
     effects, key = issue_job.store.repository.effects, issue_job.ref.key
@@ -64,16 +74,56 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
     issue = await issue_job.github.issue(issue_job.ref.number)
     if issue is None or not _may_be_written_to(issue, issue_job.ref):
         return await issue_job.settle("the issue is closed, locked, moved or gone")
-    now = issue_job.tools.store.clock()
-    reports = await issue_job.store.repository.open_issues.read(now - PERIOD * DAY)
-    digest = await read_again(issue_job.github, issue.ref, reports, found.config, now)
+    digest = await _read(issue_job, issue, found)
     if digest.empty:
         return await issue_job.settle("nothing is open")
-    marker = digest_marker(work.week)
-    publisher = issue_job.publisher(issue_job.check_ownership)
-    poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
-    await poster.put(_KIND, work.week, marker, f"{marker}\n\n{digest_text(digest, issue, found.config.language)}")
+    await _put(issue_job, issue, work.week, digest_text(digest, issue, found.config.language))
     return await issue_job.settle(f"{digest.bugs} open bugs")
+
+
+async def _post_asked(issue_job: IssueJob, work: PostDigest, found: FoundConfig) -> None:
+    """Write the digest that a command asked for into its one comment on the issue."""
+    if not found.config.enabled or found.config.mode != "comment":
+        return await issue_job.settle("the configuration allows no comment")
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    if issue is None or not _may_be_written_to(issue, issue_job.ref):
+        return await issue_job.settle("the issue is closed, locked, moved or gone")
+    tools, scope = issue_job.tools, _hour(issue_job)
+    if await tools.store.usage.reserve((scope,), _ONCE) is not None:
+        await explain_refusal(issue_job, found, work.asked_in, TOO_OFTEN)
+        return await issue_job.settle("updated too often")
+    known = await issue_job.store.repository.effects.get(issue_job.ref.key, _KIND, _ASKED)
+    try:
+        digest = await _read(issue_job, issue, found)
+        if digest.empty and (known is None or known.github_id is None):
+            await explain_refusal(issue_job, found, work.asked_in, NOTHING_OPEN)
+            return await issue_job.settle("nothing is open")
+        await _put(issue_job, issue, _ASKED, digest_text(digest, issue, found.config.language), asked=True)
+    except RetryableError:
+        # The next attempt counts again.
+        await tools.store.usage.refund((scope,), _ONCE)
+        raise
+    return await issue_job.settle(f"{digest.bugs} open bugs")
+
+
+def _hour(issue_job: IssueJob) -> Scope:
+    """Return the scope of the digests that commands ask for in a repository within an hour."""
+    key, hour = f"{issue_job.ref.repository.key}#digest", hour_of(issue_job.tools.store.clock())
+    return Scope("repository", key, hour, Ceiling(answers=AN_HOUR))
+
+
+async def _read(issue_job: IssueJob, issue: Issue, found: FoundConfig) -> Digest:
+    now = issue_job.tools.store.clock()
+    reports = await issue_job.store.repository.open_issues.read(now - PERIOD * DAY)
+    return await read_again(issue_job.github, issue.ref, reports, found.config, now)
+
+
+async def _put(issue_job: IssueJob, issue: Issue, subject: str, text: str, *, asked: bool = False) -> None:
+    """Post or update a digest; what a command asked for is found again without a store, and posted again if deleted."""
+    marker, publisher = digest_marker(subject), issue_job.publisher(issue_job.check_ownership)
+    effects = issue_job.store.repository.effects
+    poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
+    await poster.put(_KIND, subject, marker, f"{marker}\n\n{text}", adopt=asked, repost=asked)
 
 
 async def read_again(

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from bot.errors import RetryableError
-from bot.jobs import PostDigest
+from bot.jobs import Commands, PostDigest
+from bot.ports import Comment
 from bot.settings.repository import Day
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.digests import due_week, queue_digests
+from bot.worker.dispatch.attempts import Attempts
+from bot.worker.dispatch.outage import Outage
 from tests.github_server import LOST_ANSWER, serve_github
+from tests.github_world import person
 from tests.limits.test_admission import Stage, staged
 
 SUNDAY = datetime(2026, 1, 4, 23, 30, tzinfo=UTC).timestamp()
@@ -81,6 +85,45 @@ async def test_it_is_posted_once_a_week_and_lists_what_is_open(tmp_path: Path) -
             )
             await post(stage)
             assert len(world.ours(repo, digests)) == 2
+
+
+async def command(stage: Stage, number: int, who: str = "mona") -> None:
+    """Give the command in a comment, and process all jobs that follow."""
+    written = stage.github.world.comment(stage.repo, number, "/triage digest", who)
+    comment = Comment(
+        id=written["id"], author_id=person(who)["id"], author=who, author_is_bot=False, body="/triage digest",
+        url="", created_at="", updated_at="",
+    )  # fmt: skip
+    work = Commands(ref=stage.ref(number), comment=comment, sender=who, sender_id=person(who)["id"])
+    await stage.worker.store.inbox.accept(Arrival(f"command-{written['id']}", "issue_comment", b"{}", (work,)))
+    attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
+    for lane in ("control", "run", "control"):
+        while (job := await stage.worker.jobs.claim(lane, "us")) is not None:
+            await attempts.make(job)
+
+
+async def test_a_command_updates_one_comment_in_the_repositorys_language(tmp_path: Path) -> None:
+    with serve_github() as github:
+        async with staged(github, tmp_path) as stage:
+            stage.repo.files[".github/triage.yml"] = "language: de\n"
+            board = github.world.open_issue(stage.repo, "Board")["number"]
+            ours = lambda: github.world.ours(stage.repo, board)  # noqa: E731
+            await command(stage, board, "tom")
+            assert ours() == [], "only maintainers may give it"
+            await command(stage, board)
+            (refused,) = ours()
+            assert "Noch hat kein offenes Issue dieses Repositorys einen Bericht" in refused
+            await stage.opened()
+            await command(stage, board)
+            assert "1 offener Fehler hat einen Bericht" in ours()[1]
+            await stage.opened(title="Another one: KeyError in parse_date")
+            await command(stage, board)
+            assert "2 offene Fehler haben einen Bericht" in ours()[1]
+            assert len(ours()) == 2
+            for _ in range(4):
+                await command(stage, board)
+            assert len(ours()) == 3
+            assert "in dieser Stunde sechsmal aktualisiert" in ours()[2]
 
 
 async def test_it_is_not_posted_where_nothing_is_open_or_the_issue_or_the_file_forbid_it(tmp_path: Path) -> None:

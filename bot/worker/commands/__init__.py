@@ -7,6 +7,7 @@ from bot.worker.commands import (
     again,
     answer,
     component,
+    digest,
     duplicate,
     help,  # noqa: A004
     label,
@@ -28,6 +29,7 @@ COMMANDS: Final[Mapping[str, CommandKind]] = {
         help.KIND,
         status.KIND,
         why.KIND,
+        digest.KIND,
         redirect.KIND,
         answer.KIND,
         stop.KIND,

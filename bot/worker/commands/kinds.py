@@ -12,6 +12,7 @@ from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.worker.commands.parse import Command
 from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
 
+CLOSED = "This issue is closed. Reopen it first."
 Role = Literal["author", "maintainer"]
 _STRICTNESS: tuple[CommandRole, ...] = ("author", "maintainer", "nobody")
 
@@ -65,7 +66,7 @@ def check_writable(context: CommandContext) -> None:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.
     """
     if context.issue.state != "open":
-        raise UserError("This issue is closed. Reopen it first.")
+        raise UserError(CLOSED)
     reason = reason_to_skip(context.issue, context.config)
     if reason is not None:
         raise UserError(f"Triage skips this issue: {reason}. {remedy_for(reason)}".rstrip())
