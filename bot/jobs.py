@@ -250,6 +250,16 @@ class Labelled(_IssueWork):
     label: str
     added: bool
     actor: str
+    by_bot: bool = False
+    """A bot changed it, although its events count as a person's."""
+
+
+class JudgeLabels(_IssueWork):
+    """Compare the last report with the labels that people changed after it."""
+
+    kind: Literal["judge_labels"] = "judge_labels"
+    rest: ClassVar[float] = 60.0
+    merges: ClassVar[bool] = True
 
 
 class LearnPast(_Work):
@@ -349,6 +359,7 @@ OnIssueWork = (
     | Ended
     | Score
     | Labelled
+    | JudgeLabels
 )
 Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.

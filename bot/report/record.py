@@ -15,6 +15,8 @@ PRIOR = 0.5
 
 An outcome contributes about a fifth of a unit of information, so the prior has the weight of twenty outcomes.
 """
+LABEL, LABELS = 0.5, 0.5
+"""Weight of a label's judgement, and the largest weight of all of them as a share of the known fixes'."""
 _EDGE = 1e-4
 _STEPS = 60
 
@@ -27,7 +29,7 @@ class Record:
     right: int
     shift: float
     judged: int = 0
-    """Claims that people judged and no fix decided; they count too."""
+    """Claims that people judged, by word, reaction or label, and no fix decided; they count too."""
 
     @property
     def basis(self) -> str:
@@ -40,7 +42,11 @@ class Record:
         return shipped if shipped <= 0 else _sigmoid(_logit(shipped) + self.shift)
 
 
-def read_record(outcomes: Sequence[tuple[float, bool]], judged: Sequence[tuple[float, bool]] = ()) -> Record | None:
+def read_record(
+    outcomes: Sequence[tuple[float, bool]],
+    judged: Sequence[tuple[float, bool]] = (),
+    labelled: Sequence[tuple[float, bool]] = (),
+) -> Record | None:
     """Return the record of a repository, or None if it has too few outcomes.
 
     The shift is the most likely one under a normal prior with mean 0 (maximum a posteriori), so few outcomes change it
@@ -50,18 +56,23 @@ def read_record(outcomes: Sequence[tuple[float, bool]], judged: Sequence[tuple[f
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
         judged: the same of claims that people judged. They count beside enough outcomes, never instead of them, because
             people call more of the wrong reports wrong than of the right ones right.
+        labelled: the same of claims that only labels judged. Each counts half, and all of them at most half as much
+            as the outcomes, because a label names a part of the project and not a fault.
     """
     if len(outcomes) < ENOUGH:
         return None
-    every = (*outcomes, *judged)
-    right = sum(was_right for _, was_right in every)
-    logits = [_logit(confidence) for confidence, _ in every]
+    whole = (*outcomes, *judged)
+    half = min(LABEL, LABELS * len(outcomes) / len(labelled)) if labelled else 0.0
+    every = (*((one, 1.0) for one in whole), *((one, half) for one in labelled))
+    right = sum(weight for (_, was_right), weight in every if was_right)
+    logits = [(_logit(confidence), weight) for (confidence, _), weight in every]
     low, high = -10.0, 10.0
     for _ in range(_STEPS):  # the derivative decreases monotonically, so bisection finds its zero
         shift = (low + high) / 2
-        slope = right - sum(_sigmoid(logit + shift) for logit in logits) - shift / PRIOR**2
+        slope = right - sum(weight * _sigmoid(logit + shift) for logit, weight in logits) - shift / PRIOR**2
         low, high = (shift, high) if slope > 0 else (low, shift)
-    return Record(len(outcomes), right, round((low + high) / 2, 6), len(judged))
+    known = sum(was_right for _, was_right in (*whole, *labelled))
+    return Record(len(outcomes), known, round((low + high) / 2, 6), len(judged) + len(labelled))
 
 
 def _logit(confidence: float) -> float:

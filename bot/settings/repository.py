@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.errors import UnreadableFileError
+from bot.settings.paths import PathInside
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
@@ -59,6 +60,11 @@ class Labels(Section):
     state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
     are allowed.
     A state without an entry has no label."""
+
+    paths: Annotated[dict[Label, PathInside], Field(max_length=200)] = {}
+    """The folder or file that a label stands for, as in ``"area: parser": src/parser``. When a person with write access
+    adds or removes such a label after a report, this counts as half a judgement of the report. A label
+    ``area: FOLDER`` needs no entry if the folder exists."""
 
     def allows(self, label: str) -> bool:
         """Return whether this label may be set."""

@@ -32,6 +32,9 @@ REPOSITORY_ROWS: Mapping[str, str] = {
     "relations": _ISSUE,
     "outcomes": _ISSUE,
     "feedback": _ISSUE,
+    "label_judgements": _ISSUE,
+    "components": _REPOSITORY,
+    "permissions": _REPOSITORY,
     "crashes": _REPOSITORY,
     "crash_alerts": _REPOSITORY,
     "past_issues": _REPOSITORY,
@@ -195,6 +198,7 @@ def _drop_counters(db: Connection, now: float, day: str) -> None:
     db.execute(_ASKED_FOR_LONG_AGO)
     db.execute("DELETE FROM limited WHERE day < ?", (day,))
     db.execute("DELETE FROM crashes WHERE at < ?", (now - 7 * 86_400.0,))
+    db.execute("DELETE FROM permissions WHERE at < ?", (now - 30 * 86_400.0,))
     db.execute("DELETE FROM writes WHERE at < ?", (now - 3_600.0,))
 
 

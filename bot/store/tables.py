@@ -23,10 +23,12 @@ from bot.store.jobs.deliveries import Inbox
 from bot.store.leases import Heartbeats, Leases
 from bot.store.metrics import Metrics
 from bot.store.pages import Pages
+from bot.store.permissions import StoredPermissions
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs import IssueRuns, open_run
 from bot.store.runs.api_runs import ApiRuns
 from bot.store.runs.feedback import read_judged
+from bot.store.runs.label_judgements import LabelJudgements, read_labelled
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
@@ -47,6 +49,8 @@ class ReportInputs:
     """The repository's scored reports: the confidence, and whether the first file was right."""
     judged: list[tuple[float, bool]]
     """The same of claims that people judged and no fix decided."""
+    labelled: list[tuple[float, bool]]
+    """The same of claims that only label changes judged."""
     limited: bool
     """The repository reached a limit today."""
 
@@ -66,6 +70,7 @@ def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs
         read_relations(db, issue_key),
         read_outcomes(db, repository),
         read_judged(db, repository),
+        read_labelled(db, repository),
         bool(read_limited(db, repository, day)),
     )
 
@@ -154,6 +159,7 @@ class RepositoryStore:
         self.past = PastIssues(database, self._tenant)
         self.outcomes = RepositoryOutcomes(database, self._tenant)
         self.crashes = Crashes(database, self._tenant)
+        self.permissions = StoredPermissions(database, key)
         self.open_issues = OpenIssues(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:
@@ -178,6 +184,7 @@ class IssueStore:
         self.row = Issues(database, ref.key)
         self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
+        self.label_judgements = LabelJudgements(database, ref)
         self.control = Control(database, ref, repository.questions)
 
     async def report_inputs(self) -> ReportInputs:

@@ -11,6 +11,7 @@ from bot.jobs import (
     Ended,
     InstallationChanged,
     Job,
+    JudgeLabels,
     Labelled,
     LeftOver,
     RepositoryChanged,
@@ -129,9 +130,11 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
 
 
 async def labelled(issue_job: IssueJob, work: Labelled) -> None:
-    """Store which label a person added or removed, so that the App never undoes it."""
-    await issue_job.store.people.labelled(work.label, work.actor, added=work.added)
-    await issue_job.settle("noted")
+    """Store which label a person added or removed, so that the App never undoes it, and compare it with the report."""
+    await issue_job.store.people.labelled(work.label, work.actor, added=work.added, by_bot=work.by_bot)
+    judges = not work.by_bot and work.actor and await issue_job.store.outcome.get() is not None
+    then = [JudgeLabels(ref=issue_job.ref)] if judges else []
+    await issue_job.tools.store.jobs.settle(issue_job.job, "noted", next_work=then)
 
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}

@@ -10,11 +10,12 @@ from bot.ports import GitHubPort, Judgement, Permission, RepositoryRef
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Unrated
 from bot.store.tables import Store
+from bot.worker.permissions import permissions_of
 
 WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
 """Seconds after its publication for which a report is read, and between two readings of it."""
-MOST, MOST_PEOPLE = 50, 5
-"""Reports of one round, and people of one report whose permission is asked for."""
+MOST = 50
+"""Reports of one round."""
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHu
     due = await store.outcomes.unrated(within=WITHIN, pause=PAUSE, most=MOST)
     for one in due:
         try:
-            found = await _ratings(github_for(one.ref.repository), one)
+            found = await _ratings(store, github_for(one.ref.repository), one)
         except RefusedError:
             found = []  # archived or no longer accessible: nothing can be read there
         except BotError as error:
@@ -37,11 +38,14 @@ async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHu
     return len(due)
 
 
-async def _ratings(github: GitHubPort, one: Unrated) -> list[Feedback]:
+async def _ratings(store: Store, github: GitHubPort, one: Unrated) -> list[Feedback]:
     # GitHub's times have whole seconds.
     ratings = [rating for rating in await github.ratings(one.comment_id) if rating.at >= int(one.published_at)]
+    stored = store.for_repository(one.ref.repository).permissions
+    # Of many strangers, a few are asked for in each round, so that they neither cost much nor hide a maintainer.
+    may = await permissions_of((rating.login for rating in ratings), stored, github, store.clock())
     return [
         Feedback("reaction", rating.login, Judgement(right=rating.up), rating.at)
-        for rating in ratings[:MOST_PEOPLE]
-        if await github.permission(rating.login) >= Permission.TRIAGE
+        for rating in ratings
+        if may.get(rating.login, Permission.NONE) >= Permission.TRIAGE
     ]

@@ -31,7 +31,7 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker import alerts, control, digests, outcomes, past
+from bot.worker import alerts, control, digests, label_judgements, outcomes, past
 from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.runs import api_runs, lane
@@ -107,6 +107,7 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "ended": control.ended,
     "score": outcomes.score,
     "labelled": control.labelled,
+    "judge_labels": label_judgements.judge_labels,
 }
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.cli.backtest.ask import Options, answer
+from bot.cli.backtest.corrections import corrected
 from bot.cli.backtest.run import Found
 from bot.cli.backtest.summary import Parameters, as_text
 from bot.errors import UserError
@@ -25,7 +27,9 @@ from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import Ending, Origin
+from bot.store.runs.feedback import Correction
 from nodes.search.engine import Engine
+from nodes.search.git import Repository
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import command, environment, triage
 from tests.github_server import Fault, GitHubServer, serve_github
@@ -107,6 +111,20 @@ def test_corrections_by_people_are_cases_at_the_commit_of_the_report(
     assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found, about)
     with pytest.raises(UserError, match="no data is stored for octo/other"):
         run(path, tmp_path, corrections="octo/other")
+
+
+def test_a_small_folder_that_a_correction_names_stands_for_its_files(story: tuple[Path, dict[str, str]]) -> None:
+    path, names = story
+    folder, outside, root = (
+        Correction(number, names["three"], "feed/dates.py", why, 1.0)
+        for number, why in ((7, "`feed`"), (8, "`../feed`"), (9, "`fee`"))
+    )
+    left_out = Counter[str]()
+    (case,) = corrected(Repository.open(path), (folder, outside, root), set(), left_out)
+    assert case.fix.number == 7
+    assert "feed/store.py" in case.gold
+    assert "feed/dates.py" not in case.gold
+    assert left_out.total() == 2
 
 
 def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.jobs import InstallationChanged, RepositoryChanged, Work, dump, load
+from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, dump, load
 from bot.server.webhook.events import read_delivery
 from bot.server.webhook.handlers import Handlers
 from bot.server.webhook.handlers.people import Policy
@@ -94,6 +94,21 @@ def test_what_we_wrote_ourselves_starts_nothing_even_if_we_are_allowed() -> None
     assert decide("issue_comment", action="created", issue=ISSUE, comment=comment, sender=ours) == []
     written_for_a_person = COMMENT | {"performed_via_github_app": {"id": 4711}}
     assert len(decide("issue_comment", action="created", issue=ISSUE, comment=written_for_a_person)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sender", "actor", "by_bot"),
+    [
+        pytest.param(RITA, "rita", False, id="a-person"),
+        pytest.param({"login": "Helper[bot]", "type": "Bot"}, "Helper[bot]", True, id="a-bot-that-counts-as-one"),
+        pytest.param(None, "", False, id="a-deleted-account"),
+    ],
+)
+def test_a_label_s_event_says_who_changed_it(sender: Any, actor: str, by_bot: bool) -> None:
+    for action in ("labeled", "unlabeled"):
+        (work,) = decide("issues", action=action, issue=ISSUE, label={"name": "bug"}, sender=sender)
+        assert isinstance(work, Labelled)
+        assert (work.added, work.actor, work.by_bot) == (action == "labeled", actor, by_bot)
 
 
 def test_everything_is_keyed_by_host_and_ids() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.ports import IssueRef
+from bot.ports import IssueRef, Permission
 from bot.report.record import ENOUGH, read_record
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.runs.feedback import read_feedback
-from bot.worker.ratings import PAUSE, WITHIN
+from bot.worker.permissions import FRESH, MOST_READS
+from bot.worker.ratings import PAUSE, WITHIN, read_ratings
 from bot.worker.tools import open_tools
 from bot.worker.upkeep import run_upkeep_round
 from tests.github_server import private_key, serve_github
@@ -70,6 +72,40 @@ async def test_reactions_of_maintainers_to_a_report_are_judgements_of_it(tmp_pat
             world.ratings[comment] = []
             await run_upkeep_round(given)
             assert await judged() == [("mia", False)]
+
+
+async def test_many_strangers_neither_hide_a_maintainer_nor_cost_many_requests(tmp_path: Path) -> None:
+    with serve_github() as github:
+        settings = Settings(triage_data_dir=tmp_path, github_api_url=github.url, github_server_url=github.url)
+        async with open_tools(ServerSettings(settings, APP_ID, private_key(), (b"secret",))) as given:
+            world, store = github.world, given.store
+            repo = world.repository("octo/parser")
+            repo.permissions["Noa"] = "triage"
+            issue = world.open_issue(repo, "It hangs", "")
+            ref = IssueRef("127.0.0.1", repo.installation, repo.id, repo.owner, repo.name, issue["number"])
+            await store.installations.add([ref.repository])
+            now = [datetime(2026, 5, 1, tzinfo=UTC).timestamp()]
+            store._database.clock = store.outcomes._clock = lambda: now[0]  # type: ignore[method-assign]
+            comment = world.comment(repo, ref.number, COMMENT, BOT)["id"]
+            await ran(store, Ran(repository=ref.repository, number=ref.number, comment=COMMENT))
+            await store.for_repository(ref.repository).effects.record_done(ref.key, "sticky", "", "h", comment)
+            at = now[0] + 60
+            world.ratings[comment] = [*(reaction(f"s{n}", "-1", at) for n in range(50)), reaction("Noa", "+1", at)]
+            reads, rounds = [0], 0
+            while not (found := await store.record_of(ref.repository.key).judged()):
+                now[0] += PAUSE + 1
+                await read_ratings(store, given.github.for_repository)
+                reads.append(len(github.asked("GET", "/collaborators/")))
+                rounds += 1
+                assert rounds <= 11
+            assert found == [(0.78, True)]
+            assert max(after - before for before, after in itertools.pairwise(reads)) == MOST_READS
+            logins = [call.path.split("/collaborators/")[1] for call in github.asked("GET", "/collaborators/")]
+            assert len(set(logins[:51])) == 51
+            # The first stranger was asked for longer ago than a permission stays fresh, and has a turn again.
+            assert now[0] - at > FRESH
+            known = await store.for_repository(ref.repository).permissions.of(["S0"])
+            assert known == {"s0": (Permission.READ, now[0])}
 
 
 def test_judgements_count_beside_enough_fixes_and_never_instead_of_them() -> None:

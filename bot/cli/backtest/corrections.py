@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.cli.backtest.fixes import Fix, FixWithFiles, gold_of
+from bot.cli.backtest.fixes import MOST_FILES, Fix, FixWithFiles, gold_of
 from bot.cli.backtest.texts import Text, Texts
 from bot.errors import UserError
 from bot.settings import Settings
+from bot.settings.paths import is_below, path_inside
 from bot.store.databases.opening import open_existing_store
 from bot.store.runs.feedback import Correction
 from nodes.search.git import Repository
 from nodes.search.history.mainline import MainlineCommit
 from nodes.search.issue.mentions.places import find_places
 from nodes.search.paths.suffixes import PathIndex
+
+_SPAN = re.compile(r"`([^`]{1,300})`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,15 @@ def _named(repository: Repository, correction: Correction) -> tuple[str, ...]:
     index = PathIndex([entry.path for entry in repository.tree(correction.sha)])
     found = (index.with_suffix(path) for path, _, _ in find_places(correction.why))
     # A suffix that several files share names none of them.
-    paths = [index.paths[files[0][0]] for files in found if len(files) == 1]
+    paths = [index.paths[files[0][0]] for files in found if len(files) == 1] or _below(index, correction.why)
     return gold_of(repository, [path for path in paths if path != correction.claimed], correction.sha)
+
+
+def _below(index: PathIndex, why: str) -> list[str]:
+    """Return the files of the folders that a command or a label names, if they are few enough to be a place."""
+    folders = [path for span in _SPAN.findall(why)[:MOST_FILES] if (path := path_inside(span)) is not None]
+    found = [path for path in index.paths if any(is_below(path, folder) for folder in folders)]
+    return found if len(found) <= MOST_FILES else []
 
 
 class StoredTexts:

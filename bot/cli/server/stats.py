@@ -59,8 +59,8 @@ async def _figures(store: Store, tally: Tally) -> _Known:
     from bot.report.record import read_record  # noqa: PLC0415
 
     record = store.record_of(tally.key)
-    pairs, judged = await record.record(), await record.judged()
-    return _Known(tally, fifths(pairs), read_record(pairs, judged), await record.feedback_counts())
+    pairs, judged, labelled = await record.record(), await record.judged(), await record.labelled()
+    return _Known(tally, fifths(pairs), read_record(pairs, judged, labelled), await record.feedback_counts())
 
 
 def _document(known: _Known) -> dict[str, Any]:
@@ -113,6 +113,8 @@ def _feedback(counts: FeedbackCounts) -> str:
         (counts.thumbs_down, "👎"),
         (counts.labels_added, "labels added"),
         (counts.labels_removed, "labels removed"),
+        (counts.labels_right, "labels for the reported place"),
+        (counts.labels_wrong, "labels against it"),
     )
     shown = ", ".join(f"{number} {name}" for number, name in parts if number)
     return f"\nFeedback by people: {shown}." if shown else ""

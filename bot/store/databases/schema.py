@@ -396,8 +396,41 @@ _RATINGS = """
 ALTER TABLE outcomes ADD COLUMN rated_at REAL
 """
 
+# Who changed a label, and when; rows of older releases count as old. ``label_judgements`` has what such labels say of
+# reports, ``components`` the words that people taught, ``permissions`` those of people who reacted to reports.
+_LEARNING = """
+ALTER TABLE label_actors ADD COLUMN by_bot INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE label_actors ADD COLUMN at REAL NOT NULL DEFAULT 0;
+CREATE TABLE label_judgements (
+    issue_key TEXT NOT NULL,
+    run_no INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    is_right INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (issue_key, run_no, label)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE components (
+    repository_key TEXT NOT NULL,
+    word TEXT NOT NULL,
+    path TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (repository_key, word)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE permissions (
+    repository_key TEXT NOT NULL,
+    login TEXT NOT NULL,
+    level INTEGER NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (repository_key, login)
+) STRICT, WITHOUT ROWID
+"""
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
     *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES, _PLACES, _RATINGS),
+    _LEARNING,
 )
 """A file's ``user_version`` is the number of steps applied."""

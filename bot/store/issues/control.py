@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.jobs import Continue, PostDigest, Triage, Work
+from bot.jobs import Continue, JudgeLabels, PostDigest, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database
@@ -105,8 +105,13 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         db.execute(_RELATE, row)
     for labels, added in ((effects.add_labels, 1), (effects.remove_labels, 0)):
         # GitHub will name the App as the actor. The change is a person's decision, so the App must not revert it.
-        rows = [(issue_key, label, added, applied.comment.author) for label in labels]
+        rows = [(issue_key, label, added, applied.comment.author, 0, now) for label in labels]
         db.executemany(LABELLED, rows)
+    if effects.add_labels or effects.remove_labels:
+        # No delivery follows that counts: its sender is the App.
+        db.lock([issue_key])
+        guid = f"labels:{issue_key}:{applied.comment.id}:{applied.comment.updated_at}"
+        insert_job(db, guid, applied.ordinal, JudgeLabels(ref=applied.ref), now)
     if effects.judgement is not None:
         note_feedback(db, issue_key, Feedback("command", applied.comment.author, effects.judgement, now))
     if effects.muted is not None:

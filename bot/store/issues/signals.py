@@ -12,10 +12,13 @@ from nodes.context import Signal
 from nodes.state import CORRECTION
 
 LABELLED = """
-INSERT INTO label_actors (issue_key, label, added, actor) VALUES (?, ?, ?, ?)
-ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor
+INSERT INTO label_actors (issue_key, label, added, actor, by_bot, at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (issue_key, label) DO UPDATE SET added = excluded.added, actor = excluded.actor, by_bot = excluded.by_bot,
+    at = excluded.at
+WHERE (label_actors.added, label_actors.actor, label_actors.by_bot)
+    <> (excluded.added, excluded.actor, excluded.by_bot)
 """
-"""The latest change wins."""
+"""The latest change wins; a repeated delivery of it changes nothing, not even its time."""
 
 
 class People:
@@ -25,9 +28,9 @@ class People:
         self._database = database
         self._key = issue_key
 
-    async def labelled(self, label: str, actor: str, *, added: bool) -> None:
-        """Record that a person added or removed a label; the latest change wins."""
-        given = (self._key, label, int(added), actor)
+    async def labelled(self, label: str, actor: str, *, added: bool, by_bot: bool = False) -> None:
+        """Record that a person, or a bot that counts as one, added or removed a label; the latest change wins."""
+        given = (self._key, label, int(added), actor, int(by_bot), self._database.clock())
         await self._database.do(lambda db: db.execute(LABELLED, given).rowcount)
 
     async def label_changes(self) -> dict[str, bool]:

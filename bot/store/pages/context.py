@@ -11,6 +11,7 @@ from bot.store.issues.signals import StoredSignal, read_signals
 from bot.store.pages.rows import RunRow
 from bot.store.runs import RESULT_BEFORE, Origin
 from bot.store.runs.feedback import Feedback, read_feedback, read_judged
+from bot.store.runs.label_judgements import read_labelled
 from bot.store.runs.outcomes import Outcome, read_outcome, read_outcomes
 
 _LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
@@ -38,6 +39,8 @@ class RunContext:
     """The repository's scored reports: confidence, and whether the first file was right."""
     judged: tuple[tuple[float, bool], ...]
     """The same of claims that people judged and no fix decided."""
+    labelled: tuple[tuple[float, bool], ...]
+    """The same of claims that only label changes judged."""
     comment_id: int | None
     """Id of the App's comment on the issue."""
 
@@ -68,5 +71,6 @@ def _context(db: Connection, row: RunRow) -> RunContext:
         feedback=read_feedback(db, key, row.number),
         pairs=tuple(read_outcomes(db, row.repository_key)),
         judged=tuple(read_judged(db, row.repository_key)),
+        labelled=tuple(read_labelled(db, row.repository_key)),
         comment_id=sticky[0] if sticky else None,
     )

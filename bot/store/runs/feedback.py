@@ -8,8 +8,9 @@ from typing import Literal
 
 from bot.ports import Judgement
 from bot.store.databases.database import Connection
+from bot.store.runs.label_judgements import count_labels
 
-FeedbackSource = Literal["command", "reaction"]
+FeedbackSource = Literal["command", "reaction", "label"]
 _LAST = "SELECT max(run_no) FROM runs WHERE issue_key = ? AND result IS NOT NULL"
 _NOTE = """
 INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -45,11 +46,23 @@ class Correction:
     """Seconds since 1970."""
 
 
+# A label corrects a report only where no command judged the issue, and no other label says that the report is right.
 _CORRECTIONS = """
-SELECT feedback.issue_key, sha, place, feedback.why, at FROM feedback
-JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
-WHERE repository_key = ? AND source = 'command' AND is_right = 0 AND sha <> ''
-ORDER BY at DESC, feedback.issue_key LIMIT 5000
+SELECT judged.issue_key, sha, place, judged.why, judged.at FROM (
+    SELECT issue_key, run_no, why, at FROM feedback WHERE source = 'command' AND is_right = 0
+    UNION ALL
+    SELECT issue_key, run_no, why, at FROM label_judgements WHERE is_right = 0 AND why <> '' AND NOT EXISTS (
+        SELECT 1 FROM feedback
+        WHERE feedback.issue_key = label_judgements.issue_key AND feedback.source = 'command'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM label_judgements AS other
+        WHERE other.issue_key = label_judgements.issue_key AND other.run_no = label_judgements.run_no
+            AND other.is_right = 1
+    )
+) AS judged
+JOIN runs ON runs.issue_key = judged.issue_key AND runs.run_no = judged.run_no
+WHERE repository_key = ? AND sha <> ''
+ORDER BY judged.at DESC, judged.issue_key LIMIT 5000
 """
 
 
@@ -71,6 +84,10 @@ class FeedbackCounts:
     thumbs_down: int
     labels_added: int
     labels_removed: int
+    labels_right: int
+    """Labels for the place that the report names."""
+    labels_wrong: int
+    """Labels for another place, or removed ones for the report's place."""
 
 
 _FEEDBACK_COUNTS = """
@@ -90,7 +107,8 @@ def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
     """Count what people said about a repository's reports and did to labels."""
     # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
     bounds = (f"{repository_key}#", f"{repository_key}$")
-    return FeedbackCounts(*db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), *db.execute(_LABELLED, bounds).fetchone())
+    judged, changed = db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), db.execute(_LABELLED, bounds).fetchone()
+    return FeedbackCounts(*judged, *changed, *count_labels(db, bounds))
 
 
 _JUDGED = """
@@ -129,10 +147,15 @@ def note_feedback(db: Connection, issue_key: str, feedback: Feedback) -> None:
 
 
 def read_feedback(db: Connection, issue_key: str, run: int) -> tuple[Feedback, ...]:
-    """Read the judgements of one run's report within a larger transaction, the earliest first."""
-    statement = """
-        SELECT source, actor, is_right, why, at FROM feedback
-        WHERE issue_key = ? AND run_no = ? ORDER BY at, source, actor
+    """Read the judgements of one run's report within a larger transaction, the earliest first.
+
+    ``why`` of a label's judgement is the label.
     """
-    rows = db.execute(statement, (issue_key, run)).fetchall()
+    statement = """
+        SELECT source, actor, is_right, why, at FROM feedback WHERE issue_key = ? AND run_no = ?
+        UNION ALL
+        SELECT 'label', actor, is_right, label, at FROM label_judgements WHERE issue_key = ? AND run_no = ?
+        ORDER BY at, source, actor
+    """
+    rows = db.execute(statement, (issue_key, run, issue_key, run)).fetchall()
     return tuple(Feedback(source, actor, Judgement(bool(right), why), at) for source, actor, right, why, at in rows)

@@ -18,6 +18,7 @@ from bot.store.runs.feedback import (
     read_feedback_counts,
     read_judged,
 )
+from bot.store.runs.label_judgements import read_labelled
 from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]
@@ -177,6 +178,10 @@ class RepositoryOutcomes:
     async def judged(self) -> list[tuple[float, bool]]:
         """Return the confidence of each claim that people judged and no fix decided, and whether they call it right."""
         return await self._database.read(lambda db: read_judged(db, self._key))
+
+    async def labelled(self) -> list[tuple[float, bool]]:
+        """Return the same of claims that only label changes by people judged."""
+        return await self._database.read(lambda db: read_labelled(db, self._key))
 
     async def feedback_counts(self) -> FeedbackCounts:
         """Count what people said about its reports and did to labels."""

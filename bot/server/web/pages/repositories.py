@@ -39,6 +39,7 @@ async def shown(request: Request) -> Response:
     pages, repository = site_of(request).store.pages, await repository_of(request)
     known = record.read(await pages.repositories.outcomes(repository.key))
     cases = record.Cases(repository.full_name)
+    people = site_of(request).store.record_of(repository.key)
     runs = await pages.runs.listing(
         RunFilter(repository=repository.key), viewer_of(request).repositories, most=_LAST, folded=True
     )
@@ -50,7 +51,7 @@ async def shown(request: Request) -> Response:
         charts=_charts(known, cases),
         cases=cases,
         between=record.between,
-        words=read_record(known.pairs, await site_of(request).store.record_of(repository.key).judged()),
+        words=read_record(known.pairs, await people.judged(), await people.labelled()),
         enough=ENOUGH,
         labels=await pages.repositories.labels(repository.key),
         spent=await pages.repositories.spent(repository.key),

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from bot.report.difference import differences
 from bot.report.links import Links
+from bot.report.sanitise import code
 from bot.server.web.views.words import line, prose, verbatim
 from bot.store.issues.signals import StoredSignal
 from bot.store.pages.context import RunContext
@@ -147,6 +148,9 @@ def _judged(feedback: Feedback) -> tuple[bool, Markup]:
     who = feedback.actor or "somebody"
     if feedback.source == "reaction":
         return judged.right, prose(f"{who} gave the comment {'👍' if judged.right else '👎'}.")
+    if feedback.source == "label":
+        agrees = "agrees" if judged.right else "disagrees"
+        return judged.right, prose(f"{who} changed the label {code(judged.why)}, which {agrees} with the place.")
     if judged.right:
         return True, prose(f"{who} said that this is right.")
     return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))

@@ -104,7 +104,9 @@ def page(
     return RunPage(
         open_to_all=shown,
         report=report,
-        answer=answer(report, links, read_record(context.pairs, context.judged)) if report and shown else None,
+        answer=answer(report, links, read_record(context.pairs, context.judged, context.labelled))
+        if report and shown
+        else None,
         background=background(context, report, links, issue) if shown else None,
         score=account.scores(report.evaluation) if report else (),
         pieces=_cited(full, gathered, links) if shown else (),

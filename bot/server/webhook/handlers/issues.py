@@ -56,8 +56,17 @@ def _labelled(delivery: Delivery) -> list[Work]:
     payload = delivery.payload
     if payload.label is None or not payload.label.name:
         return []
-    actor = payload.sender.login if payload.sender else ""
-    return [Labelled(ref=delivery.issue, label=payload.label.name, added=payload.action == "labeled", actor=actor)]
+    sender = payload.sender
+    return [
+        Labelled(
+            ref=delivery.issue,
+            label=payload.label.name,
+            added=payload.action == "labeled",
+            actor=sender.login if sender else "",
+            # Also a bot whose events count as a person's: its labels judge no report.
+            by_bot=sender is not None and sender.is_bot,
+        )
+    ]
 
 
 _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
