@@ -33,6 +33,7 @@ from bot.ports.store import (
     Relation,
     RunView,
     SignalKind,
+    TaughtWord,
     UnansweredQuestion,
 )
 
@@ -68,6 +69,7 @@ __all__ = [
     "RunView",
     "SignalKind",
     "Stopped",
+    "TaughtWord",
     "UnansweredQuestion",
     "Waiting",
     "Withheld",

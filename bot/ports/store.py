@@ -171,6 +171,16 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class TaughtWord:
+    """A word, or two, that people taught for a place: files there count more for issues that name it."""
+
+    word: str
+    """In the form in which words are compared."""
+    path: str
+    """A file or folder; empty to forget the word."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandEffects:
     """The effects of a command. The store's part is applied in one transaction; ``publish`` then applies GitHub's."""
 
@@ -183,6 +193,7 @@ class CommandEffects:
     """Set (True) or lift (False) the issue's mute; None leaves it unchanged."""
     relations: tuple[Relation, ...] = ()
     judgement: Judgement | None = None
+    taught: TaughtWord | None = None
     add_labels: tuple[str, ...] = ()
     remove_labels: tuple[str, ...] = ()
     reaction: Reaction | None = None
@@ -207,6 +218,12 @@ class ControlPort(Protocol):
 
     async def limits_met(self) -> tuple[str, ...]:
         """Return the codes of the limits reached in the repository today."""
+
+    async def has_named_path(self) -> bool:
+        """Return whether a command named the place of this issue's fault."""
+
+    async def taught(self) -> tuple[TaughtWord, ...]:
+        """Return the words that people taught in the repository, in alphabetical order."""
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record that the command ran and apply the store's part of its effects, in one transaction.

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.errors import BotError, GoneError
+from bot.ports import TaughtWord
 from bot.runs.mirrors import ForbiddenError, TooLargeToFetchError
+from bot.runs.taught import hints_of
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
@@ -16,6 +18,7 @@ from nodes.search.history.naming import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
+from nodes.search.ranking.hints import HINTED
 from nodes.search.ranking.survey import Survey
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Lookup, Query, Ranking
@@ -24,11 +27,16 @@ from nodes.search.types import FileSketch, Lookup, Query, Ranking
 class EngineCode:
     """A repository at one commit."""
 
-    def __init__(self, engine: Engine, sha: str, ignore: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, engine: Engine, sha: str, ignore: tuple[str, ...] = (), taught: tuple[TaughtWord, ...] = ()
+    ) -> None:
         self._engine = engine
         self._sha = sha
         self._ignore = ignore
         """Path globs that the repository's maintainers excluded."""
+        self._taught = taught
+        """Words that the repository's maintainers taught for places."""
+        self._unhinted: dict[Query, Survey] = {}
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
 
@@ -39,13 +47,13 @@ class EngineCode:
 
     async def find(self, query: Query) -> Ranking:
         """Rank files and locations for a query."""
-        return await asyncio.to_thread(self._engine.find, self._narrowed(query), self._sha)
+        return await asyncio.to_thread(self._engine.find, await self._hinted(query), self._sha)
 
     async def survey(self, query: Query) -> Survey:
         """Return the top files and facts about them; the last result is cached, since every draft requests it."""
         if self._surveyed is None or self._surveyed[0] != query:
-            survey = await asyncio.to_thread(self._engine.survey, self._narrowed(query), self._sha)
-            self._surveyed = (query, survey)
+            survey = await asyncio.to_thread(self._engine.survey, await self._hinted(query), self._sha)
+            self._surveyed = (query, self._without_claim_by_hint(query, survey))
         return self._surveyed[1]
 
     async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
@@ -112,6 +120,29 @@ class EngineCode:
 
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
+
+    async def _hinted(self, query: Query) -> Query:
+        """Return the query with the places that people taught for its words, unless facts name a place already."""
+        query = self._narrowed(query)
+        hints = hints_of(self._taught, query.title, query.body)
+        if not hints:
+            return query
+        if query not in self._unhinted:
+            self._unhinted[query] = await asyncio.to_thread(self._engine.survey, query, self._sha)
+        survey = self._unhinted[query]
+        # A wrong hint must not move the file of a strong fact, so a checked fact switches all hints off.
+        is_certain = any(fact.strong and fact.path in survey.paths for fact in survey.facts)
+        return query if is_certain else replace(query, hints=hints)
+
+    def _without_claim_by_hint(self, query: Query, survey: Survey) -> Survey:
+        """Return a survey with a low confidence in a first file that only a hint put there."""
+        unhinted = self._unhinted.get(self._narrowed(query))
+        first = survey.paths[:1]
+        if unhinted is None or unhinted.paths[:1] == first:
+            return survey
+        if any(fact.strong and fact.path in first for fact in survey.facts):
+            return survey
+        return replace(survey, confidence=min(survey.confidence, HINTED))
 
     def _lookups(self) -> Lookups:
         return self._engine.lookups(self._sha, self._ignore)

@@ -11,6 +11,7 @@ from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
+from bot.store.issues.components import Components
 from bot.store.issues.control import Control
 from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
@@ -119,6 +120,10 @@ class Store:
         """Return the scored reports of a repository."""
         return RepositoryOutcomes(self._database, Tenant(repository_key))
 
+    def components_of(self, repository_key: str) -> Components:
+        """Return the words that people taught in a repository."""
+        return Components(self._database, repository_key)
+
     def past_of(self, repository_key: str) -> PastIssues:
         """Return the hashes of a repository's past issues."""
         return PastIssues(self._database, Tenant(repository_key))
@@ -160,6 +165,7 @@ class RepositoryStore:
         self.outcomes = RepositoryOutcomes(database, self._tenant)
         self.crashes = Crashes(database, self._tenant)
         self.permissions = StoredPermissions(database, key)
+        self.components = Components(database, key)
         self.open_issues = OpenIssues(database, self._tenant)
 
     def issue(self, ref: IssueRef) -> IssueStore:

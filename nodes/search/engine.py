@@ -36,6 +36,7 @@ from nodes.search.ranking.features import measure
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
 from nodes.search.ranking.features.symbols import add_definitions
 from nodes.search.ranking.features.table import Features
+from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
 from nodes.search.ranking.locations import locate_places, term_weights
 from nodes.search.ranking.rank import (
     RIVALS,
@@ -124,7 +125,9 @@ class Engine:
         sha = self.commit(commit)
         index, parsed, features = self.features(query, sha)
         weights = load_weights()
-        scores = weighted(features.files, weights.files, len(index.paths))
+        plain = weighted(features.files, weights.files, len(index.paths))
+        hinted = hinted_files(index, query.hints)
+        scores = plain + HINT * hinted
         ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
         files = best_files(scores, index, query.limit, ignored)
         add_definitions(features, index, parsed, files)
@@ -133,9 +136,11 @@ class Engine:
         ranked = time.perf_counter()
         locations = locate_places(self.repository, index, parsed, places)
         leads = self._leads(index, parsed, files[:LEADS], all_places, locations)
-        hits = tuple(self._hit(index, features, scores, number) for number in files[: query.limit])
+        hits = tuple(self._hit(index, features, scores, number, hinted) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-        sure = _confidence(features, weights, best_files(scores, index, RIVALS, ignored), scores)
+        # By the evidence alone: a hint is none.
+        by_evidence = best_files(plain, index, RIVALS, ignored)
+        sure = limited(_confidence(features, weights, by_evidence, plain), by_evidence, files)
         return Ranking(sha, hits, locations, sure, seconds, leads)
 
     def survey(self, query: Query, commit: str) -> Survey:
@@ -333,9 +338,14 @@ class Engine:
         return tuple(known[path] for path in wanted if path in known)
 
     def _hit(
-        self, index: Index, features: Features, scores: np.ndarray[tuple[int], np.dtype[np.float64]], number: int
+        self,
+        index: Index,
+        features: Features,
+        scores: np.ndarray[tuple[int], np.dtype[np.float64]],
+        number: int,
+        hinted: np.ndarray[tuple[int], np.dtype[np.float64]],
     ) -> FileHit:
-        reasons = explain(features.files, load_weights().files, number, features.notes)
+        reasons = with_hint(explain(features.files, load_weights().files, number, features.notes), hinted, number)
         return FileHit(index.paths[number], float(scores[number]), reasons)
 
 

@@ -18,6 +18,7 @@ from bot.store.runs.feedback import read_feedback
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.execute import CommandComment, execute
 from bot.worker.commands.parse import Edit
+from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish import Publisher
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
@@ -40,6 +41,7 @@ class Stage:
         self.ref = IssueRef("127.0.0.1", INSTALLATION, self.repo.id, "octo", "parser", 1)
         self.store = store.for_issue(self.ref)
         self.jobs, self.writes = store.jobs, store.writes
+        self.paths: PathsReader = unreadable
         self.writes._clock = self.store.repository.effects._clock = self.clock.seconds
 
     @property
@@ -72,7 +74,7 @@ class Stage:
             updated_at=comment["updated_at"],
         )
         found = FoundConfig(read_config(config), config, "")
-        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit)
+        heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit, paths=self.paths)
         await execute(heard, self.store.control, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:

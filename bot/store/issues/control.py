@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.jobs import Continue, JudgeLabels, PostDigest, Triage, Work
-from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView
+from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView, TaughtWord
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database
 from bot.store.issues import Issues
+from bot.store.issues.components import Components, teach
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
 from bot.store.jobs import insert_job
@@ -22,6 +23,8 @@ _RELATE = """
 INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)
 ON CONFLICT (issue_key, other) DO UPDATE SET duplicate = excluded.duplicate, actor = excluded.actor
 """
+# `/triage component` is the only command whose redirect is nothing but a path in backticks.
+_NAMED_PATH = "SELECT 1 FROM signals WHERE issue_key = ? AND kind = 'redirect' AND text LIKE '`%`' LIMIT 1"
 _MUTE = """
 INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO UPDATE SET muted = excluded.muted
 """
@@ -67,6 +70,15 @@ class Control:
     async def limits_met(self) -> tuple[str, ...]:
         """Return the codes of the limits that the repository reached today."""
         return tuple(await RepositoryLimited(self._database, self._ref.repository.key).today())
+
+    async def has_named_path(self) -> bool:
+        """Return whether a command named the place of this issue's fault."""
+        key = (self._ref.key,)
+        return await self._database.read(lambda db: db.execute(_NAMED_PATH, key).fetchone()) is not None
+
+    async def taught(self) -> tuple[TaughtWord, ...]:
+        """Return the words that people taught in the repository."""
+        return await Components(self._database, self._ref.repository.key).all()
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.
@@ -114,6 +126,8 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         insert_job(db, guid, applied.ordinal, JudgeLabels(ref=applied.ref), now)
     if effects.judgement is not None:
         note_feedback(db, issue_key, Feedback("command", applied.comment.author, effects.judgement, now))
+    if effects.taught is not None:
+        teach(db, applied.ref.repository.key, effects.taught, applied.comment.author, now)
     if effects.muted is not None:
         db.execute(_MUTE, (issue_key, int(effects.muted)))
     if effects.start or effects.digest:

@@ -1,22 +1,33 @@
-"""``/triage component = <path>``: name the place of the fault, for this issue's reports and for backtests."""
+"""``/triage component [word] = <path>``: name the place of this issue's fault, or teach a word for a place."""
 
 from __future__ import annotations
 
 import re
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, Judgement, NewSignal
+from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
+from bot.report.sanitise import code
+from bot.runs.taught import word_of
+from bot.settings.paths import path_inside
+from bot.store.issues.components import MOST
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
+from bot.worker.commands.places import check_exists
+from nodes.search.tokens import STOPWORDS
 
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{0,9}")
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:
-    """Judge the last report by the place, and search there in this issue's next run and in all later ones.
+    """Judge the last report by the place and search there; with a word, teach or forget the word instead.
 
     A report that names the place already is right, so nothing is run again.
     """
+    before, equals, after = command.argument.partition("=")
+    if before.strip() and equals:
+        return await _taught(before, after, context)
+    if equals and not after.strip() and not await context.control.has_named_path():
+        raise UserError("No path was named on this issue. Name the word, as in `/triage component tokenizer =`.")
     found = _PATH.fullmatch(command.argument)
     if found is None:
         raise UserError("Name one path, as in `/triage component = src/parser`.")
@@ -36,10 +47,33 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:
     )
 
 
+async def _taught(before: str, after: str, context: CommandContext) -> CommandEffects:
+    """Teach a word for a path that exists, or forget the word if no path follows."""
+    word = word_of(before)
+    if word is None:
+        raise UserError("Name the component by a word or two, as in `/triage component tokenizer = src/parser`.")
+    known = {one.word: one.path for one in await context.control.taught()}
+    if not after.strip():
+        if word not in known:
+            raise UserError(f"The word {code(word)} is not taught here.")
+        return CommandEffects(taught=TaughtWord(word, ""), reply=f"{code(word)} is forgotten.", reaction="rocket")
+    if all(part in STOPWORDS for part in word.split()):
+        raise UserError(f"The word {code(word)} is in too many issues to name a place.")
+    if word not in known and len(known) >= MOST:
+        forget = code(f"/triage component {next(iter(known))} =")
+        raise UserError(f"{MOST} words are taught here, and more are not stored. Forget one, as in {forget}.")
+    path = path_inside(after.strip(" \t`\"'"))
+    if path is None:
+        raise UserError("Name one path, as in `/triage component tokenizer = src/parser`.")
+    await check_exists(path, context.paths)
+    says = f"From now on, files in {code(path)} count more for issues that name {code(word)}."
+    return CommandEffects(taught=TaughtWord(word, path), reply=says, reaction="rocket")
+
+
 KIND = CommandKind(
     "component",
-    "component = <path>",
-    "Name the file or folder at fault; triage runs again and searches there.",
+    "component [word] = <path>",
+    "Name the file or folder at fault; triage runs again and searches there. With a word, teach it for later issues.",
     "maintainer",
     run,
 )

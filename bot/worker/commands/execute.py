@@ -14,6 +14,7 @@ from bot.settings.repository import FoundConfig
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.kinds import CommandContext, is_allowed
 from bot.worker.commands.parse import Command, Edit, new_commands, parse
+from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish import Publisher
 from bot.worker.publish.replies import Replies
 
@@ -41,6 +42,8 @@ class CommandComment:
     """Called once per comment: whether it may be answered. Commands run in any case."""
     edit: Edit | None = None
     """The edit, if the delivery is about one."""
+    paths: PathsReader = unreadable
+    """Reads the files of the newest commit, if a command names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ async def _context(
         config=request.found.config,
         control=control,
         github=github,
+        paths=request.paths,
     )
     kinds = [COMMANDS.get(command.name) for command in commands]
     if all(kind is not None and is_allowed(kind, context) for kind in kinds):

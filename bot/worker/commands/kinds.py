@@ -10,6 +10,7 @@ from bot.errors import UserError
 from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.worker.commands.parse import Command
+from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
 
 CLOSED = "This issue is closed. Reopen it first."
@@ -29,6 +30,8 @@ class CommandContext:
     config: RepositoryConfig
     control: ControlPort
     github: GitHubPort
+    paths: PathsReader = unreadable
+    """Reads the files of the newest commit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.limits.ceilings import describe_limit
-from bot.ports import AskedQuestion, CommandEffects, RunView
+from bot.ports import AskedQuestion, CommandEffects, RunView, TaughtWord
 from bot.report.sanitise import code, prose
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command
 
+_SHOWN = 20
+"""Taught words that a reply lists."""
+
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Report the last run, whether triage is stopped, open questions and reached limits."""
+    """Report the last run, whether triage is stopped, open questions, reached limits and taught words."""
     last, questions = await context.control.last_run(), await context.control.questions()
     lines = [_run(last)]
     if await context.control.muted():
@@ -19,6 +24,7 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     met = dict.fromkeys(map(describe_limit, await context.control.limits_met()))
     if met:
         lines.append(f"Limits reached: {'; '.join(met)}.")
+    lines += _taught(await context.control.taught())
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 
@@ -31,6 +37,15 @@ def _run(last: RunView | None) -> str:
 
 def _waiting(question: AskedQuestion) -> str:
     return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
+
+
+def _taught(words: Sequence[TaughtWord]) -> list[str]:
+    """Return the words that people taught for places, the first ones in a list."""
+    if not words:
+        return []
+    shown = "\n".join(f"- {code(one.word)} → {code(one.path)}" for one in words[:_SHOWN])
+    more = [f"{len(words) - _SHOWN} more words are on the page of the repository."] if len(words) > _SHOWN else []
+    return ["Words that people taught for places of this repository:", shown, *more]
 
 
 KIND = CommandKind("status", "status", "Show the status of the run.", "author", run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -18,9 +19,12 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.mirrors import ForbiddenError
 from bot.store.runs import Run
+from bot.worker.commands.places import CommitPaths, unreadable
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
 from nodes.context import CodePort
+from nodes.search.git import Repository
+from nodes.search.git.errors import SearchError
 
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
@@ -65,7 +69,24 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
             return
         # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
         sha = run.sha if run.sha and await mirror.contains(run.sha) else mirror.sha
-        yield EngineCode(issue_job.tools.engines.of(mirror.directory), sha, config.ignore_paths)
+        taught = await issue_job.store.repository.components.all()
+        yield EngineCode(issue_job.tools.engines.of(mirror.directory), sha, config.ignore_paths, taught)
+
+
+async def newest_paths(issue_job: IssueJob) -> CommitPaths:
+    """Return the files of the default branch's newest commit, for a command that names one of them.
+
+    Raises:
+        UserError: The code cannot be read.
+    """
+    try:
+        async with issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github) as mirror:
+            entries = await asyncio.to_thread(Repository.open(mirror.directory).tree, mirror.sha)
+            return CommitPaths(mirror.sha, tuple(entry.path for entry in entries))
+    except SuspendedError:
+        raise
+    except (RefusedError, SearchError):
+        return await unreadable()
 
 
 async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort) -> Outcome:

@@ -56,6 +56,7 @@ async def shown(request: Request) -> Response:
         labels=await pages.repositories.labels(repository.key),
         spent=await pages.repositories.spent(repository.key),
         explained=describe_limit,
+        taught=await site_of(request).store.components_of(repository.key).all(),
         rows=await rows_of(pages.runs, RunFilter(repository=repository.key), runs.rows),
     )
 
