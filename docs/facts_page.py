@@ -13,6 +13,7 @@ from nodes.search.facts.verify import CHECKS
 
 _CHANGE = {"ref": "`4be1a7c09d`", "quote": "“Read zones lazily”"}
 _SINCE = {"part": "1.2.0 → 1.3.0"}
+_LAST = {**_CHANGE, "word": "2026-03-14", "lines": "L12-L20"}
 _OPTION = {"code": "`FEED_TIMEOUT`"}
 EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "linked_here": ("linked", {"place": "`feedbox/dates.py`"}),
@@ -38,6 +39,9 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     ),
     "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),
     "documented_here": ("documented_in", {**_OPTION, "place": "`docs/settings.md`", "quote": "“Timeouts”"}),
+    "owned_by": ("owned", {"code": "`feedbox/dates.py`", "names": "`@acme/feeds`"}),
+    "last_changed": ("last_changed", {"code": "`parse_date`", "place": "`feedbox/dates.py`", **_LAST}),
+    "called_here": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
     "absent": ("absent_release", {"code": "`parse_dates`", "word": "1.2.0"}),
 }
 """A key of the catalogue's table ``facts`` for each kind, and the texts of its placeholders."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from nodes.search.facts import Fact
+from nodes.search.facts.asked import CALLS, CHANGE, OWNER
 from nodes.search.facts.types import Kind
 
 LONGEST = 20_000
@@ -21,9 +22,12 @@ _NOT_ASKED = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """Code blocks, comments and quoted lines."""
-_BEGINS = re.compile(r"(?:how|where|what|which|is\s{1,3}there)\b", re.IGNORECASE)
+_BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
 _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
+    (OWNER, ("owned_by",)),
+    (CHANGE, ("last_changed",)),
+    (CALLS, ("called_here",)),
     (
         re.compile(
             r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"

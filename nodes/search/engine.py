@@ -17,7 +17,7 @@ from nodes.search.facts import find_facts, verify
 from nodes.search.facts.around.called_from import calls_of
 from nodes.search.facts.code import Code
 from nodes.search.facts.confidence import with_facts
-from nodes.search.facts.types import OF_RELEASES
+from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text, split_lines
 from nodes.search.history import read_history, subject_of
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 LEADS = 5
 """Number of files whose best place is always in a ranking, even if places of other files score higher."""
+_ANYWHERE = OF_RELEASES | OF_QUESTIONS
+"""Kinds of facts that apply whatever files are ranked."""
 COMMITS = 2
 """Number of indexes in memory: the current commit and the previous one."""
 
@@ -253,7 +255,7 @@ class Engine:
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
         text = "\n".join((query.title, query.body, *query.extra))
-        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in OF_RELEASES)
+        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in _ANYWHERE)
         return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:

@@ -12,7 +12,7 @@ from bot.runs.code import EngineCode
 from nodes.search.engine import Engine
 from nodes.search.facts.levels import statement
 from nodes.search.ranking.hints import HINT, HINTED
-from nodes.search.types import Query
+from nodes.search.types import FileHit, Location, Query
 from tests.repositories import make_repository
 
 FILES: dict[str, bytes | str] = {
@@ -44,7 +44,8 @@ def test_files_below_a_taught_path_count_one_point_more(engine: Engine) -> None:
     assert after["pkg/export/sheet.py"].score == pytest.approx(before["pkg/export/sheet.py"].score + HINT)
     assert after["pkg/parser.py"].score == pytest.approx(before["pkg/parser.py"].score)
     assert hinted.files[0].path == "pkg/export/sheet.py"
-    for hit in (*hinted.files, *hinted.locations):
+    scored: list[FileHit | Location] = [*hinted.files, *hinted.locations]
+    for hit in scored:
         assert sum(reason.contribution for reason in hit.reasons) == pytest.approx(hit.score)
     assert [r.kind for r in after["pkg/export/sheet.py"].reasons if "taught" in r.text] == ["hint"]
     assert hinted == engine.find(replace(VAGUE, hints=("pkg/export",)), sha)

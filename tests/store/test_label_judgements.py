@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.ports import Judgement
 from bot.report.record import ENOUGH, read_record
-from bot.store.runs.feedback import Feedback, Judgement, note_feedback
+from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.label_judgements import MOST, LabelJudgement
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.tables import IssueStore, Store
@@ -96,13 +97,13 @@ def test_a_label_counts_half_and_all_of_them_half_as_much_as_the_fixes() -> None
     assert labels is not None
     assert words is not None
     assert words.confidence(0.8) < labels.confidence(0.8) < none.confidence(0.8)
-    assert labels.shift == read_record(fixes, wrong * 10).shift  # type: ignore[union-attr]
+    assert labels.shift == read_record(fixes, wrong * 10).shift
     flood = read_record(fixes, (), wrong * 100_000)
     assert flood is not None
-    assert flood.shift == pytest.approx(read_record(fixes, wrong * (ENOUGH // 2)).shift, abs=1e-5)  # type: ignore[union-attr]
+    assert flood.shift == pytest.approx(read_record(fixes, wrong * (ENOUGH // 2)).shift, abs=1e-5)
     assert flood.judged == 100_000
 
 
 def test_ending_of_is_what_the_calibration_reads() -> None:
     """The rows above are written as the worker writes them."""
-    assert ending_of(Ran().report).claimed  # type: ignore[arg-type]
+    assert ending_of(Ran().report).claimed

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nodes.report import Statement
 from nodes.search.facts import Fact, levels
-from nodes.search.facts.types import OF_RELEASES
+from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES
 from nodes.search.ranking.survey import Survey
 
 
@@ -24,7 +24,8 @@ class FactBasis:
     @classmethod
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
         """Return what a survey allows a report about these files to state."""
-        shown = tuple(fact for fact in survey.facts if fact.path in (None, *paths) or fact.kind in OF_RELEASES)
+        facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
+        shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in OF_RELEASES)
         return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
 
     @property

@@ -168,7 +168,10 @@ def _names_function(fact: Fact) -> bool:
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
-    "question": ("documented_here", "defined_once", "read_here", "default_here"),
+    "question": (
+        *("documented_here", "defined_once", "read_here", "default_here"),
+        *("owned_by", "last_changed", "called_here"),
+    ),
     "feature": ("linked_here",),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }
@@ -184,7 +187,7 @@ async def with_pointer(
     as places where work may start.
     """
     wanted = _POINTERS.get(report.kind, ())
-    found = [fact for fact in survey.facts if fact.kind in wanted and (fact.strong or fact.kind in _WEAK_POINTERS)]
+    found = [fact for fact in survey.facts if fact.kind in wanted and (_may_point(fact) or answers(fact, asked))]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
     listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
     places = tuple([one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote])
@@ -197,6 +200,10 @@ async def with_pointer(
     if best is not None:
         update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300]}
     return report.model_copy(update=update)
+
+
+def _may_point(fact: Fact) -> bool:
+    return fact.strong or fact.kind in _WEAK_POINTERS
 
 
 _WEAK_POINTERS = ("documented_here",)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, intended, used_here
+from nodes.search.facts.asked import called_here, last_changed, owned_by
 from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput
@@ -46,6 +47,9 @@ FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     tested_here.find,
     absent.find,
     documented_here.find,
+    owned_by.find,
+    last_changed.find,
+    called_here.find,
 )
 """The finders in order of precedence; each receives the facts of the finders before it."""
 MOST = 40

@@ -26,6 +26,9 @@ Kind = Literal[
     "changed_since",
     "older_release",
     "documented_here",
+    "owned_by",
+    "last_changed",
+    "called_here",
     "absent",
 ]
 LEADING: tuple[Kind, ...] = (
@@ -45,6 +48,9 @@ OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 
 OF_RELEASES: frozenset[Kind] = frozenset({"changed_since", "older_release"})
 """Kinds that are about the release that the report names; they are shown whatever files a report names."""
+
+OF_QUESTIONS: frozenset[Kind] = frozenset({"owned_by", "last_changed", "called_here"})
+"""Kinds that only answer a question of the issue; other reports do not show them, and none of them is strong."""
 
 
 @dataclass(frozen=True, slots=True)

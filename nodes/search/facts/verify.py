@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, intended, used_here
+from nodes.search.facts.asked import called_here, last_changed, owned_by
 from nodes.search.facts.changes import changed_in, changed_since, named_change, releases
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, raised_here
@@ -38,6 +39,9 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "changed_since": changed_since.check,
     "older_release": releases.check,
     "documented_here": documented_here.check,
+    "owned_by": owned_by.check,
+    "last_changed": last_changed.check,
+    "called_here": called_here.check,
     "absent": absent.check,
 }
 """The additional check of each kind; a check returns the reason why a fact does not hold, or None."""
