@@ -24,10 +24,14 @@ _NOT_ASKED = re.compile(
 """Code blocks, comments and quoted lines."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
-_CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
+_EXACTLY: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
     (OWNER, ("owned_by",)),
     (CHANGE, ("last_changed",)),
     (CALLS, ("called_here",)),
+)
+"""Questions that nothing else answers: where a function is defined does not say who calls it."""
+_DEFINED = re.compile(r"\b(?:defin\w+|declared?|implement\w*)\b", re.IGNORECASE)
+_CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
     (
         re.compile(
             r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
@@ -87,5 +91,8 @@ def answers(fact: Fact, asked: Sequence[Asked]) -> bool:
 
 
 def _asked(sentence: str) -> Asked:
+    exactly = [kind for pattern, kinds in _EXACTLY if pattern.search(sentence) for kind in kinds]
+    if exactly and not _DEFINED.search(sentence):
+        return Asked(sentence, tuple(exactly))
     kinds = (kind for pattern, kinds in _CAN_BE_ASKED if pattern.search(sentence) for kind in kinds)
-    return Asked(sentence, tuple(dict.fromkeys(kinds)))
+    return Asked(sentence, tuple(dict.fromkeys((*exactly, *kinds))))

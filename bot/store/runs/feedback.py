@@ -108,8 +108,8 @@ def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
     # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
     bounds = (f"{repository_key}#", f"{repository_key}$")
     judged, changed = db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), db.execute(_LABELLED, bounds).fetchone()
-    agree, differ = count_labels(db, bounds)
-    return FeedbackCounts(*judged, *changed, labels_right=agree, labels_wrong=differ)
+    numbers: tuple[int, ...] = (*judged, *changed, *count_labels(db, bounds))
+    return FeedbackCounts(*numbers)
 
 
 _JUDGED = """

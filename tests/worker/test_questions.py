@@ -1,0 +1,39 @@
+"""Questions about owners, changes and callers are answered by the whole worker, and only where a fact answers them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.github_server import serve_github
+from tests.limits.test_admission import staged
+from tests.repositories import make_repository
+from tests.serve.conftest import FILES
+
+OWNED = {
+    **FILES,
+    "CODEOWNERS": "/feedbox/dates.py @octo/times\n",
+    "feedbox/cli.py": "from feedbox.dates import parse_date\n\n\ndef main(text):\n    return parse_date(text)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        pytest.param("Who owns feedbox/dates.py?", "`@octo/times`", id="owner"),
+        pytest.param("When was `parse_date` last changed?", "was last changed on 2024-01-01", id="change"),
+        pytest.param("Which functions call `parse_date`?", "One line calls `parse_date`", id="callers"),
+        pytest.param("Where is `parse_date` defined?", "The only definition of `parse_date`", id="definition"),
+        pytest.param("Who owns feedbox/store.py?", "", id="no-owner"),
+    ],
+)
+async def test_a_question_gets_the_fact_that_answers_it_or_nothing(tmp_path: Path, title: str, shown: str) -> None:
+    with serve_github() as github:
+        async with staged(github, tmp_path) as stage:
+            assert stage.repo.git is not None
+            stage.repo.head = make_repository(stage.repo.git, OWNED)
+            stage.repo.files[".github/triage.yml"] = "answer_questions: true\n"
+            number = await stage.opened(title=title, body="I want to understand the code. Thank you.")
+            posted = "".join(github.world.ours(stage.repo, number))
+            assert (shown in posted) if shown else not posted
