@@ -142,3 +142,9 @@ def test_a_macro_that_only_calls_another_name_does_not_lead(tmp_path: Path) -> N
     files = {"a.h": "#define ZONE_IF( ... ) INTERNAL_ZONE_IF( __VA_ARGS__ )\n", "b.h": own}
     found = of_kind(facts_of(tmp_path, files, "`ZONE_IF` and `ZONE_CHECK` stop the program"), "defined_once")
     assert {fact.words: fact.strong for fact in found} == {"ZONE_IF": False, "ZONE_CHECK": True}
+
+
+def test_a_name_that_most_files_use_is_no_fact_of_a_report(tmp_path: Path):
+    files = {f"m{number}.py": "from zones import zones\n\nzones()\n" for number in range(32)}
+    files["zones.py"] = "def zones():\n    return 1\n"
+    assert of_kind(facts_of(tmp_path, files, "Wrong", "`zones` shows the wrong date."), "defined_once") == []

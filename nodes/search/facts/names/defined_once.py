@@ -69,7 +69,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     hits = list(_hits(inquiry))[:MOST]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
     most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
+    everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
+        # Such as the project's own name. Without ranked files a person asked for the definition.
+        if inquiry.first and not hit.qualified and hit.users > everywhere:
+            continue
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
             text = fact.text or ""
