@@ -170,14 +170,16 @@ def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
         "what changed in the last 2 days",
         "what changed in parse_order since 2001-01-01",
         "what changed in `orders/export.py` since 2001-01-01",
+        "what changed in the parser since 2001-01-01",
         "what changed in zzz qqq since 2001-01-01",
         "what changed in 2001",
     )
-    every, none, one, export, unknown, long_ago = session(place, "\n".join(questions))
+    every, none, one, export, parser, unknown, long_ago = session(place, "\n".join(questions))
     assert any("Split orders into lines" in line for line in every["changes"])
     assert (none["changes"], "I found nothing" in none["text"]) == ([], True)
     assert any("Split orders into lines" in line for line in one["changes"])
     assert not any("Split orders into lines" in line for line in export["changes"])
+    assert "of `orders/parser.py` since 2001-01-01" in parser["text"]
     assert (long_ago["changes"], "no change in 2001" in long_ago["text"]) == ([], True)
     assert (unknown["changes"], "zzz qqq" in unknown["text"]) == ([], True)
 

@@ -198,7 +198,7 @@ class Answerer:
         start, until = since.seconds(self._today()), since.until()
         known = self._engine.recent(self._sha, start, MOST_COMMITS, paths, until=until)
         of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
-        period = f"since {since.day(self._today()).isoformat()} ({since.words})" if until is None else since.words
+        period = since.words if until else _from(since.day(self._today()).isoformat(), since.words)
         if not known:
             last = self._engine.commit_details(self._sha)
             when = f" The commit was made on {_day(last.committed)}." if last else ""
@@ -208,11 +208,12 @@ class Answerer:
         return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
 
     def _paths(self, question: Question) -> tuple[str, ...]:
-        """Return the files that a question about changes names: by path, by a name in code or by matching words."""
-        definitions = self._engine.lookups(self._sha).definitions
+        """Return the files that a question about changes names: by path, name in code, file name or matching words."""
+        lookups = self._engine.lookups(self._sha)
         named = [name for name in question.names if self._engine.exists(self._sha, name)]
         names = (*question.names, *question.plain)
-        named += [one.path for name in names for one in definitions(name).passages]
+        named += [one.path for name in names for one in lookups.definitions(name).passages]
+        named = named or lookups.paths_called(question.topic)
         if question.topic and not named:
             found = self._found(replace(question, text=question.topic))
             named = [one.path for one in found.locations[:1]]
@@ -285,3 +286,8 @@ def _counted(count: int, what: str) -> str:
 
 def _notes(message: str) -> tuple[str, ...]:
     return (message,) if message else ()
+
+
+def _from(day: str, words: str) -> str:
+    """Return a period that has no end, with the words of the question if they do not name the day."""
+    return f"since {day}" if day in words else f"since {day} ({words})"
