@@ -1,6 +1,6 @@
 """The beginning that all requests of a run share byte for byte, so that a provider's prompt cache can serve it.
 
-Rules stand in the system message. The human message begins with the issue, then come the instructions of the stage and
+Rules are in the system message. The human message begins with the issue, then come the instructions of the stage and
 what only this stage needs. The supervisor is an exception: its messages are the PRD's.
 """
 

@@ -164,7 +164,7 @@ class EvidenceBasis:
         if cited and only_reported(named):
             return "rests on the report alone"
         if cited and only_outside(named):
-            return "rests alone on what stands outside the repository"
+            return "rests alone on what is outside the repository"
         if found := fault_of(statement, named, self._issue):
             return found
         return "the report says so itself" if self._echo.holds(statement) else None

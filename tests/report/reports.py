@@ -30,7 +30,7 @@ def suspect(path: str = "parser/lexer.py", number: int = 1, **given) -> Suspect:
 
 RAISED = Fact(
     "raised_here",
-    "The stack trace ends in `Lexer.scan`, and its line `while True:` stands there.",
+    "The stack trace passes through `Lexer.scan`; this line is its innermost frame in the project's own code.",
     words="while True:",
     path="parser/lexer.py",
     line=12,

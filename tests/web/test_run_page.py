@@ -43,7 +43,7 @@ async def test_the_answer_comes_first(site: Site) -> None:
     ref = await ran(site.store, Ran(comment=COMMENT))
     page = await shown(site, ref)
     parts = (
-        "while True:</code> stands there",
+        "passes through <code>Lexer.scan</code>",
         "The fix is probably in <code>parser/lexer.py</code>, in <code>Lexer.scan</code>.",
         "medium, 78%",
         f'href="https://github.com/octo/parser/blob/{SHA}/parser/lexer.py#L10-L13"',

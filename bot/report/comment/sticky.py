@@ -88,9 +88,7 @@ def fixed_comment(text: str, thread: Thread) -> str:
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
     """Render a separate comment for a question, since editing the sticky notifies nobody; it mentions nobody again."""
     asked = open_questions(without_mention(thread))
-    link = (
-        f"It stands in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
-    )
+    link = f"It is in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
     parts = (question_marker(question_id), WAITING[0], asked, link)
     return thread.to_reporter("\n\n".join(filter(None, parts))) + "\n"
 

@@ -81,6 +81,6 @@ async def _asked_for(texts: Sequence[str], context: Context) -> list[Evidence]:
 def _texts(state: BugTriageState) -> tuple[str, ...]:
     verdict, audit = state.critic_feedback, state.metrics.last_citation_audit
     texts = [*verdict.required_evidence, *verdict.gaps] if verdict is not None and is_rejected(state) else []
-    # After the colon stands the sentence that was dropped.
+    # The dropped sentence follows the colon.
     texts += [line.rpartition(": ")[2] for line in audit.dropped] if audit is not None and state.retry_count else []
     return tuple(texts)

@@ -243,7 +243,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
 
 
 def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | None:
-    """Return another source file whose code quotes the longest part of the message that stands on one line."""
+    """Return another source file whose code quotes the longest part of the message that is on one line."""
     words = (fact.words or "").split(" ")
     spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
     held = max((span for span in islice(spans, MOST_SPANS) if any(span in line for line in lines)), key=len, default="")

@@ -118,12 +118,11 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
         return
     symbol = code.symbol(number, line)
     several = len(places) >= 2
-    lines = f"{len(places)} lines of the report's code stand" if several else "A line of the report's code stands"
-    says = (
-        f"{lines} in {f'`{symbol}`' if symbol else 'this file'}, and this one nowhere else."
-        if not several
-        else (f"{lines} in {f'`{symbol}`' if symbol else 'this file'}.")
-    )
+    where = f"`{symbol}`" if symbol else "this file"
+    if several:
+        says = f"{len(places)} lines of the report's code are in {where}."
+    else:
+        says = f"A line of the report's code is in {where} and nowhere else."
     yield Fact("pasted_here", says, words, code.path(number), line, text, symbol, count=len(places), strong=several)
 
 

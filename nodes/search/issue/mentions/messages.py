@@ -19,7 +19,7 @@ def find_messages(text: str, prose: str) -> Iterator[str]:
     """Yield the messages of the whole text, then the phrases that its prose quotes."""
     for raw in lines(text):
         line = raw.strip()
-        # A typed error stands at the beginning of its line; "error: …" may follow a path or a program's name.
+        # A typed error is at the beginning of its line; "error: …" may follow a path or a program's name.
         error = _ERROR.match(line) or _SAYS.search(line)
         if error:
             yield error[1].strip(" `*\"'")[:_MAX_MESSAGE]
