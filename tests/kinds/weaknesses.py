@@ -320,6 +320,11 @@ ORDINARY = (
     ("File permission is lost when copying", "0644 becomes 0600."),
     ("extract fails for tar with symlinks", "An entry with a symlink raises KeyError."),
     ("Private key with passphrase is not supported", "paramiko raises 'encrypted key'."),
+    (
+        "-1 with exec runs for each match",
+        "The short option is allowed with exec, and it runs for each match of the query.",
+    ),
+    ("Old keys are not used for sessions", "I rotated my secret key and everyone on our site is logged out now."),
     ("Query is built twice", "SQL statement is concatenated again at each evaluation of the queryset."),
     ("Template doesn't evaluate expressions in includes", "{{ a+b }} prints nothing."),
     ("HTML in comments is escaped twice", "&amp;lt; is shown."),

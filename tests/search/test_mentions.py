@@ -67,6 +67,9 @@ def test_errors(text, errors):
     assert find_mentions(text).errors == errors
 
 
+VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
+
+
 @pytest.mark.parametrize(
     ("text", "versions"),
     [
@@ -76,6 +79,13 @@ def test_errors(text, errors):
         pytest.param("since v2.1", ("2.1",), id="nameless"),
         pytest.param("1.22.1 but anything from 1.11 up to now", ("1.22.1", "1.11"), id="anything"),
         pytest.param('`x.format("ss") => "39.096"`', (), id="a-quoted-value"),
+        pytest.param("It returns 0.0 and 100.00, not 1.5 % or 2.5 seconds.", (), id="values-and-durations"),
+        pytest.param("It costs $ 9.99 or 9.5 EUR at (48.13, 11.57), with a load of 1200.0000.", (), id="amounts"),
+        pytest.param("Listening on 127.0.0.1 and 0.0.0.0, then 192.168.0.20", (), id="addresses"),
+        pytest.param("The scale is 1.5, the level at 0.5, and x = 2.5 + 0.25", (), id="assigned-values"),
+        pytest.param("Ubuntu 18.04, Perl v5.008 and Chrome 95.0.4638.54", VALID_NUMBERS, id="not-values"),
+        pytest.param("Yarn - 1.22, my version is 1.8", ("Yarn 1.22", "1.8"), id="said-in-words"),
+        pytest.param("Works in 2.1, not since version 2.10", ("2.1", "2.10"), id="two-parts"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
     ],
 )

@@ -18,12 +18,42 @@ _VERSION_NAME = re.compile(
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
-_DECIMAL = re.compile(r"\d{1,4}\.\d{3,6}")
-"""A number that is rather a value than a version if it is the whole content of quotation marks."""
+_MONEY = re.compile(r"[$\u20ac\u00a3\u00a5] ?$")
+_CUE = re.compile(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
+_ASSIGNED = re.compile(r"[^=<>~!]\s={1,2}\s$")
+_LISTED = re.compile(r"[(\[{](?:\s?-?\d{1,6}\.?\d{0,6}\s?,){0,12}\s?$")
+"""An opening bracket and numbers, as before a coordinate."""
+_MORE = re.compile(r"\s?,\s?-?\d|\s?[)\]}]")
+_UNIT = re.compile(
+    r"\s{0,2}(?:%|\u00b0|\u20ac|(?:"
+    r"ns|us|usec|\u00b5s|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|hz|khz|mhz|ghz|fps|"
+    r"bytes?|[kmgt]i?b|[kmgt]i?b/s|px|pt|em|rem|mm|cm|km|kg|degrees?|percent|pct|times|x|usd|eur|dollars?|euros?"
+    r")\b(?!\.\w))",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"\b(?:accuracy|alpha|angle|average|be|becomes?|coefficient|confidence|cost|duration|equals?|error|factor|"
+    r"generates?|gives?|height|is|latency|length|level|limit|load|loss|max|mean|median|min|minutes|offset|opacity|"
+    r"price|probability|radius|rate|ratio|returns?|returned|scale|score|section|seconds|set|size|std|step|sum|"
+    r"threshold|time|timeout|tolerance|values?|weight|width|x|y|z|zoom)(?: (?:at|by|is|of|to|was))?[\s`*:=]{1,3}$"
+    r"|(?:[+*/^]|[)\]\d]\s?-)\s?$",
+    re.IGNORECASE,
+)
+"""What stands before a number with one point that is a value, not a version."""
+LAST_YEAR = 2100
+"""Calendar versions begin with a year at most this late."""
+_LOCAL = re.compile(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
+"""The beginning of an address of the own computer or network."""
 _NAMELESS = frozenset(
     """
     version versions v ver release since in on at from to with and or than until before after is using use the
     latest upgrade by of about python_requires anything everything any all both
+    a an the this that these my our your we i it be been is was are not no but because so only still now new old older
+    newer current previous future between against under over into out up down back for when while then well e.g. eg i.e.
+    works work worked working happens happened discovered required requires introduced tried updated including included
+    implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
+    downgrading changed changes deprecated removed added starting testing tested running applies return returns said
+    problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PLATFORMS = re.compile(
@@ -51,9 +81,32 @@ def find_versions(prose: str) -> Iterator[str]:
             # A window, because the search for a name that ends here would take quadratic time over a whole line.
             before = line[max(0, found.start() - 80) : found.start()]
             name = _version_name(before)
-            after = line[found.end() : found.end() + 1]
-            if name or not (_DECIMAL.fullmatch(found[1]) and after in ('"', "'") and before.endswith(after)):
+            if _is_version(found, name, before, line[found.end() : found.end() + 20]):
                 yield f"{name} {found[1]}".strip()
+
+
+def _is_version(found: re.Match[str], name: str, before: str, after: str) -> bool:
+    """Return whether a number with points is a version, not an address, an amount, a duration or another value."""
+    parts = found[1].split(".")
+    if not all(part.isdigit() for part in parts) or found[0][0] in "vV" or _CUE.search(before):
+        return True
+    if len(parts) == 4 and _LOCAL.match(found[1]) and all(int(part) < 256 for part in parts):
+        return False
+    if _MONEY.search(before) or _UNIT.match(after):
+        return False
+    return len(parts) > 2 or not _is_decimal(parts, name, before, after)
+
+
+def _is_decimal(parts: list[str], name: str, before: str, after: str) -> bool:
+    """Return whether a number with one point is rather a value than a version."""
+    whole, fraction = parts
+    if len(fraction) > 2 or (fraction.startswith("0") and len(fraction) > 1 and (not name or int(whole) < 6)):
+        return True  # calendar versions are such as Ubuntu 18.04
+    if int(whole) == int(fraction) == 0 or fraction == "00" or int(whole) > LAST_YEAR:
+        return True
+    if _VALUE.search(before[-40:]) or _ASSIGNED.search(before):
+        return True
+    return bool(_LISTED.search(before) and _MORE.match(after) and ("," in before[-20:] or after.lstrip()[:1] == ","))
 
 
 def _version_name(before: str) -> str:
