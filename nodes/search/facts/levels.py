@@ -68,8 +68,19 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     if any(map(_is_firm, mine)):
         others = [fact for fact in others if _is_firm(fact)]
     two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
-    supported = not mine and not others and any(fact.path == first and _supports(fact, facts) for fact in facts)
+    supported = (
+        not mine
+        and not others
+        and not _fails_elsewhere(facts, first)
+        and any(fact.path == first and _supports(fact, facts) for fact in facts)
+    )
     return ConfidenceInputs(bool(mine), two, bool(others), supported)
+
+
+def _fails_elsewhere(facts: Sequence[Fact], first: str | None) -> bool:
+    """Return whether the report's stack traces end in other files than the first."""
+    raised = {fact.path for fact in facts if fact.kind == "raised_here"}
+    return bool(raised) and first not in raised
 
 
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:

@@ -172,6 +172,20 @@ def test_of_a_chain_the_root_is_shown_and_does_not_lead(tmp_path: Path):
     assert (found.symbol, found.strong) == ("load", False)
 
 
+def test_of_a_chain_whose_root_is_foreign_the_wrapping_trace_is_read(tmp_path: Path):
+    files = {"pkg/io.py": "def run(p):\n    y = engine.create_all(p)\n    return y\n"}
+    chain = (
+        _trace(("site-packages/sqlalchemy/compiler.py", 352, "process", "return compiled"))
+        + "\nThe above exception was the direct cause of the following exception:\n\n"
+        + _trace(
+            ("pkg/io.py", 2, "run", "y = engine.create_all(p)"),
+            ("site-packages/sqlalchemy/schema.py", 4554, "create_all", "tables=tables"),
+        )
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", chain), "raised_here")
+    assert (found.symbol, found.line, found.strong) == ("run", 2, False)
+
+
 def test_a_trace_of_another_project_is_no_fact(tmp_path: Path):
     trace = _trace(("other/reader.py", 3, "load", "handle = open_it(path)"))
     assert of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here") == []

@@ -96,8 +96,12 @@ def _is_chained(issue: Issue, one: StackTrace, other: StackTrace) -> bool:
 
 
 def _root(chain: Sequence[StackTrace]) -> StackTrace:
-    """Return the root of a chain of traces; Python prints the root first, other languages last."""
-    return chain[0] if chain[0].language == "python" else chain[-1]
+    return from_root(chain)[0]
+
+
+def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
+    """Return the traces of a chain, the root first; Python prints it first, other languages last."""
+    return chain if chain[0].language == "python" else chain[::-1]
 
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:

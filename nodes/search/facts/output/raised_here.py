@@ -7,17 +7,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.output.frames import is_raising, own_frames, roots
+from nodes.search.facts.output.frames import chains, from_root, is_raising, own_frames
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.output.frames import MappedFrame
     from nodes.search.facts.witness import Witness
-    from nodes.search.types import Frame
+    from nodes.search.types import Frame, StackTrace
 
 MOST_TRACES = 6
 SHORT_BODY = 8
@@ -34,10 +34,11 @@ _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the innermost own frame of each root trace."""
+    """Yield the innermost own frame of each root trace, or of the trace that wraps a root without any."""
     seen = set()
-    for trace, chained in islice(roots(inquiry.issue), MOST_TRACES):
-        frame = next(own_frames(inquiry.code, inquiry.issue, trace), None)
+    for chain in islice(chains(inquiry.issue), MOST_TRACES):
+        chained = len(chain) > 1
+        frame = _innermost(inquiry, chain)
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
@@ -51,6 +52,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         yield replace(fact, strong=strong, refuses=refuses)
         if purpose:
             yield _on_purpose(fact, frame)
+
+
+def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame | None:
+    """Return the innermost own frame of the trace next to the root that has one."""
+    for trace in from_root(chain):
+        if (frame := next(own_frames(inquiry.code, inquiry.issue, trace), None)) is not None:
+            return frame
+    return None
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
