@@ -63,7 +63,7 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
     first = files[0] if files else None
-    mine = [fact for fact in strong if fact.path == first]
+    mine = [fact for fact in strong if fact.path == first and not fact.by_library]
     others = [fact for fact in strong if fact.path != first]
     if any(map(_is_firm, mine)):
         others = [fact for fact in others if _is_firm(fact)]
@@ -113,7 +113,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if signs.on_first:
         return Statement("several", strong[0], strong)
     refused = bool(strong) and strong[0].path == first[0]
-    if refused and not (signs.supported and confidence >= SURE):
+    if refused and not (signs.supported and confidence >= (SUPPORTED if strong[0].by_library else SURE)):
         return Statement("several", strong[0], strong)
     if strong and not refused:  # strong facts on other files only: the fix is in those files in one of three cases
         return Statement("none")

@@ -17,6 +17,7 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
 
 
 REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
+BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,10 @@ REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
         ),
         pytest.param([REFUSES], 0.8, "several", "a.py", id="a-refusal-is-shown-and-not-claimed"),
         pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
+        pytest.param([BY_LIBRARY], 0.7, "several", "a.py", id="a-library-raised-it-and-unsure"),
+        pytest.param([BY_LIBRARY], 0.8, "claimed", "a.py", id="a-library-raised-it"),
+        pytest.param([BY_LIBRARY, _fact("b.py")], 0.9, "several", "a.py", id="a-library-raised-it-and-another-file"),
+        pytest.param([BY_LIBRARY, _fact("a.py")], 0.3, "claimed", "a.py", id="a-library-raised-it-and-a-name"),
         pytest.param([REFUSES, _fact("a.py")], 0.3, "claimed", "a.py", id="a-refusal-and-a-name"),
         pytest.param([REFUSES, _fact("b.py")], 0.9, "several", "a.py", id="a-refusal-and-a-name-elsewhere"),
         pytest.param(

@@ -172,6 +172,24 @@ def test_of_a_chain_the_root_is_shown_and_does_not_lead(tmp_path: Path):
     assert (found.symbol, found.strong) == ("load", False)
 
 
+@pytest.mark.parametrize(
+    ("inner", "by_library"),
+    [
+        pytest.param((), False, id="own-code-raised-it"),
+        pytest.param((("pkg/deco.py", 2, "wrapper", "return f(*args)"),), False, id="through-a-wrapper"),
+        pytest.param((("site-packages/boto3/inject.py", 678, "download", "result()"),), True, id="a-package"),
+        pytest.param(
+            (("/usr/lib/python3.11/json/decoder.py", 12, "decode", "scan()"),), True, id="the-standard-library"
+        ),
+    ],
+)
+def test_a_frame_says_whether_a_library_raised_the_error(tmp_path: Path, inner: tuple, by_library: bool):
+    trace = _trace(("pkg/io.py", 2, "load", "x = path[0]"), *inner)
+    files = {"pkg/io.py": "def load(path):\n    x = path[0]\n    return x\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert (found.strong, found.by_library) == (True, by_library)
+
+
 def test_of_a_chain_whose_root_is_foreign_the_wrapping_trace_is_read(tmp_path: Path):
     files = {"pkg/io.py": "def run(p):\n    y = engine.create_all(p)\n    return y\n"}
     chain = (

@@ -28,6 +28,8 @@ _LIBRARY = re.compile(
     r"\b(?:site-packages|dist-packages|node_modules|bower_components|python\d[\d.]*|pkg/mod|rustc|gems)\b|\.cargo\b"
 )
 """A path outside the project."""
+_PACKAGE = re.compile(r"\b(?:site-packages|dist-packages|node_modules|pkg/mod|gems)\b|\.cargo\b")
+"""A path of an installed package."""
 _INSTALLED = re.compile(r"\b(?:site-packages|dist-packages|node_modules)/([\w.-]+)/")
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 _RAISES = re.compile(
@@ -52,6 +54,8 @@ class MappedFrame:
     """Whether the frame's own text, or the call to the next frame, is on that line."""
     has_lost: bool = False
     """Whether a frame inside it is in a file of own code, at a place that this commit does not have there."""
+    is_library: bool = False
+    """Whether a frame inside it is in a library, so that the library raised the error."""
 
 
 class _Span(NamedTuple):
@@ -106,7 +110,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
-    has_lost = False
+    has_lost = is_library = False
     for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
         if is_forwarding(frame):
             continue
@@ -115,10 +119,12 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         if len(numbers) == 1:
             found = _mapped(code, issue, trace, depth, numbers[0])
             if found is not None:
-                yield replace(found, has_lost=has_lost)
+                yield replace(found, has_lost=has_lost, is_library=is_library)
             has_lost |= found is None
         elif not listed:
             has_lost |= _is_installed(code, frame)
+            # In other languages the inner frames are often those of the panic itself.
+            is_library |= trace.language == "python" or bool(_PACKAGE.search(frame.path))
 
 
 def is_forwarding(frame: Frame) -> bool:

@@ -49,7 +49,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         refuses = is_refusal(lines, frame.line, frame.start)
         strong = frame.exact and not chained and not purpose and not frame.has_lost
-        yield replace(fact, strong=strong, refuses=refuses)
+        yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library)
         if purpose:
             yield _on_purpose(fact, frame)
 
