@@ -123,3 +123,18 @@ def test_a_compound_word_of_the_title_that_names_one_file(tmp_path: Path, title:
     files = {"src/plugin/dropIndex/index.js": "export default (x) => x\n", "src/index.js": "export default 1\n"}
     (found,) = of_kind(facts_of(tmp_path, files, title), "named_here")
     assert (found.path, found.words) == ("src/plugin/dropIndex/index.js", "dropIndex")
+
+
+@pytest.mark.parametrize(
+    ("files", "paths"),
+    [
+        pytest.param(["zones/__init__.py"], ["zones/__init__.py"], id="alone-in-its-folder"),
+        pytest.param(["zones/__init__.py", "zones/parse.py"], [], id="one-of-a-package"),
+        pytest.param(["zones/__init__.py", "zones/deep/parse.py"], [], id="with-a-folder-below"),
+        pytest.param(["zones/__init__.py", "zones/parse.py", "old/zones.py"], ["old/zones.py"], id="another-file"),
+    ],
+)
+def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Path, files: list[str], paths: list[str]):
+    content = {path: f"def f{at}(x):\n    return x\n" for at, path in enumerate([*files, "other/walk.py"])}
+    found = of_kind(facts_of(tmp_path, content, "zones: it fails", "It fails."), "named_here")
+    assert [(fact.path, fact.strong) for fact in found] == [(path, True) for path in paths]

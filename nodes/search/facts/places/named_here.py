@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from nodes.search.issue.query import COMPOUND
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -78,23 +78,35 @@ def _by_title(inquiry: FinderInput) -> Iterator[Fact]:
 def _by_name(code: Code) -> dict[str, list[int]]:
     """Return the files of own code by name in lower case; an index file has the name of its folder."""
     found = defaultdict[str, list[int]](list)
-    for number in np.flatnonzero(code.own).tolist():
-        found[name_of(code.path(number))].append(number)
+    numbers = {code.path(number): number for number in np.flatnonzero(code.own).tolist()}
+    for path in _named(numbers):
+        found[name_of(path)].append(numbers[path])
     return found
+
+
+def _named(paths: Iterable[str]) -> list[str]:
+    """Return the files that have a name; that of an index file beside others is the name of the folder, not its own."""
+    every = list(paths)
+    inside = Counter(path[:at] for path in every for at in range(len(path)) if path[at] == "/")
+    return [path for path in every if not _is_index(path) or inside[path.rpartition("/")[0]] == 1]
+
+
+def _is_index(path: str) -> bool:
+    return path.casefold().rpartition("/")[2].partition(".")[0] in _INDEX
 
 
 def name_of(path: str) -> str:
     """Return the name by which people call a file: without its ending; an index file has the name of its folder."""
     parts = path.casefold().split("/")
-    stem = parts[-1].partition(".")[0]
-    return parts[-2] if stem in _INDEX and len(parts) > 1 else stem
+    return parts[-2] if _is_index(path) and len(parts) > 1 else parts[-1].partition(".")[0]
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the commit has the file and that its path ends with the words."""
     path, words = fact.path or "", fact.words or ""
     if fact.in_title:
-        same = [one for one in witness.files() if name_of(one) == words.casefold() and is_own(one, path)]
+        own = [one for one in witness.files() if is_own(one, path)]
+        same = [one for one in _named(own) if name_of(one) == words.casefold()]
         return None if same == [path] else "the word is not the name of this file alone"
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None
