@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
-from bot.worker.runs.answers import answer_in, answer_in_body, own_words
+from bot.worker.runs.questions import answer_in, answer_in_body, own_words
 from tests.growth import assert_linear
 
 EITHER = AskedQuestion(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.api_tokens import ApiTokens
+from bot.store.access import ApiTokens, EndedSessions, StoredPermissions
 from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
@@ -24,7 +24,6 @@ from bot.store.jobs.deliveries import Inbox
 from bot.store.leases import Heartbeats, Leases
 from bot.store.metrics import Metrics
 from bot.store.pages import Pages
-from bot.store.permissions import StoredPermissions
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs import IssueRuns, open_run
 from bot.store.runs.api_runs import ApiRuns
@@ -33,7 +32,6 @@ from bot.store.runs.label_judgements import LabelJudgements, read_labelled
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
-from bot.store.sessions import EndedSessions
 from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
 

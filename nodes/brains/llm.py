@@ -13,10 +13,11 @@ from pydantic import BaseModel, Field, create_model
 
 from nodes.brains.briefing import build_briefing, build_supervisor_context, select
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Models
+from nodes.brains.calls.models import Model, Models
 from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
-from nodes.brains.pictures import read_pictures
+from nodes.brains.fence import fence
 from nodes.brains.reader import Reader
 from nodes.brains.shared import build_rules, is_shortened
 from nodes.context import Case, Judged, ModelError, Picture
@@ -24,7 +25,7 @@ from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import Role, build_supervisor_correction, build_supervisor_system_prompt
+from prompts import Role, build_picture_prompt, build_supervisor_correction, build_supervisor_system_prompt
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -212,3 +213,27 @@ def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, 
 
 def _with(judged: Judged[T], value: T) -> Judged[T]:
     return replace(judged, value=value)
+
+
+async def read_pictures(
+    model: Model, budget: ModelBudget, case: Case, pictures: Sequence[Picture]
+) -> Judged[PictureTexts]:
+    """Copy the words of each picture.
+
+    Raises:
+        ModelError: the model gave no answer, or takes no images.
+    """
+    if not model.abilities.images:
+        raise ModelError(NO_IMAGES)
+    asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
+    try:
+        answer = await ask_structured(
+            model,
+            PictureTexts,
+            (("system", build_picture_prompt()), ("human", asked)),
+            budget=budget,
+            images=tuple(picture.data_url for picture in pictures),
+        )
+    except InvalidOutput as invalid:
+        raise ModelError(f"{model.name} gave two invalid answers about pictures: {invalid}", invalid.usage) from invalid
+    return Judged(answer.value, judged_by=model.name, usage=answer.usage)

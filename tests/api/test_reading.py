@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 
 from bot.limits.ceilings import Amount, Scope
-from bot.server.api.openapi import openapi
-from bot.server.api.schemas import SCHEMAS
+from bot.server.api.openapi import SCHEMAS, openapi
 from bot.store.runs.outcomes import Verdict
 from tests.api.conftest import Api
 from tests.report.reports import FOUND, SHA

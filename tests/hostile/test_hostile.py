@@ -25,7 +25,7 @@ from bot.settings.repository import RepositoryConfig
 from bot.worker.commands import parse
 from bot.worker.commands.why import explanation
 from bot.worker.publish.labels import wanted_labels
-from bot.worker.runs.answers import answer_in
+from bot.worker.runs.questions import answer_in
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain

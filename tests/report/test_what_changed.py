@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.report.comment.folds import intent_of
 from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer
 from bot.report.comment.sticky import visible_words
-from bot.report.intent import intent_of
 from nodes.report import RelatedChange
 from nodes.search.facts import Fact
 from tests.report.reports import FOUND, RAISED, SHA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.ports import RepositoryRef
-from bot.store.api_tokens import MOST, TooManyTokensError
+from bot.store.access import MOST, TooManyTokensError
 from bot.store.tables import Store
 
 PARSER = RepositoryRef("github.com", 7, 9, "octo", "parser")

@@ -11,8 +11,8 @@ from bot.report.record import ENOUGH, read_record
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.runs.feedback import read_feedback
-from bot.worker.permissions import FRESH, MOST_READS
-from bot.worker.ratings import PAUSE, WITHIN, read_ratings
+from bot.worker.outcomes.permissions import FRESH, MOST_READS
+from bot.worker.outcomes.ratings import PAUSE, WITHIN, read_ratings
 from bot.worker.tools import open_tools
 from bot.worker.upkeep import run_upkeep_round
 from tests.github_server import private_key, serve_github

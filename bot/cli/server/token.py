@@ -65,7 +65,7 @@ def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
 
 
 async def _create(store: Store, repository: str, label: str) -> str:
-    from bot.store.api_tokens import MOST, TooManyTokensError  # noqa: PLC0415  as above
+    from bot.store.access import MOST, TooManyTokensError  # noqa: PLC0415  as above
 
     ref = await store.installations.named(repository)
     if ref is None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot.report.intent import intent_of
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.output.frames import is_raising
 from nodes.trust.quality_gate import READ_THE_LIST
 
 _REASON_WORDS = 16
@@ -188,3 +188,22 @@ def _related(issue: RelatedIssue) -> str:
     state = f" ({issue.state})" if issue.state else ""
     title = f" “{prose(cut(issue.title, _TITLE_WORDS))}”" if issue.title else ""
     return f"{code(issue.reference)}{state}{title} {relation}{f': {prose(issue.why)}' if issue.why else ''}"
+
+
+def intent_of(report: TriageReport) -> tuple[str, Fact | None]:
+    """Return the verdict as the end of a sentence, and the fact that it rests on.
+
+    The verdict is empty if no fact shows anything about it.
+    """
+    if report.kind != "bug" or report.headline is None:
+        return "", None
+    lead = report.facts[report.headline]
+    statement = next((fact for fact in report.facts if fact.kind == "intended"), None)
+    if statement is not None:
+        return "may be intended", statement
+    deliberate = next((fact for fact in report.facts if fact.kind == "raised_on_purpose" or fact.refuses), None)
+    if deliberate is not None:
+        return "unclear, because the code raises this error deliberately", deliberate
+    if lead.kind == "raised_here" and lead.exact and not is_raising(lead.text or ""):
+        return "probably a bug, because the line that fails does not raise the error deliberately", lead
+    return "", None

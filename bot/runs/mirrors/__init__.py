@@ -1,6 +1,214 @@
 """Mirrors of target repositories: bare, limited in size, and without secrets on disk or in process arguments."""
 
-from bot.runs.mirrors.git import ForbiddenError, MirrorLimits, TooLargeToFetchError
-from bot.runs.mirrors.mirrors import Mirror, Mirrors
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, Protocol
+from urllib.parse import urlsplit
+
+from bot.errors import BotError, RefusedError
+from bot.ports import RepositoryRef
+from bot.runs.mirrors.disk import delete_temporary_files, evict, free_bytes, unused
+from bot.runs.mirrors.git import (
+    HEAD,
+    BrokenMirrorError,
+    ForbiddenError,
+    MirrorLimits,
+    TooLargeError,
+    TooLargeToFetchError,
+    fetch,
+    full,
+    run,
+)
 
 __all__ = ["ForbiddenError", "Mirror", "MirrorLimits", "Mirrors", "TooLargeToFetchError"]
+
+TAGS_KEPT = 900.0
+"""Seconds after which a mirror is fetched even if its tip is current: there may be new tags."""
+
+REFUSED_FOR = 3_600.0
+"""Seconds during which a repository that cannot be fetched within the limits is not tried again."""
+
+logger = logging.getLogger(__name__)
+
+
+class CloneSource(Protocol):
+    """Provides the address of a repository."""
+
+    async def tip(self) -> str | None:
+        """Return the newest commit of the default branch; None if it is unknown."""
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        """Return the clone address and the HTTP header that authenticates the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A repository on this machine, as of the last fetch."""
+
+    directory: Path
+    """The bare repository. Derived files may be stored beside it and are deleted with it."""
+    sha: str
+    """The tip of the default branch."""
+
+    async def contains(self, sha: str) -> bool:
+        """Return whether a commit pinned earlier is still on the default branch.
+
+        Its object alone proves nothing: it remains in the mirror after a force push.
+        """
+        try:
+            await run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, HEAD)
+        except BrokenMirrorError:
+            return False
+        return True
+
+
+class Mirrors:
+    """All mirrors below one folder, which only this process uses."""
+
+    def __init__(self, root: Path, limits: MirrorLimits | None = None, *, local_addresses: bool = False) -> None:
+        """Use ``root`` for the mirrors.
+
+        Args:
+            root: the folder, created if missing.
+            limits: resource limits; None for the defaults.
+            local_addresses: allow paths on this machine, for a GitHub that runs here.
+        """
+        root.mkdir(parents=True, exist_ok=True)
+        self._root = root
+        self._local = local_addresses
+        self._limits = limits or MirrorLimits()
+        self._using: Counter[str] = Counter()
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._started: Counter[str] = Counter()
+        self._succeeded: Counter[str] = Counter()
+        """Number of the last fetch that succeeded: a caller that asked before it began need not fetch again."""
+        self._tips: dict[str, tuple[str, float]] = {}
+        """The tip that the last fetch brought, and when (monotonic seconds)."""
+        self._too_large: dict[str, tuple[str, float]] = {}
+        """The reason why a repository cannot be fetched, and the end of that state (monotonic seconds)."""
+
+    @asynccontextmanager
+    async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
+        """Provide a mirror that is no older than this call, and prevent its deletion while it is used.
+
+        Raises:
+            GoneError: the repository has no commit.
+            RefusedError: it does not exist, or is larger than the limits even without its history.
+            RetryableError: the network or the server failed; a ``ForbiddenError`` may be permanent.
+        """
+        name = str(repository.id)
+        self._using[name] += 1
+        try:
+            yield await self._fetched(name, source)
+        finally:
+            self._using[name] -= 1
+
+    async def tidy(self, *, older_than: float, known: Collection[str]) -> list[str]:
+        """Remove mirrors unused for this many seconds, or of unknown repositories; returns their names."""
+        before = time.time() - older_than
+        in_use = self._in_use
+        return await asyncio.to_thread(unused, self._root, before, known=known.__contains__, in_use=in_use)
+
+    def _in_use(self, name: str) -> bool:
+        return self._using[name] > 0
+
+    async def _fetched(self, name: str, source: CloneSource) -> Mirror:
+        # A fetch that begins after this call is recent enough, even if another caller makes it while this one waits.
+        started_before = self._started[name]
+        directory = self._root / name / "mirror"
+        async with self._locks[name]:
+            if self._succeeded[name] <= started_before or not directory.exists():
+                self._started[name] += 1
+                if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
+                    self._tips.pop(name, None)
+                    await self._fetch(directory, source)
+                    # Resolve our own ref: a revision whose name the repository chooses is never an argument.
+                    sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
+                    self._tips[name] = sha, time.monotonic()
+                self._succeeded[name] = self._started[name]
+            sha, _ = self._tips[name]
+        # The folder's mtime is the time of last use, by which ``evict`` and ``unused`` choose.
+        os.utime(directory.parent)
+        await self._make_room()
+        return Mirror(directory, sha)
+
+    async def _is_current(self, name: str, source: CloneSource) -> bool:
+        """Return whether the mirror is current. Asking for the tip costs a tenth of a fetch that brings nothing."""
+        sha, fetched = self._tips.get(name, ("", 0.0))
+        return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
+
+    async def _fetch(self, directory: Path, source: CloneSource) -> None:
+        self._check_refused(directory)
+        await self._make_room()
+        if await asyncio.to_thread(free_bytes, self._root) < self._limits.free:
+            raise full(f"less than {self._limits.free:,} bytes are free")
+        url, header = await source.clone_url_and_header()
+        if urlsplit(url).scheme == "file" and not self._local:
+            raise RefusedError("a payload may not name a path on this machine")
+        try:
+            await self._into(directory, url, header)
+        except BrokenMirrorError as error:
+            logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
+            shutil.rmtree(directory, ignore_errors=True)
+            await self._fetch_again(directory, url, header)
+
+    async def _fetch_again(self, directory: Path, url: str, header: str) -> None:
+        """Fetch into an empty directory: if git cannot use the result, the server's data is the cause."""
+        try:
+            await self._into(directory, url, header)
+        except BrokenMirrorError as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            self._refuse(directory, "git cannot use the repository that the server sent", error)
+
+    def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
+        """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
+        self._too_large[directory.parent.name] = reason, time.monotonic() + REFUSED_FOR
+        raise TooLargeToFetchError(reason) from error
+
+    def _check_refused(self, directory: Path) -> None:
+        reason, until = self._too_large.get(directory.parent.name, ("", 0.0))
+        if time.monotonic() < until:
+            raise TooLargeToFetchError(reason)
+
+    async def _into(self, directory: Path, url: str, header: str) -> None:
+        """Fetch the whole history or, if that exceeds a limit, the newest commit alone."""
+        try:
+            await _make_bare(directory)
+            await fetch(directory, url, header, self._limits)
+        except TooLargeError as error:
+            logger.warning("history omitted", extra={"action": "mirror.shallow", "reason": str(error)})
+            shutil.rmtree(directory, ignore_errors=True)
+            await _make_bare(directory)
+            await self._shallow(directory, url, header)
+
+    async def _shallow(self, directory: Path, url: str, header: str) -> None:
+        try:
+            await fetch(directory, url, header, self._limits, depth=1)
+        except TooLargeError as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            self._refuse(directory, f"the repository {error}", error)
+
+    async def _make_room(self) -> None:
+        limits = self._limits
+        gone = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
+        for name in gone:
+            logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
+
+
+async def _make_bare(directory: Path) -> None:
+    if (directory / "HEAD").exists():
+        await asyncio.to_thread(delete_temporary_files, directory)
+        return
+    await run("init", "--quiet", "--bare", "--template=", str(directory))
+    # Our own ref, so that git never uses a branch name that the repository chose.
+    await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)

@@ -28,9 +28,8 @@ from bot.server.api.models import (
     read_request,
     unavailable,
 )
-from bot.server.api.openapi import DOCUMENT, PREFIX, openapi
+from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
 from bot.server.api.reading import Reading
-from bot.server.api.schemas import SCHEMAS
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError

@@ -13,7 +13,7 @@ from bot.errors import (
 )
 from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
-from bot.ports import Finished, Outcome, Stopped, Waiting
+from bot.ports import Finished, Outcome, Stopped, Waiting, Withheld
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
@@ -22,7 +22,6 @@ from bot.worker.admission import explain_refusal
 from bot.worker.alerts import crash_of
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.publish import Publication, Published
-from bot.worker.runs.posted import describe_publication
 from bot.worker.runs.reminders import reminders
 from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
@@ -174,3 +173,35 @@ def _triage_after_transfer(issue_job: IssueJob, published: Published) -> tuple[W
     if published.moved_to is None:
         return ()
     return (Triage(ref=published.moved_to, why="opened", moved_from=issue_job.ref.key),)
+
+
+def describe_publication(outcome: Outcome, published: Published) -> str:
+    """Return one line on what was written, or why nothing was."""
+    if published.state == "moved":
+        return "nothing was written: the issue was moved, and is triaged at its new place"
+    if published.state == "quiet":
+        return f"nothing was written: {published.reason or 'the run was stopped'}"
+    result = _describe_outcome(outcome)
+    if published.state == "dry-run":
+        return f"nothing was written, since the mode is dry-run: {result}"
+    if published.state == "labelled":
+        return f"no comment, since the mode is label: {result}"
+    if published.comment_id is None:
+        return f"no comment, since it would say too little: {result}"
+    return f"comment {published.comment_id} holds {result}"
+
+
+def _describe_outcome(outcome: Outcome) -> str:
+    if isinstance(outcome, Waiting):
+        return "a question to the reporter"
+    if isinstance(outcome, Withheld):
+        return "a request to revoke a secret"
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    return "no report" if report is None else _describe_report(report)
+
+
+def _describe_report(report: TriageReport) -> str:
+    places = f"{len(report.suspects)} {'place' if len(report.suspects) == 1 else 'places'}"
+    if report.root_cause is not None:
+        return f"a report ({report.kind}) with a cause, {places}, confidence {report.confidence:.2f}"
+    return f"a report ({report.kind}) without a cause, {places}"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.errors import RateLimitedError
+from bot.github.token import TokenGitHub
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
+from bot.report.comment.state import read_state
+from bot.report.comment.thread import REPORT_MARKER
 from bot.store.runs import Run
 from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
@@ -15,8 +18,8 @@ from bot.worker.publish.skip_reasons import reason_to_skip
 from bot.worker.runs.questions import find_open_question, settle_by_comment, settle_by_edit
 from bot.worker.runs.reading import RunWork, read_actionable, read_issue
 from bot.worker.runs.reminders import post_reminder
-from bot.worker.runs.restore import last_run
 from bot.worker.runs.steps import step
+from nodes.state import HumanExchange
 
 _TRIAGED = ("waiting", "finished", "stopped")
 """Runs after which an opened issue counts as triaged.
@@ -202,3 +205,32 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     if open_question is not None:
         await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
     return run
+
+
+async def last_run(issue_job: IssueJob) -> Run | None:
+    """Return the issue's newest run; without one, in a workflow, the run that our comment describes.
+
+    A waiting run is restored without a checkpoint: it starts again, and inherits its questions and their answers.
+    """
+    run = await issue_job.store.runs.last()
+    # A server keeps its store. There an issue without a run was never triaged, and asking GitHub would cost a request
+    # for every comment on it.
+    if run is not None or not isinstance(issue_job.tools.github, TokenGitHub):
+        return run
+    comments = await issue_job.github.comments(issue_job.ref.number)
+    sticky = next((comment for comment in comments if comment.ours and comment.body.startswith(REPORT_MARKER)), None)
+    state = read_state(sticky.body) if sticky is not None else None
+    if sticky is None or state is None:
+        return None
+    key, repository = issue_job.ref.key, issue_job.store.repository
+    for question in state.questions:
+        exchange = HumanExchange(
+            question=question.text, question_id=question.question_id, reason=question.reason, options=question.options
+        )
+        await repository.questions.ask(key, exchange)
+        if question.state != "open":
+            await repository.questions.settle(key, question.question_id, question.state)
+    # Answers are newer than the comment that asks, which is how a comment is known to be one.
+    await repository.effects.set_wanted(key, "sticky", "", "", "")
+    await repository.effects.record_done(key, "sticky", "", "", sticky.id)
+    return await issue_job.store.runs.restore(state.status, state.text_hash)

@@ -1,10 +1,19 @@
-"""The open question of an issue, and what settles it: a person's comment, or an edit of the issue."""
+"""The open question of an issue, and what settles it: a person's comment, or an edit of the issue.
+
+Rules decide whether a text is an answer: it has content, and the content fits the question.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
+
 from bot.ports import AskedQuestion, Comment, Issue
 from bot.worker.issue_job import IssueJob
-from bot.worker.runs.answers import answer_in, answer_in_body
+from nodes.issue.facts import IssueFacts, read_facts
+from nodes.search.issue.mentions.markdown import without_comments
 
 
 async def find_open_question(issue_job: IssueJob) -> AskedQuestion | None:
@@ -59,3 +68,125 @@ async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comme
         # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
         return await issue_job.store.row.was_moved_here()
     return carrier.github_id is not None and comment.id > carrier.github_id
+
+
+MAX_ANSWER = 1_000
+"""Maximum length of a stored answer, in characters."""
+_MAX_READ = 20_000
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_stemmer = Stemmer.Stemmer("english")
+# Words of thanks, votes and nudges. A comment that consists of them answers nothing.
+_EMPTY = frozenset(
+    """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
+    job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
+    issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
+    am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
+    happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
+    plus one +1""".split()  # noqa: SIM905  easier to read and to diff
+)
+# As the first word of a comment these answer a closed question, or choose an option.
+_CHOICES = frozenset(
+    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()  # noqa: SIM905
+)
+# A question and an unrelated comment share these by chance.
+_STOP = frozenset(
+    """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
+    this with for not be can could will would there then than as if so please paste exactly just else what's go goes
+    wrong happen happens tell cannot problem issue program""".split()  # noqa: SIM905
+)
+_ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
+_ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)
+_ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
+_ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
+_STATEMENT = 8
+"""Content words that make a comment of a non-reporter an answer when nothing else ties it to the question."""
+
+
+def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:
+    """Return the answer in a person's comment, or None for thanks, votes, nudges and unrelated discussion."""
+    if comment.author_is_bot or comment.ours:
+        return None
+    text = own_words(comment.body)
+    text_words = _words(text)
+    if all(word in _EMPTY for word in text_words):
+        return None
+    speaks = _matches_question(text, text_words, question)
+    # A counter-question answers nothing, even if it is long enough.
+    if speaks or (not _is_question(text) and _counts_as_answer(text, text_words, by_reporter=by_reporter)):
+        # Cut here, since a longer answer would not fit into the state of the run.
+        return text[:MAX_ANSWER]
+    return None
+
+
+def answer_in_body(issue: Issue, question: AskedQuestion) -> str | None:
+    """Return what an edited issue now contains of what a question asked for, or None.
+
+    A question is asked only if the issue lacked the fact, so a fact that is present now was added afterwards.
+    """
+    facts = read_facts(issue.title, issue.body[:_MAX_READ])
+    found = _facts_for(question.text, facts)
+    return found[0][:MAX_ANSWER] if found else None
+
+
+def own_words(body: str) -> str:
+    """Return the author's own text, without quotes, hidden HTML comments and commands."""
+    text = without_comments(body[:_MAX_READ])
+    lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "/triage"))]
+    return "\n".join(lines).strip()
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _matches_question(text: str, text_words: list[str], question: AskedQuestion) -> bool:
+    """Return whether the text names an option or the question, shares its words, or contains a fact it asks for."""
+    if f"q{question.slot}" in text_words or (text_words and text_words[0] in _CHOICES):
+        return True
+    if _facts_for(question.text, read_facts("", text)):
+        return True
+    # A counter-question usually repeats words of the question.
+    if _is_question(text):
+        return False
+    own = {word for option in (question.text, *question.options) for word in _words(option)} - _STOP - _EMPTY
+    return not _stems(own).isdisjoint(_stems(text_words))
+
+
+def _stems(words: Iterable[str]) -> set[str]:
+    return set(_stemmer.stemWords(list(words)))
+
+
+def _facts_for(question: str, facts: IssueFacts) -> tuple[str, ...]:
+    """Return the facts of the kinds that a question asks for."""
+    asked: list[str] = []
+    if _ASKS_ERROR.search(question):
+        asked += [*facts.errors, *(trace.error for trace in facts.traces if trace.error)]
+    if _ASKS_STEPS.search(question):
+        asked += [*facts.code_blocks, *(text for name, text in facts.form if "step" in name.lower() and text)]
+    if _ASKS_VERSION.search(question):
+        asked += facts.versions
+    if _ASKS_PLATFORM.search(question):
+        asked += facts.platforms
+    return tuple(filter(None, asked))
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().endswith("?")
+
+
+def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) -> bool:
+    """Return whether a text that does not match the question still counts as an answer.
+
+    Any statement of the reporter counts, since the reporter was asked, unless it starts with a mention. Other people
+    may be talking to each other, so their comment needs a fact or at least `_STATEMENT` content words; if it starts
+    with a mention, only an error, a trace, a code block, a version or a platform counts.
+    """
+    content = [word for word in text_words if word not in _EMPTY]
+    if by_reporter:
+        return bool(content) and not text.startswith("@")
+    facts = read_facts("", text)
+    if facts.traces or facts.errors or facts.code_blocks or facts.versions or facts.platforms:
+        return True
+    if facts.symbols or facts.paths:
+        return not text.startswith("@")
+    return len(content) >= _STATEMENT and not text.startswith("@")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.languages import python
-from nodes.search.languages.plain_python import outline_by_lines
+from nodes.search.languages.python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
 from tests.growth import assert_cheap
 

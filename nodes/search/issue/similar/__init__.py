@@ -2,8 +2,137 @@
 
 from __future__ import annotations
 
-from nodes.search.issue.similar.likeness import Likeness, Report, compare
-from nodes.search.issue.similar.nearest import Near, PastIndex
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from nodes.search.issue.fingerprint import Fingerprint
+from nodes.search.issue.similar.nearest import BODY, TITLE, Near, PastIndex, shared
 from nodes.search.issue.similar.words import VERSION, IssueWords, words_of
 
 __all__ = ["VERSION", "IssueWords", "Likeness", "Near", "PastIndex", "Report", "compare", "words_of"]
+
+SAME_TITLE, SAME_BODY = 0.85, 0.6
+"""Minimum similarities for two texts that report the same; docs/accuracy.md has the pairs they were set by."""
+LIKE_TITLE, LIKE_TEXT = 0.5, 0.5
+"""Minimum similarities for two texts to confirm a crash whose fingerprint alone is not sure enough."""
+CLOSE_TITLE, CLOSE = 0.3, 0.25
+"""Minimum similarities for related issues. If the titles share nothing, the similar words come from a template."""
+MANY_FRAMES = 3
+"""With this number of equal frames, a call path is no coincidence, even if the messages differ."""
+FEW_TITLE_WORDS, FEW_WORDS = 2, 5
+"""Two texts that share fewer words are never called the same."""
+
+_QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|“[^”\n]{0,200}”")
+_NUMBER = re.compile(r"\d+(?:\.\d+){0,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An issue in the form that is compared."""
+
+    title: str
+    words: IssueWords
+    crashes: tuple[Fingerprint, ...] = ()
+
+    @classmethod
+    def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Report:
+        """Extract the words of an issue."""
+        return cls(title, words_of(title, body), crashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The similarity of two issues, with the reason."""
+
+    relation: Literal["duplicate", "related"] | None
+    score: float
+    """0..1; 1 for the same crash."""
+    why: str = ""
+
+
+def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
+    """Compare two issues.
+
+    Args:
+        one: the first issue as it is now.
+        other: the second issue as it is now.
+        past: the repository's issues, which determine how rare a word is.
+    """
+    alike = _Texts.of(one, other, past)
+    same = _same_crash(one, other)
+    # Crashes first: the same frames and message are the same failure, however differently people describe it.
+    if same is not None and (_is_sure(same, other) or alike.confirm_crash):
+        return Likeness("duplicate", 1.0, f"the same crash, {_named(same)}")
+    # Short titles and untouched templates reach a high similarity with few words, so a minimum of shared words is
+    # required.
+    if alike.same and _says_enough(one, other) and _same_numbers(one.title, other.title):
+        return Likeness("duplicate", alike.score, "title and text are nearly the same")
+    # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
+    if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
+        return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
+    if alike.close:
+        return Likeness("related", alike.score, "title and text share words that are rare in issues")
+    return Likeness(None, alike.score)
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The similarities of titles and bodies."""
+
+    title: float
+    body: float
+
+    @classmethod
+    def of(cls, one: Report, other: Report, past: PastIndex) -> _Texts:
+        return cls(past.title_likeness(one.words, other.words), past.body_likeness(one.words, other.words))
+
+    @property
+    def score(self) -> float:
+        return round(TITLE * self.title + BODY * self.body, 4)
+
+    @property
+    def same(self) -> bool:
+        return self.title >= SAME_TITLE and self.body >= SAME_BODY
+
+    @property
+    def confirm_crash(self) -> bool:
+        return self.title >= LIKE_TITLE and self.score >= LIKE_TEXT
+
+    @property
+    def close(self) -> bool:
+        return self.title >= CLOSE_TITLE and self.score >= CLOSE
+
+
+def _same_crash(one: Report, other: Report) -> Fingerprint | None:
+    """Return a crash that both issues show, preferably one identified by its frames."""
+    theirs = {crash.value for crash in other.crashes}
+    same = [crash for crash in one.crashes if crash.value in theirs]
+    return max(same, key=lambda crash: crash.basis == "frames", default=None)
+
+
+def _is_sure(crash: Fingerprint, other: Report) -> bool:
+    """Return whether frames and message are equal; every query of a program ends in the same two frames."""
+    return crash.basis == "frames" and any(
+        theirs.value == crash.value and theirs.message == crash.message for theirs in other.crashes
+    )
+
+
+def _named(crash: Fingerprint) -> str:
+    where = crash.frames[0].rpartition(":")[0] if crash.frames else ""
+    return f"{crash.error or 'an error'}{f' in {where}' if where else ''}"
+
+
+def _says_enough(one: Report, other: Report) -> bool:
+    titles = shared(one.words.title, other.words.title)
+    return titles >= FEW_TITLE_WORDS and shared(one.words.body, other.words.body) >= FEW_WORDS
+
+
+def _same_numbers(one: str, other: str) -> bool:
+    """Return whether the numbers outside quotes are equal: Python 3.11 is not 3.12, but terms have no numbers."""
+    return _numbers(one) == _numbers(other)
+
+
+def _numbers(title: str) -> Counter[str]:
+    return Counter(_NUMBER.findall(_QUOTED.sub(" ", title)))

@@ -1,4 +1,4 @@
-"""Store tokens that read one repository's data over the HTTP API; only their digests are stored."""
+"""Tables about access: tokens of the HTTP API, web sessions that were ended, and people's permissions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
+from bot.ports import Permission
 from bot.store.databases.database import Connection, Database
 
 _PREFIX = "thr_"
@@ -86,3 +87,59 @@ def _create(db: Connection, token: str, repository_key: str, label: str, now: fl
 def _digest(token: str) -> str:
     # A token is 256 random bits, so a plain digest cannot be reversed by trying.
     return sha256(token.encode()).hexdigest()
+
+
+# A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
+_END = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_PAST = "DELETE FROM ended_sessions WHERE until < ?"
+_ENDED = "SELECT 1 FROM ended_sessions WHERE id = ?"
+
+
+class EndedSessions:
+    """Ended sessions, for all servers that share the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def end(self, session: str, lasts: float) -> None:
+        """End a session whose cookie would be valid for at most this many seconds."""
+        now = self._database.clock()
+        await self._database.do(lambda db: _end(db, session, now + lasts, now))
+
+    async def has_ended(self, session: str) -> bool:
+        """Return whether a session was ended."""
+        return await self._database.read(lambda db: db.execute(_ENDED, (session,)).fetchone()) is not None
+
+
+def _end(db: Connection, session: str, until: float, now: float) -> None:
+    db.execute(_PAST, (now,))
+    db.execute(_END, (session, until))
+
+
+_KEEP = """
+INSERT INTO permissions (repository_key, login, level, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (repository_key, login) DO UPDATE SET level = excluded.level, at = excluded.at
+"""
+
+
+class StoredPermissions:
+    """The known permissions of people in one repository, so that many strangers cannot use up the reads of GitHub."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self._key = repository_key
+
+    async def of(self, logins: list[str]) -> dict[str, tuple[Permission, float]]:
+        """Return the known permissions of some people by login in lower case, and when each was read."""
+        wanted = tuple(dict.fromkeys(login.lower() for login in logins))
+        if not wanted:
+            return {}
+        marks = ", ".join("?" for _ in wanted)
+        statement = f"SELECT login, level, at FROM permissions WHERE repository_key = ? AND login IN ({marks})"  # noqa: S608  placeholders
+        rows = await self._database.read(lambda db: db.execute(statement, (self._key, *wanted)).fetchall())
+        return {login: (Permission(level), at) for login, level, at in rows}
+
+    async def keep(self, login: str, permission: Permission) -> None:
+        """Store a permission that was just read."""
+        row = (self._key, login.lower(), int(permission), self._database.clock())
+        await self._database.do(lambda db: db.execute(_KEEP, row).rowcount)

@@ -10,7 +10,7 @@ from bot.ports import GitHubPort, Judgement, Permission, RepositoryRef
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Unrated
 from bot.store.tables import Store
-from bot.worker.permissions import permissions_of
+from bot.worker.outcomes.permissions import permissions_of
 
 WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
 """Seconds after its publication for which a report is read, and between two readings of it."""

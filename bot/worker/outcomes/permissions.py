@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.ports import GitHubPort, Permission
-from bot.store.permissions import StoredPermissions
+from bot.store.access import StoredPermissions
 
 FRESH = 7 * 86_400.0
 """Seconds after which a permission is read again."""

@@ -15,7 +15,7 @@ from bot.settings.repository import Labels
 from bot.store.runs.label_judgements import LabelChange, LabelJudgement, LabelsAfter
 from bot.store.runs.outcomes import Outcome
 from bot.worker.issue_job import IssueJob
-from bot.worker.permissions import permissions_of
+from bot.worker.outcomes.permissions import permissions_of
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 
