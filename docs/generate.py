@@ -34,7 +34,7 @@ from bot.settings.operator import (
 )
 from bot.settings.repository import RepositoryConfig, config_schema
 from nodes.brains.calls.models import LONGER
-from nodes.brains.calls.sending import IMAGE_TOKENS
+from nodes.brains.calls.request import IMAGE_TOKENS
 from nodes.brains.calls.tokens import TOTAL
 from nodes.brains.files import LIST, LIST_AGAIN
 from nodes.judgements import LOOKS

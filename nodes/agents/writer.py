@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
+from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rules, is_too_thin, was_searched
 from nodes.agents.writing.changes import add_history
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
@@ -17,7 +18,6 @@ from nodes.agents.writing.related_changes import add_related_changes
 from nodes.agents.writing.statement import (
     TOO_THIN,
     is_refuted,
-    is_thin,
     reporter_query,
     state_facts,
     with_pointer,
@@ -27,7 +27,7 @@ from nodes.brains import judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
-from nodes.guards import is_objection_open, is_rejected, is_unreadable
+from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
 from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport
@@ -37,10 +37,9 @@ from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, Trac
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.evaluator import evaluate
 from nodes.trust.prose import ProseCheck
-from nodes.trust.quality_gate import LOW_CONFIDENCE, Gate, Signals, gate
+from nodes.trust.quality_gate import Gate
 
 _PLACELESS = frozenset({"security", "spam"})
-_NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
 
 
 async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -64,14 +63,14 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         fallback=judged.fallback,
     )
     report = await _stated(composed, case, context)
-    verdict = _gate(case, report, context.claim_from)
+    verdict = check_draft(case, report, context.claim_from)
     update: Update = {"metrics": _measured(judged, report, verdict, state)}
     if verdict.outcome == "retry":
-        update |= {"best_draft": _better(report, state)}
+        update |= {"best_draft": better_draft(report, state)}
         update |= {"retry_count": state.retry_count + 1, "retry_pending": True}
         update |= {"findings": _rejected(report, judged)}
     else:
-        chosen = conclude(_better(report, state), verdict, case, context.claim_from)
+        chosen = conclude(better_draft(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
         final = _drafted(await add_related_changes(whole, context), context)
@@ -112,7 +111,7 @@ def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> floa
 def _raw_support(case: Case, judged: Judged[Draft], checked: Checked) -> float | None:
     """Return how far search and model support the first place before penalties; None if only the confidence counts."""
     support = case.state.search_support
-    if support is None or not _was_searched(case.state) or (judged.judged_by != "rules" and _moved(case, checked)):
+    if support is None or not was_searched(case.state) or (judged.judged_by != "rules" and _moved(case, checked)):
         return None
     return support if judged.judged_by == "rules" else min(judged.value.confidence, support)
 
@@ -169,9 +168,9 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     """Return the report with its facts and what they allow it to state."""
     if is_unreadable(case.state):
         return report
-    searched = _was_searched(case.state)
+    searched = was_searched(case.state)
     report = report if searched or report.written_by == "rules" else without_code_claims(report)
-    if report.kind in _PLACELESS or _is_thin(report, case):
+    if report.kind in _PLACELESS or is_too_thin(report, case):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
         return report.model_copy(update=update)
@@ -198,7 +197,7 @@ async def _with_search_result(report: TriageReport, survey: Survey, context: Con
 
 
 async def _with_facts(report: TriageReport, survey: Survey, case: Case, context: Context) -> TriageReport:
-    by_rules = _is_by_rules(report, case)
+    by_rules = is_by_rules(report, case)
     if report.written_by != "rules" and report.root_cause and case.state.critic_feedback is None:
         # A supervisor may skip the critic. What a model says about a mechanism is claimed only after an attempt to
         # refute it.
@@ -212,83 +211,9 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
     return stated.model_copy(update={"confidence": round(penalised(survey.confidence, report.citation_audit), 4)})
 
 
-def _is_by_rules(report: TriageReport, case: Case) -> bool:
-    """Return whether rules also ranked the places: rules that replace a model retain its order."""
-    searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
-    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches)
-
-
-def _is_thin(report: TriageReport, case: Case) -> bool:
-    """Return whether an issue is too short to search by; never if a model inferred more from it than rules can."""
-    return _is_by_rules(report, case) and is_thin(case)
-
-
 def _needs_search(case: Case, judged: Judged[Draft]) -> bool:
     """Return whether the confidence is about a place in the code, so that a model's number alone is not sufficient."""
-    return _was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
-
-
-def _was_searched(state: BugTriageState) -> bool:
-    return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
-
-
-def _gate(case: Case, report: TriageReport, claim_from: float) -> Gate:
-    state = case.state
-    thin = _is_thin(report, case)
-    needs_no_code = report.kind in _NEEDS_NO_CODE or thin or (state.tier == "simple" and not _was_searched(state))
-    if needs_no_code and state.critic_feedback is None:
-        return Gate("accept")
-    searches = [entry for entry in state.trace if entry.node == "codebase_search"]
-    counts = searches[-1].counts if searches else {}
-    empty = bool(searches) and not counts.get("candidates", 0) + counts.get("chosen", 0)
-    feedback = state.critic_feedback
-    by_model = not _is_by_rules(report, case)
-    # A gap of a model's critic is named in the report. Rules reject nothing.
-    rejected = feedback is not None and feedback.verdict == "REJECTED" and not by_model
-    signals = Signals(
-        confidence=report.claim_strength,
-        citation_issue=bool(report.citation_audit.fabricated or report.citation_audit.failed),
-        hallucination=bool(report.citation_audit.fabricated),
-        unreadable=is_unreadable(state),
-        critic_retry=rejected,
-        conflict=feedback is not None and bool(feedback.contradictions),
-        nothing_found=empty and not counts.get("filtered_out"),
-        all_filtered=empty and bool(counts.get("filtered_out")),
-        reported=_better(report, state).confidence,
-        threshold=min(claim_from, LOW_CONFIDENCE),
-    )
-    rounds_left = state.iterations < state.max_iterations and (not by_model or _may_improve(signals, report, state))
-    return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
-
-
-def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
-    """Return whether another draft by a model can come to another result.
-
-    Without an answer or a redirect the model would read the same code, so its confidence cannot rise. What can change
-    is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.
-    """
-    audit = report.citation_audit
-    support = state.search_confidence if state.search_support is None else state.search_support
-    faulty = bool(audit.fabricated or audit.failed) and support >= signals.threshold
-    first = not _was_searched(state)
-    return faulty or first or (signals.conflict and is_objection_open(state)) or signals.all_filtered
-
-
-def _better(report: TriageReport, state: BugTriageState) -> TriageReport:
-    """Return the better of a retry and the draft before it; the narrower search wins a tie.
-
-    A draft from before the first search never wins, because it was written without the code.
-    """
-    kept = state.best_draft
-    if kept is None or (_was_searched(state) and _is_blind(state)):
-        return report
-    return kept if kept.claim_strength >= report.claim_strength else report
-
-
-def _is_blind(state: BugTriageState) -> bool:
-    """Return whether every earlier draft was written before the first search."""
-    nodes = [entry.node for entry in state.trace if not (entry.node == "codebase_search" and entry.error)]
-    return "writer" not in nodes[nodes.index("codebase_search") :]
+    return was_searched(case.state) or (judged.judged_by != "rules" and judged.value.kind == "bug")
 
 
 def _drafted(report: TriageReport, context: Context) -> TriageReport:

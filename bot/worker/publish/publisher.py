@@ -30,10 +30,9 @@ from bot.report.comment.state import CommentState, with_state
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
 from bot.report.languages.detect import language_of
-from bot.report.languages.translate import translate
 from bot.report.record import Record
-from bot.report.sanitise import prose
-from bot.settings.repository import PATH, FoundConfig, RepositoryConfig
+from bot.settings.repository import FoundConfig, RepositoryConfig
+from bot.worker.publish.config_faults import ConfigFaults
 from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
@@ -140,7 +139,8 @@ class Publisher:
         existing = await github.repository_labels() if _proposes_labels(publication) else None
         body = await self._body(publication, issue, existing)
         if mode == "dry-run":
-            await self._post_config_faults(publication, issue, github)
+            poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
+            await self._config_faults(publication).post(poster)
             return Published("dry-run", comment=body)
         has_comment = mode == "comment" and await self._needs_comment(publication, issue)
         posted = await self._comment(publication, issue, github, body) if has_comment else None
@@ -185,11 +185,11 @@ class Publisher:
             await poster.put("question", separate, question_marker(separate), reply)
         await self._reply_to_answer(publication, issue, poster, f"{issue.url}#issuecomment-{sticky}")
         # Recorded after the comment was posted: after a crash in between the next attempt reports the faults again.
-        if publication.found.faults:
-            await self.effects.record_done(
-                _config_key(publication), "config", publication.found.digest, publication.ref.key
-            )
+        await self._config_faults(publication).record_reported()
         return sticky
+
+    def _config_faults(self, publication: Publication) -> ConfigFaults:
+        return ConfigFaults(self.effects, publication.ref, publication.found)
 
     async def _reply_to_answer(self, publication: Publication, issue: Issue, poster: Poster, url: str) -> None:
         """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies nobody."""
@@ -219,7 +219,7 @@ class Publisher:
         return None if known is not None and known.wanted_hash == _CARRIED else question
 
     async def _body(self, publication: Publication, issue: Issue, existing: frozenset[str] | None) -> str:
-        thread = _thread(publication, issue, await self._config_note(publication))
+        thread = _thread(publication, issue, await self._config_faults(publication).note())
         outcome = publication.outcome
         if isinstance(outcome, Waiting):
             return with_state(waiting_comment(outcome.state, thread), _state(publication, None))
@@ -230,36 +230,6 @@ class Publisher:
         report = outcome.state.report
         body = report_comment(shown_labels(report, publication.found.config, existing or ()), thread)
         return body if report.kind == "security" else with_state(body, _state(publication, report))
-
-    async def _config_note(self, publication: Publication) -> str:
-        """Return the configuration's faults for the first comment after they appeared; else an empty string."""
-        if publication.found.config.mode != "comment" or not await self._claims_fault_report(publication):
-            return ""
-        return f"{_faults(publication.found)} Until it is fixed, the last valid version applies."
-
-    async def _post_config_faults(self, publication: Publication, issue: Issue, github: GitHubPort) -> None:
-        """Post one comment per repository about the configuration's faults, if they alone prevent all other writes."""
-        if not publication.found.may_tell or not await self._claims_fault_report(publication):
-            return
-        marker = f"<!-- triage:config {publication.found.digest} -->"
-        message = translate(
-            f"For maintainers: {_faults(publication.found)} Until it is fixed, triage writes nothing else here.",
-            publication.found.config.language,
-        )
-        poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now)
-        await poster.put("config", publication.found.digest, marker, f"{marker}\n\n{message}\n")
-        await self.effects.record_done(
-            _config_key(publication), "config", publication.found.digest, publication.ref.key
-        )
-
-    async def _claims_fault_report(self, publication: Publication) -> bool:
-        """Return whether the faults are reported on this issue: the first issue that claims them."""
-        if not publication.found.faults:
-            return False
-        claimed = await self.effects.claim(
-            _config_key(publication), "config", publication.found.digest, publication.ref.key
-        )
-        return claimed.payload == publication.ref.key
 
 
 def _state(publication: Publication, report: TriageReport | None) -> CommentState:
@@ -274,17 +244,6 @@ def _proposes_labels(publication: Publication) -> bool:
 
 
 _CARRIED = "carried by the report"
-
-
-def _faults(found: FoundConfig) -> str:
-    """Return the first three faults, each with its line."""
-    message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
-    return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"
-
-
-def _config_key(publication: Publication) -> str:
-    """Return the key of the repository's own effects: issue #0, which cannot exist on GitHub."""
-    return f"{publication.ref.repository.key}#0"
 
 
 def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = RepositoryConfig()) -> Thread:  # noqa: B008  frozen

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nodes.brains.calls.budget import Call, ModelBudget
-from nodes.brains.calls.fitting import SMALLEST, counted, fit_window
+from nodes.brains.calls.fitting import SMALLEST, counted
 from nodes.brains.calls.models import METHODS, Abilities, Method, Model
 from nodes.brains.calls.refusals import Fault, instead
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.calls.schema import without_bounds
+from nodes.brains.calls.request import Message, Request
 from nodes.brains.calls.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
-from prompts import build_schema_request
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
-Message = tuple[Literal["system", "human", "ai"], str]
 _REFUSALS = 10
 """Forms of one request that are tried. A server that refuses more than these is not asked again."""
 _CUT = 0.6
@@ -36,8 +33,6 @@ _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
 
-IMAGE_TOKENS = 1_600
-"""Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
 NO_IMAGES = "the model takes no images"
 
 
@@ -90,7 +85,7 @@ class Sender:
         for _ in range(_REFUSALS):
             try:
                 reply = await self._with_retries(
-                    _Request(self.model, abilities, self.schema, messages, room, self.images)
+                    Request(self.model, abilities, self.schema, messages, room, self.images)
                 )
             except _RefusedError as refused:
                 fault = refused.fault
@@ -121,7 +116,7 @@ class Sender:
 
     def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
         """Return the abilities with the window that an error message names, or with half of the present prompt."""
-        fitted = _Request(self.model, abilities, self.schema, messages, None).fitted
+        fitted = Request(self.model, abilities, self.schema, messages, None).fitted
         named, half = fault.window, counted(fitted) // 2
         window = named if named is not None and (abilities.window is None or named < abilities.window) else half
         if window < SMALLEST or (abilities.window is not None and counted(fitted) < SMALLEST):
@@ -133,14 +128,14 @@ class Sender:
         if not self.model.abilities.counts:
             return False
         reported = usage_of(reply).input_tokens
-        sent = counted(_Request(self.model, used, self.schema, messages, None).fitted)
+        sent = counted(Request(self.model, used, self.schema, messages, None).fitted)
         if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
             return False
         # A prompt that the server cut usually fills a window of a round size.
         full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
         return full or reported < _CUT * sent
 
-    async def _with_retries(self, request: _Request) -> AIMessage:
+    async def _with_retries(self, request: Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
         model = request.model
         seconds_left = model.deadline
@@ -215,86 +210,7 @@ class _CallUsage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One request in one form."""
-
-    model: Model
-    abilities: Abilities
-    schema: dict[str, Any]
-    messages: Sequence[Message]
-    room: int | None
-    images: tuple[str, ...] = ()
-
-    @property
-    def call(self) -> Call:
-        """The estimated cost of the request."""
-        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self._schema)))
-        return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
-
-    @property
-    def conversation(self) -> list[tuple[str, Any]]:
-        """The messages in the client's format: with images, the last one is a list of parts."""
-        messages: list[tuple[str, Any]] = list(self.fitted)
-        if self.images:
-            role, text = messages[-1]
-            shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
-            messages[-1] = (role, [{"type": "text", "text": text}, *shown])
-        return messages
-
-    @property
-    def fitted(self) -> list[Message]:
-        """The messages as they are sent."""
-        messages = list(self.messages)
-        if self._in_words:
-            role, text = messages[-1]
-            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")
-        if not self.abilities.system and messages[0][0] == "system":
-            messages[:2] = [("human", f"{messages[0][1]}\n\n{messages[1][1]}")]
-        window = self.abilities.window
-        if window is None:
-            return messages
-        # A tenth is reserved for text outside the estimate, such as the server's own template.
-        return fit_window(messages, (window - self._most) * 9 // 10)
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """Everything of the request except the model's name and the messages."""
-        known = self.abilities
-        body: dict[str, Any] = {known.limit_name: self._most}
-        if known.temperature:
-            body["temperature"] = 0
-        if known.effort and self.model.effort:
-            body["reasoning_effort"] = self.model.effort
-        return body | self._form
-
-    @property
-    def _form(self) -> dict[str, Any]:
-        schema, name = self._schema, self.schema["title"]
-        if self.abilities.method == "json_schema":
-            named_schema = {"name": name, "strict": True, "schema": schema}
-            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
-        if self.abilities.method == "function_calling":
-            function = {"name": name, "description": schema["description"], "parameters": schema}
-            chosen = {"type": "function", "function": {"name": name}}
-            return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
-        return {"response_format": {"type": "json_object"}} if self.abilities.method == "json_mode" else {}
-
-    @property
-    def _schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = self.schema if self.abilities.bounds else without_bounds(self.schema)
-        return schema
-
-    @property
-    def _in_words(self) -> bool:
-        return self.abilities.method in ("json_mode", "prompt")
-
-    @property
-    def _most(self) -> int:
-        return self.model.most(self.room, self.abilities)
-
-
-async def _send(request: _Request, seconds_left: float) -> AIMessage:
+async def _send(request: Request, seconds_left: float) -> AIMessage:
     """Send one request and return the reply.
 
     Raises:

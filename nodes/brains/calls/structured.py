@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Method, Model
 from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
+from nodes.brains.calls.request import Message
 from nodes.brains.calls.schema import fit, strict_schema
-from nodes.brains.calls.sending import Message, Sender
+from nodes.brains.calls.sending import Sender
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
 from nodes.context import ModelError

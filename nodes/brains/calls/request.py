@@ -1,0 +1,99 @@
+"""One request to a model in a form that its server accepts: messages, settings, schema and estimated cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nodes.brains.calls.budget import Call
+from nodes.brains.calls.fitting import counted, fit_window
+from nodes.brains.calls.models import Abilities, Model
+from nodes.brains.calls.schema import without_bounds
+from nodes.brains.calls.tokens import estimate
+from prompts import build_schema_request
+
+Message = tuple[Literal["system", "human", "ai"], str]
+IMAGE_TOKENS = 1_600
+"""Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request in one form."""
+
+    model: Model
+    abilities: Abilities
+    schema: dict[str, Any]
+    messages: Sequence[Message]
+    room: int | None
+    images: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> Call:
+        """The estimated cost of the request."""
+        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self._schema)))
+        return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
+
+    @property
+    def conversation(self) -> list[tuple[str, Any]]:
+        """The messages in the client's format: with images, the last one is a list of parts."""
+        messages: list[tuple[str, Any]] = list(self.fitted)
+        if self.images:
+            role, text = messages[-1]
+            shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
+            messages[-1] = (role, [{"type": "text", "text": text}, *shown])
+        return messages
+
+    @property
+    def fitted(self) -> list[Message]:
+        """The messages as they are sent."""
+        messages = list(self.messages)
+        if self._in_words:
+            role, text = messages[-1]
+            messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")
+        if not self.abilities.system and messages[0][0] == "system":
+            messages[:2] = [("human", f"{messages[0][1]}\n\n{messages[1][1]}")]
+        window = self.abilities.window
+        if window is None:
+            return messages
+        # A tenth is reserved for text outside the estimate, such as the server's own template.
+        return fit_window(messages, (window - self._most) * 9 // 10)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Everything of the request except the model's name and the messages."""
+        known = self.abilities
+        body: dict[str, Any] = {known.limit_name: self._most}
+        if known.temperature:
+            body["temperature"] = 0
+        if known.effort and self.model.effort:
+            body["reasoning_effort"] = self.model.effort
+        return body | self._form
+
+    @property
+    def _form(self) -> dict[str, Any]:
+        schema, name = self._schema, self.schema["title"]
+        if self.abilities.method == "json_schema":
+            named_schema = {"name": name, "strict": True, "schema": schema}
+            return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
+        if self.abilities.method == "function_calling":
+            function = {"name": name, "description": schema["description"], "parameters": schema}
+            chosen = {"type": "function", "function": {"name": name}}
+            return {"tools": [{"type": "function", "function": function}], "tool_choice": chosen}
+        # The other two methods describe the schema in the last message.
+        return {"response_format": {"type": "json_object"}} if self.abilities.method == "json_mode" else {}
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = self.schema if self.abilities.bounds else without_bounds(self.schema)
+        return schema
+
+    @property
+    def _in_words(self) -> bool:
+        return self.abilities.method in ("json_mode", "prompt")
+
+    @property
+    def _most(self) -> int:
+        return self.model.most(self.room, self.abilities)
