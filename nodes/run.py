@@ -104,13 +104,12 @@ async def advance(
     # LangGraph returns a snapshot without a creation time for an unknown thread.
     if snapshot.created_at is None:
         graph_input: BugTriageState | Command[object] | None = initial
-    elif snapshot.interrupts and answer is None:
-        return _waiting(snapshot)
-    elif snapshot.interrupts:
+    elif snapshot.interrupts and answer is not None:
         graph_input = _resumption(snapshot, answer, question_id)
-    elif not snapshot.tasks:
-        return Finished(BugTriageState.model_validate(snapshot.values))
+    elif snapshot.interrupts or not snapshot.tasks:
+        return _result(snapshot)
     else:
+        # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
         graph_input = None
     steps = graph.astream(
         graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
@@ -122,9 +121,12 @@ async def advance(
     after = await graph.aget_state(config)
     if after.created_at is None:
         raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
-    if after.interrupts:
-        return _waiting(after)
-    return Finished(BugTriageState.model_validate(after.values))
+    return _result(after)
+
+
+def _result(snapshot: StateSnapshot) -> Waiting | Finished:
+    """Return what a thread without a next step waits for, or its last state."""
+    return _waiting(snapshot) if snapshot.interrupts else Finished(BugTriageState.model_validate(snapshot.values))
 
 
 def _resumption(snapshot: StateSnapshot, answer: Answer | None, question_id: str | None) -> Command[object]:

@@ -35,18 +35,7 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         case = replace(case, bodies=await _first_functions(case, context))
     judged = await judge(context, case, lambda brain: brain.audit(case))
     audit = judged.value if judged.judged_by == "rules" else await _confirmed(judged.value, case, context)
-    contradictions = _grounded(replace(judged, value=audit), case)
-    # Evidence that changed leads to a rejection in code, independent of the brain's judgement.
-    gaps = (*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4]
-    verdict = CriticVerdict(
-        verdict="APPROVED" if audit.approved and not changed else "REJECTED",
-        gaps=gaps,
-        required_evidence=audit.required_evidence,
-        contradictions=contradictions,
-        better_place=audit.better_place,
-        confidence=audit.confidence,
-        on_evidence=progress(state),
-    )
+    verdict = _verdict(audit, changed, _grounded(replace(judged, value=audit), case), state)
     finding = AgentFinding(
         agent_name="critic",
         summary=f"Verdict: {verdict.verdict}",
@@ -61,8 +50,8 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         started,
         decision=verdict.verdict,
         confidence=verdict.confidence,
-        reason="; ".join(gaps)[:300],
-        counts={"gaps": len(gaps), "contradictions": len(verdict.contradictions), "unreadable": len(changed)},
+        reason="; ".join(verdict.gaps)[:300],
+        counts={"gaps": len(verdict.gaps), "contradictions": len(verdict.contradictions), "unreadable": len(changed)},
     )
     return {
         "findings": (finding,),
@@ -70,6 +59,19 @@ async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         "trace": (entry,),
         "metrics": metrics_of(judged),
     }
+
+
+def _verdict(audit: Audit, changed: list[str], contradictions: tuple[str, ...], state: BugTriageState) -> CriticVerdict:
+    """Return the verdict. Evidence that changed leads to a rejection, independent of the brain's judgement."""
+    return CriticVerdict(
+        verdict="APPROVED" if audit.approved and not changed else "REJECTED",
+        gaps=(*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4],
+        required_evidence=audit.required_evidence,
+        contradictions=contradictions,
+        better_place=audit.better_place,
+        confidence=audit.confidence,
+        on_evidence=progress(state),
+    )
 
 
 async def _unreadable(case: Case, context: Context) -> list[str]:

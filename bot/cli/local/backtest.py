@@ -107,11 +107,8 @@ def command(
     asked = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
     given = replace(asked, corrections=corrections)
     from bot.runs.model import AGREEMENT  # noqa: PLC0415  --help needs no engine
-    from bot.settings import load_settings  # noqa: PLC0415  as above
 
-    settings = load_settings(repo)
-    if brain is not None or replay is not None:
-        settings = settings.model_copy(update={"triage_brain": "llm" if brain in (None, "both") else brain})
+    settings = _settings(repo, brain, replay)
     try:
         outcome = _answered(repo, rev, settings, given)
     except KeyboardInterrupt:
@@ -123,6 +120,16 @@ def command(
     if outcome.recording is not None and replay is None:
         click.echo(f"the model's requests are stored in {outcome.recording}; replay them with --replay", err=True)
     click.echo(_printed(outcome, as_json=as_json))
+
+
+def _settings(repo: str, brain: str | None, replay: Path | None) -> Settings:
+    """Return the operator's settings with the brain of the command line; a replay needs the model's."""
+    from bot.settings import load_settings  # noqa: PLC0415  as above
+
+    settings = load_settings(repo)
+    if brain is None and replay is None:
+        return settings
+    return settings.model_copy(update={"triage_brain": "llm" if brain in (None, "both") else brain})
 
 
 def _store_agreement(outcome: Outcome, file: Path | None) -> None:

@@ -65,17 +65,19 @@ def compose(
         support=None if support is None else round(support, 4),
         written_by=written_by,
         doubts=_doubts(case, found) if written_by != "rules" else (),
-        notes=(
-            *state.notes,
-            *_doubt(case, kind, written_by),
-            *map(_fallback, filter(None, (*state.metrics.fallbacks, fallback))),
-            *state.metrics.remarks,
-        ),
+        notes=_notes(case, kind, written_by, fallback),
         repository=state.repository,
         commit=state.sha,
         citation_audit=checked.audit,
         evaluation=evaluation,
     )
+
+
+def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:
+    """Return what a reader has to know about how the report was made."""
+    state = case.state
+    fallbacks = map(_fallback, filter(None, (*state.metrics.fallbacks, fallback)))
+    return (*state.notes, *_doubt(case, kind, written_by), *fallbacks, *state.metrics.remarks)
 
 
 def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) -> TriageReport:
