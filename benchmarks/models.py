@@ -220,7 +220,7 @@ def repeated_tokens(requests: Sequence[Request]) -> int:
 
 
 def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
 

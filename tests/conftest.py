@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ("tests.cores",)
 
-# A slow example on a busy machine is no failure; tests of linear time measure processor time instead.
+# A slow example on a busy machine is not a failure; tests of linear time measure processor time instead.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )

@@ -135,7 +135,7 @@ class GitHub:
         authorization = await self._session.app_authorization()
         found: list[Json] = []
         cursor: dict[str, str | int] = {}
-        # At most 5,000 deliveries, so that a long outage cannot keep this request busy for ever.
+        # At most 5,000 deliveries, so that a long outage cannot keep this request busy forever.
         for _ in range(50):
             answer = await self._session.send(
                 "GET", "/app/hook/deliveries", authorization=authorization, params={"per_page": _PAGE, **cursor}

@@ -134,7 +134,7 @@ class Channel:
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """Yield the pages of a list, at most 30."""
-        # Bounded: a page after the last one would otherwise be requested for ever if a server repeats pages.
+        # Bounded: a page after the last one would otherwise be requested forever if a server repeats pages.
         for number in range(1, _PAGES + 1):
             items, more = await self.page(path, params, number)
             yield items

@@ -88,7 +88,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
         raise undecodable(response)
     try:
         data = json.loads(response.content)
-    # A deeply nested body ends in RecursionError, which is no ValueError.
+    # A deeply nested body raises RecursionError, which is not a ValueError.
     except (ValueError, RecursionError) as error:
         raise undecodable(response) from error
     next_url = response.links.get("next", {}).get("url", "")

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.observability.metrics.page import metrics_route
 from bot.server.api.routes import api_routes
-from bot.server.bearer import bears
+from bot.server.bearer import has_bearer_token
 from bot.server.connections.bodies import Turns
 from bot.server.web import Site
 from bot.server.web import routes as page_routes
@@ -90,7 +90,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
 
     async def readyz(request: Request) -> Response:
         """Report whether deliveries are stored and processed; the operator's token also shows the faults."""
-        is_operator = bears(request, settings.triage_admin_token)
+        is_operator = has_bearer_token(request, settings.triage_admin_token)
         fault, counts = await _readiness(store, worker)
         details = {"faults": [fault] if fault else [], "jobs": counts} if is_operator else {}
         return JSONResponse({"ready": not fault, **details}, 503 if fault else 200)

@@ -17,7 +17,7 @@ def same_token(shown: str, token: str) -> bool:
     return hmac.compare_digest(*digests)
 
 
-def bears(request: Request, *tokens: SecretStr | None) -> bool:
+def has_bearer_token(request: Request, *tokens: SecretStr | None) -> bool:
     """Return whether a request carries one of these tokens as its bearer token; an unset token never matches."""
     scheme, _, shown = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":

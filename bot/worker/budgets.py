@@ -135,7 +135,7 @@ class SharedBudget:
         amount = self.amount(call.model, call.input_tokens, call.output_tokens)
         # The budget comes before the pace: a call that is over budget must not take a turn from other runs.
         reached = await self.counters.reserve(self.scopes, amount)
-        # A model's refusal is no failure: the brain falls back to rules, and the run continues.
+        # A model's refusal is not a failure: the brain falls back to rules, and the run continues.
         if reached is not None:
             await self.limited(reached.code, f"{reached}; rules judge")
             raise ModelError(str(reached))

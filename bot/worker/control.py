@@ -76,7 +76,7 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
         await issue_job.store.report_inputs(),
     )
     row = await issue_job.store.row.state()
-    # A second check after the one before each write: labels that a stop overtook must be dropped, not retried for ever.
+    # A second check after the one before each write: labels that a stop overtook must be dropped, not retried forever.
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
     try:
         await labels.catch_up(key, issue, found.config, set(known.touched))

@@ -17,7 +17,7 @@ from bot.worker.tools import Tools
 
 COUNTERS_KEPT = 90 * 86_400.0
 """Retention of usage counters, in seconds."""
-LOOKED_BACK = 3 * 3_600.0
+RECHECKED = 3 * 3_600.0
 """Seconds: checkpoints of runs that ended since then are deleted again, in case a process was killed after the run's
 end."""
 
@@ -30,7 +30,7 @@ async def prune(tools: Tools) -> None:
     await store.inbox.forget_old(keep.deliveries)
     await store.jobs.forget_done(keep.deliveries)
     await store.pruning.counters(COUNTERS_KEPT)
-    for thread in await store.pruning.over(LOOKED_BACK):
+    for thread in await store.pruning.over(RECHECKED):
         await tools.checkpoints.adelete_thread(thread)
     more = True
     # Each round is a transaction of limited length, so that other processes do not wait for long.
@@ -56,7 +56,7 @@ async def remove_unused_mirrors(tools: Tools) -> None:
 
 PAUSE = 3_600.0
 """Seconds between two rounds, over all processes."""
-LOOK = 300.0
+CHECK_EVERY = 300.0
 """Seconds between two checks whether a round is due."""
 AT_START = 60.0
 """Seconds in which, of many processes that start, only one does a round."""
@@ -76,7 +76,7 @@ async def run_upkeep(tools: Tools) -> None:
                 await run_upkeep_round(tools)
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(CHECK_EVERY)
         await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
 
 

@@ -114,14 +114,14 @@ class Reader:
         Raises:
             ModelError: No usable answer arrived, or no tokens were left for one.
         """
-        looks = self._case.looks
-        choice = await choose_files(self._case, looks, self._ask_files) if looks and self._case.files else None
-        opening = await self._open(choice, candidates, looks) if looks and choice else None
+        lookups = self._case.looks
+        choice = await choose_files(self._case, lookups, self._ask_files) if lookups and self._case.files else None
+        opening = await self._open(choice, candidates, lookups) if lookups and choice else None
         opening = opening or build_opening(self._case, candidates)
         self._shown = {item.id: item for item in opening.shown}
         self._messages = build_conversation(self._case, "codebase_search", opening.text)
         # Where model and search agree and are sure, a look would change nothing that is worth a request.
-        step = await self._with_looks(looks) if looks and not (choice and choice.sure) else None
+        step = await self._try_lookups(lookups) if lookups and not (choice and choice.sure) else None
         if step is None:
             step = await self._rank(choice) if self._shown else NOTHING
         reading, dropped = drop_unknown(step, self._shown, self._case)
@@ -136,7 +136,9 @@ class Reader:
             compressed=is_shortened(self._case),
         )
 
-    async def _open(self, choice: Choice, candidates: Sequence[NumberedEvidence], looks: LookupPort) -> Opening | None:
+    async def _open(
+        self, choice: Choice, candidates: Sequence[NumberedEvidence], lookups: LookupPort
+    ) -> Opening | None:
         """Return the function stage's first message; None if no place of the chosen files can be quoted."""
         opened = []
         bodies = iter(BODIES)
@@ -145,41 +147,41 @@ class Reader:
             mine = [item for item in candidates if item.evidence.locator.path == card.path]
             places |= {item.id: item for item in mine if is_named_by_maintainer(item.evidence)}
             for rank, place in enumerate(card.sketch.places[: _MANY if number < _FIRST_FILES else _FEW]):
-                item = looks.show(place)
+                item = lookups.show(place)
                 if item is None:
                     continue
                 places[item.id] = item
                 # The best of the first three files, and the second best of the first.
                 room = next(bodies, 0) if number + rank < _FIRST_FILES or (rank == 0 and number < _MANY) else 0
-                whole |= {item.id: mask(await looks.body(place, room))} if room else {}
+                whole |= {item.id: mask(await lookups.body(place, room))} if room else {}
             checked = [item for item in mine if item.evidence.reasons[:1] and _is_checked(item)]
             places |= {item.id: item for item in checked[:_FEW]}
             opened.append(OpenedFile(card, tuple(places.values()), whole))
         found = any(one.places for one in opened)
         return build_function_opening(self._case, opened, choice.analysis) if found else None
 
-    async def _with_looks(self, looks: LookupPort) -> CodeStep | None:
+    async def _try_lookups(self, lookups: LookupPort) -> CodeStep | None:
         """Let the model ask for lookups once; return its ranking if it needs none."""
-        if looks.remaining <= 0 or not self._token_budget.may_look_up(self._messages):
+        if lookups.remaining <= 0 or not self._token_budget.may_look_up(self._messages):
             return None
         step = await self._ask(self._token_budget.room_for_lookups(self._messages))
         if not step.looks or (step.summary.strip() and step.suspects):
             return step
-        await self._look(step, looks)
+        await self._answer_lookups(step, lookups)
         return None
 
-    async def _look(self, step: CodeStep, looks: LookupPort) -> None:
+    async def _answer_lookups(self, step: CodeStep, lookups: LookupPort) -> None:
         """Answer the lookups, as many as fit the budget."""
         request: Message = ("ai", json.dumps({"looks": [look.model_dump() for look in step.looks]}, ensure_ascii=False))
         answers: list[str] = []
         for look in step.looks:
             if (
-                looks.remaining <= 0
+                lookups.remaining <= 0
                 or self._token_budget.room_for_lookups([*self._messages, request, ("human", "\n".join(answers))]) < 0
             ):
                 break
-            result = await looks.look_up(look)
-            answers.append(show_lookup_result(LOOKS - looks.remaining, look, result))
+            result = await lookups.look_up(look)
+            answers.append(show_lookup_result(LOOKS - lookups.remaining, look, result))
             self._shown |= {item.id: item for item in result.found}
         self._messages = (*self._messages, request, ("human", "\n\n".join(answers)))
 

@@ -143,7 +143,7 @@ class McpTool:
             SourceError: the server is unreachable, lacks the tool, or the tool takes no question.
         """
         self._chosen = None
-        return await self._within_bounds(self._look)
+        return await self._within_bounds(self._check_tool)
 
     async def _call(self, client: mcp.Client, text: str, limit: int) -> mcp_types.CallToolResult:
         import mcp_types  # noqa: PLC0415  only needed if a server is configured
@@ -155,7 +155,7 @@ class McpTool:
         # Not `client.call_tool`: it lists the tools again to check a schema that we do not use.
         return await client.session.send_request(mcp_types.CallToolRequest(params=params), mcp_types.CallToolResult)
 
-    async def _look(self, client: mcp.Client) -> str:
+    async def _check_tool(self, client: mcp.Client) -> str:
         tools = await listed(client)
         chosen = choice(tools, self._server)
         self._filled(chosen, "question", 1)

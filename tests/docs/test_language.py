@@ -88,6 +88,8 @@ DIALECT = re.compile(
             r"\bis had by\b",
             r"\bnobody (?:works|watches|listens|looks|asked|gathered)\b",
             r"\b(?:foreign|strangers') (?:prose|words|address)\b",
+            r"(?<!there )\bis no (?:failure|fault|finding|measure|ordinary|part|person|string)\b",
+            r"\bfor ever\b",
         )
     ),
     re.IGNORECASE,
@@ -95,7 +97,7 @@ DIALECT = re.compile(
 NAMES = re.compile(
     r"(?:^|_)(?:said|told|untold|unkept|mend(?:s|ed|ing)?|purse|ledger|errands?|parlance|whoever|begun|anew|door|heard"
     r"|wish|triagist|still_ours|let_in|let_out|knows_itself|is_us|run_through|go_round|go_on|goes_on|in_hand|put_off"
-    r"|come_back|came_in|made_anew)(?:_|$)",
+    r"|come_back|came_in|made_anew|bears|is_led)(?:_|$)",
     re.IGNORECASE,
 )
 """Parts of names that carry no meaning for a reader; docs/glossary.md has the terms that replace them."""

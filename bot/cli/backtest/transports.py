@@ -45,7 +45,7 @@ class Recorder(httpx.AsyncBaseTransport):
         self.exchanges: list[Exchange] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and note it."""
+        """Send a request and record it."""
         body = await request.aread()
         started = self._clock()
         try:

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.observability.metrics.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDEST, SHARED
-from bot.server.bearer import bears, refused
+from bot.server.bearer import has_bearer_token, refused
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.metrics import Accuracy, Queue, Sample
@@ -28,7 +28,7 @@ def metrics_route(settings: Settings, store: Store) -> Route:
     tokens = (settings.triage_metrics_token, settings.triage_admin_token)
 
     async def metrics(request: Request) -> Response:
-        if not bears(request, *tokens):
+        if not has_bearer_token(request, *tokens):
             return refused()
         try:
             stored = await store.metrics.samples()

@@ -166,7 +166,7 @@ def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
         return ()
     lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
-    if report.statement != "claim" and not _is_led(report):
+    if report.statement != "claim" and not _leads_with_fact(report):
         strong: dict[str | None, Fact] = {}
         for fact in (lead, *(one for one in others if one.strong)):
             strong.setdefault(fact.path, fact)
@@ -202,8 +202,8 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
     return tuple(kept.values())
 
 
-def _is_led(report: TriageReport) -> bool:
-    """Return whether the headline is the leading fact; then its lines are shown, and no list item repeats it."""
+def _leads_with_fact(report: TriageReport) -> bool:
+    """Return whether the verdict is the leading fact; then its lines are shown, and no list item repeats it."""
     return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
 
 
@@ -212,7 +212,7 @@ def _headline(report: TriageReport, links: Links) -> str:
     if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and has_more:
         return ""  # a sentence without a finding is not useful to readers; the request or the changed line is
     headline = report.verdict
-    if _is_led(report) and report.headline is not None and _permalink(report, links):
+    if _leads_with_fact(report) and report.headline is not None and _permalink(report, links):
         headline = sentence_without_path(report.facts[report.headline])
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
     return f"**{prose(headline) or _NO_VERDICT}**"
@@ -223,7 +223,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
-    if report.headline is None or not (report.statement == "claim" or _is_led(report)):
+    if report.headline is None or not (report.statement == "claim" or _leads_with_fact(report)):
         return ""
     fact = report.facts[report.headline]
     if not (fact.path and fact.line):
@@ -261,14 +261,14 @@ def _file(report: TriageReport) -> str:
     """Return the path of the claimed file, unless the headline or the lines above name it."""
     path = report.suspects[0].path
     lead = report.facts[report.headline] if report.headline is not None else None
-    named = lead is not None and _is_led(report) and lead.path == path and (lead.line or path in lead.says)
+    named = lead is not None and _leads_with_fact(report) and lead.path == path and (lead.line or path in lead.says)
     return "this file" if named else code(path)
 
 
 def _linked_path(report: TriageReport) -> str | None:
     """Return the file whose lines the comment already shows, so that further facts about it only give their lines."""
     lead = report.facts[report.headline] if report.headline is not None else None
-    shown = lead is not None and lead.line and (report.statement == "claim" or _is_led(report))
+    shown = lead is not None and lead.line and (report.statement == "claim" or _leads_with_fact(report))
     return lead.path if lead is not None and shown else None
 
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from bot.server.api.models import ProblemError
 from bot.server.api.pages import RepositoryPages
-from bot.server.bearer import bears
+from bot.server.bearer import has_bearer_token
 from bot.store.pages.rows import Keys
 from bot.store.tables import Store
 
@@ -29,7 +29,7 @@ class Access:
         Raises:
             ProblemError: the request has none.
         """
-        if not bears(request, *self._tokens):
+        if not has_bearer_token(request, *self._tokens):
             raise _unauthorized()
 
     async def keys(self, request: Request) -> Keys:
@@ -38,7 +38,7 @@ class Access:
         Raises:
             ProblemError: the request has no valid token.
         """
-        if bears(request, *self._tokens):
+        if has_bearer_token(request, *self._tokens):
             return None
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         key = await self._store.api_tokens.repository(token.strip()) if scheme.lower() == "bearer" else None

@@ -37,7 +37,7 @@ from bot.settings.repository import config_schema
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"
 
-_SAYS = {
+_DESCRIPTIONS = {
     "400": "The body is not JSON, or the key is malformed.",
     "401": "The request has no valid token.",
     "404": "Not found, or the App is not installed there, or the token does not read it.",
@@ -80,11 +80,11 @@ def reading_paths(problems: Any) -> dict[str, Any]:
         problems: returns the error responses of status codes.
     """
     paths: dict[str, Any] = {}
-    for path, operation, query, page, item, says in _LISTINGS:
+    for path, operation, query, page, item, summary in _LISTINGS:
         codes = ("401", "422", "503") if path.startswith("/") else ("401", "404", "422", "503")
         described = {
             "operationId": operation,
-            "summary": says,
+            "summary": summary,
             "parameters": [*([] if path.startswith("/") else _repository()), *_parameters(query)],
             "responses": {"200": _page(page, item), **problems(*codes)},
         }
@@ -201,7 +201,7 @@ def _get() -> dict[str, Any]:
 
 def _problems(*codes: str) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": _ref("Problem")}}
-    return {code: {"description": _SAYS[code], "content": content} for code in codes}
+    return {code: {"description": _DESCRIPTIONS[code], "content": content} for code in codes}
 
 
 def _json(name: str) -> dict[str, Any]:

@@ -49,9 +49,9 @@ class RequestedApp:
         Raises:
             UserError: it cannot; the message says what to fix.
         """
-        for says, address in (("GitHub's address", self.server_url), ("the webhook's address", self.webhook_url)):
+        for name, address in (("GitHub's address", self.server_url), ("the webhook's address", self.webhook_url)):
             if not is_address(address):
-                raise UserError(f"{says} must look like https://github.example.org, not {address[:100]!r}")
+                raise UserError(f"{name} must look like https://github.example.org, not {address[:100]!r}")
         if self.owner and not _ACCOUNT.fullmatch(self.owner):
             raise UserError(f"{self.owner[:100]!r} is not the name of an organisation")
         if not 0 < len(self.name) <= _LONGEST_NAME:

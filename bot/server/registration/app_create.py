@@ -53,7 +53,7 @@ def create_app(answers: Answers, *, browse: bool) -> None:
         serve_until(setup_app(setup), listener.dup(), done)
     if not done.is_set():
         raise UserError("stopped before an App was registered")
-    for line in finish.says:
+    for line in finish.lines:
         click.echo(line)
 
 
@@ -78,7 +78,7 @@ class _Finish:
     def __init__(self, settings: Settings, done: asyncio.Event) -> None:
         self._settings = settings
         self._done = done
-        self.says: list[str] = []
+        self.lines: list[str] = []
         """Lines to print on the terminal."""
 
     async def __call__(self, request: Request, app: NewApp, requested: RequestedApp, api_url: str) -> Response:
@@ -86,9 +86,9 @@ class _Finish:
         values = values_of(app, requested, api_url, self._settings)
         if requested.keep:
             path = store_registration(self._settings.triage_data_dir, values)
-            self.says = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
+            self.lines = [f"{app.slug} is registered; its secrets are in {path}", "Next: triage serve"]
         else:
-            self.says = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
-        self.says.append(f"Install it: {installation_address(requested.server_url, app.slug)}")
+            self.lines = ["{}={}".format(name.upper(), value.replace("\n", "\\n")) for name, value in values.items()]
+        self.lines.append(f"Install it: {installation_address(requested.server_url, app.slug)}")
         self._done.set()
         return render(request, "setup/made.html", **next_steps(app, requested))

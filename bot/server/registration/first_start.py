@@ -124,5 +124,5 @@ def _announce(settings: Settings, setup: SetupPages, listener: socket.socket) ->
         extra={"action": "setup"},
     )
     if settings.triage_public_url is None:
-        says = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
-        logger.warning(says, extra={"action": "setup"})
+        message = "TRIAGE_PUBLIC_URL is not set: GitHub needs an address at which it reaches this server"
+        logger.warning(message, extra={"action": "setup"})

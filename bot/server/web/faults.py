@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from bot.server.web.render import render
 
-_SAYS = {
+_MESSAGES = {
     401: "Log in first.",
     403: "You are not allowed to do this.",
     404: "Page not found, or you may not see it.",
@@ -36,10 +36,10 @@ def wants_page(request: Request) -> bool:
 
 def fault(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
     """Return the response for a status: an HTML page for a browser, JSON for other clients."""
-    says = _SAYS.get(status, _OURS if status >= 500 else "The request is not valid.")
+    message = _MESSAGES.get(status, _OURS if status >= 500 else "The request is not valid.")
     if wants_page(request):
-        return render(request, "fault.html", status=status, headers=headers, code=status, says=says)
-    return JSONResponse({"error": says}, status, headers)
+        return render(request, "fault.html", status=status, headers=headers, code=status, message=message)
+    return JSONResponse({"error": message}, status, headers)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -38,7 +38,7 @@ class Watch:
 
     shows: Callable[[RunRow], bool]
     """Whether a change belongs to this watch, regardless of the viewer's permissions."""
-    says: Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
+    event: Callable[[RunRow, Viewer], Awaitable[ServerSentEvent]]
     """Builds the event for a changed run."""
     missed: Callable[[float], Awaitable[list[RunRow]]]
     """Returns the runs that changed after a time (seconds since 1970), earliest first; used for reconnects."""
@@ -75,7 +75,7 @@ async def _events(request: Request, watch: Watch, seen: float, over: anyio.Event
             yield ServerSentEvent(comment="watching", retry=_RETRY)
             await site.live.wait_for_query()
             async for row, viewer in _allowed(request, watch, changes, seen):
-                yield await watch.says(row, viewer)
+                yield await watch.event(row, viewer)
                 if watch.ends(row):
                     return
     except TooManyWatchersError:

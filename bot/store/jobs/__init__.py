@@ -13,7 +13,7 @@ from bot.store.jobs.dead import Death
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
-"""Claims of one job, however they ended. Twenty kills in a row must not lose a job, and no job may run for ever."""
+"""Claims of one job, however they ended. Twenty kills in a row must not lose a job, and no job may run forever."""
 MAX_WAITED = 5_000
 """Times that a limit may postpone one job, at no cost of attempts; a few days, since one wait is about a minute."""
 MAX_LOST = 3

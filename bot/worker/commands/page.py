@@ -58,7 +58,7 @@ async def _effects(
 def _as_comment(issue_job: IssueJob, work: PageCommand) -> Comment:
     """Return the request as a comment; its negative id is no comment's, and no other request has it."""
     # No time: the id and the time are the key by which a repeated attempt changes nothing.
-    # An author id of 0 is no person's: the operator's request must not count as the author's.
+    # The author id 0 belongs to no person: the operator's request must not count as the author's.
     return Comment(
         id=-issue_job.job.id,
         author_id=work.by_id or 0,

@@ -107,7 +107,7 @@ async def _settle(
     The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
     """
     quiet = published.state in ("quiet", "moved")
-    # The expiry is stored in the same transaction: a question without one could wait for ever.
+    # The expiry is stored in the same transaction: a question without one could wait forever.
     if isinstance(outcome, Waiting) and not quiet:
         expire = Expire(ref=issue_job.ref, question_id=outcome.exchange.question_id)
         await issue_job.store.runs.settle(

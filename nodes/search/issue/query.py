@@ -1,6 +1,6 @@
 """Parse an issue's text into title, prose, code and explicit names, and weight its words.
 
-The rarity of a word in the code is no measure: hardly any code contains "unexpected" or "reproduce".
+The rarity of a word in the code is not a measure: hardly any code contains "unexpected" or "reproduce".
 ``issue_stop_words.json`` has the words of at least two in a hundred issues. ``benchmarks.ranking.issue_stop_words``
 learns them from a separate set of repositories.
 """

@@ -42,7 +42,7 @@ def outline_without_parser(language: Language, source: bytes) -> Outline | None:
     # Such a file has no outline, but its words are still indexed.
     if len(source) > MAX_SOURCE or len(source) > MAX_LINE * (source.count(b"\n") + 1):
         return Outline(language.name)
-    # Counting bytes is exact enough: a file with a hundred more openings than closings in strings is no ordinary
+    # Counting bytes is exact enough: a file with a hundred more openings than closings in strings is not an ordinary
     # source.
     opened = source.count(b"/*")
     if opened > MAX_UNCLOSED and opened > source.count(b"*/") + MAX_UNCLOSED:

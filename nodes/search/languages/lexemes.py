@@ -77,7 +77,7 @@ _LONG = r'"""(?s:.*?)(?:"""|\Z)' + r"|'''(?s:.*?)(?:'''|\Z)"
 _TEMPLATE = r"`(?>(?:\\.|[^`\\])*)`?"
 _DOUBLE = r'"(?>(?:\\.|[^"\\\n])*)"?'
 _SINGLE = r"'(?>(?:\\.|[^'\\\n])*)'?"
-# At least one character and a closing quote, so that ``'a`` (a lifetime in Rust) is no string.
+# At least one character and a closing quote, so that ``'a`` (a lifetime in Rust) is not a string.
 _CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"
 
 

@@ -35,7 +35,7 @@ _ODD_SPACE = re.compile(rb"\n *[\t\f\v]")
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
 
 
-class NotPlain(Exception):  # noqa: N818 - it is no error
+class NotPlain(Exception):  # noqa: N818 - not an error
     """The file needs a parser."""
 
 

@@ -49,7 +49,7 @@ async def complete_login(request: Request) -> Response:
     # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
     state = request.query_params.get("state", "")
     if not state_data or not hmac.compare_digest(state.encode(), str(state_data["state"]).encode()):
-        return login_form(request, "/", status=400, says="This login was not started in this browser. Try again.")
+        return login_form(request, "/", status=400, message="This login was not started in this browser. Try again.")
     try:
         with accounts.login_in_progress():
             token = await accounts.people.token(
@@ -59,7 +59,7 @@ async def complete_login(request: Request) -> Response:
             )
             key = await accounts.log_in(token)
     except LoggedOutError:
-        return login_form(request, state_data["next"], status=403, says="GitHub did not log you in.")
+        return login_form(request, state_data["next"], status=403, message="GitHub did not log you in.")
     except RetryableError:
         return fault(request, 503)
     response = RedirectResponse(state_data["next"], 303)

@@ -37,7 +37,7 @@ async def log_in(request: Request) -> Response:
     except TooManyError:
         return fault(request, 429)
     if not right:
-        return login_form(request, wanted, status=403, says="That is not the operator's token.")
+        return login_form(request, wanted, status=403, message="That is not the operator's token.")
     response = RedirectResponse(own_path(wanted), 303)
     authenticator.log_in(request, response)
     return response
@@ -62,8 +62,8 @@ def own_path(wanted: str) -> str:
     return wanted if ours else "/"
 
 
-def login_form(request: Request, wanted: str, *, status: int = 200, says: str = "") -> Response:
+def login_form(request: Request, wanted: str, *, status: int = 200, message: str = "") -> Response:
     """Show the login form with the configured login methods."""
     authenticator = site_of(request).authenticator
     ways = {"token": authenticator.accepts_tokens, "github": authenticator.accounts is not None}
-    return render(request, "login.html", status=status, wanted=own_path(wanted), says=says, ways=ways)
+    return render(request, "login.html", status=status, wanted=own_path(wanted), message=message, ways=ways)

@@ -87,7 +87,7 @@ async def live(request: Request) -> EventSourceResponse:
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     wanted = filters.read(request.query_params, await pages.repositories.all(keys)).filter
 
-    async def says(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
+    async def event(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
         key = ("row", row.thread, row.changed_at, row.status, wanted)
         text = await site_of(request).live.once(key, lambda: _row(pages.runs, wanted, row))
         return ServerSentEvent(text, event="row", id=streams.event_id(row))
@@ -97,7 +97,7 @@ async def live(request: Request) -> EventSourceResponse:
         rows = [await pages.runs.row(*key) for key in reversed(changed)]
         return [row for row in rows if row is not None]
 
-    return streams.stream(request, streams.Watch(wanted.matches, says, missed))
+    return streams.stream(request, streams.Watch(wanted.matches, event, missed))
 
 
 async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:

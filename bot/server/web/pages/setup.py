@@ -198,7 +198,9 @@ async def form(request: Request) -> Response:
     try:
         requested.check()
     except UserError as error:
-        return render(request, "setup/form.html", status=422, requested=requested, says=str(error), **_shown(requested))
+        return render(
+            request, "setup/form.html", status=422, requested=requested, message=str(error), **_shown(requested)
+        )
     return _ready(request, requested)
 
 
@@ -222,7 +224,7 @@ async def complete_registration(request: Request) -> Response:
             request,
             "setup/failed.html",
             status=400,
-            says="This response belongs to no registration that was started here.",
+            message="This response belongs to no registration that was started here.",
         )
     api = setup.defaults.api_url if requested.server_url == setup.defaults.server_url else api_of(requested.server_url)
     try:
@@ -230,7 +232,7 @@ async def complete_registration(request: Request) -> Response:
         response = await setup.finish(request, app, requested, api)
     except UserError as error:
         logger.warning("no App was registered: %s", error, extra={"action": "setup_failed"})
-        return render(request, "setup/failed.html", status=502, says=f"{error}.")
+        return render(request, "setup/failed.html", status=502, message=f"{error}.")
     # Only now: after a failure the person may start again.
     setup.pending.over = True
     logger.info("the App %s is registered", app.slug, extra={"action": "app_registered"})
@@ -258,7 +260,7 @@ def _ready(request: Request, requested: RequestedApp) -> Response:
     server = urlsplit(requested.server_url)
     policy = content_policy(form_action=f"'self' {server.scheme}://{server.netloc}")
     shown: dict[str, Any] = {
-        "says": "",
+        "message": "",
         "action": requested.address(state),
         "manifest": requested.manifest(),
         **_shown(requested),
