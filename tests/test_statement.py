@@ -49,7 +49,7 @@ async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, 
 async def test_a_report_with_facts_only_about_other_lines_does_not_deny_them() -> None:
     code = FakeCode()
     report = await state_facts(TriageReport(), await survey_of(code, ELSEWHERE), code, ordered=True)
-    assert report.verdict == "The facts of this report do not point to one place, so none is named."
+    assert report.verdict == "The facts of this report are not enough to name a place."
     bare = await state_facts(TriageReport(), replace(await survey_of(code), ranked=0.3), code, ordered=True)
     assert bare.verdict == "No line of the code could be tied to this report."
 

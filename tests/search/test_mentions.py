@@ -99,6 +99,18 @@ def test_platforms_and_urls():
     assert found.urls == ("https://example.com/a",)
 
 
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        pytest.param("An edge case of the parser", (), id="edge-case"),
+        pytest.param("Happens in Edge 110 only", ("edge",), id="with-a-version"),
+        pytest.param("Chrome and Edge are fine", ("chrome", "edge"), id="beside-a-browser"),
+    ],
+)
+def test_an_edge_is_a_browser_only_where_the_line_says_so(text, platforms):
+    assert find_mentions(text).platforms == platforms
+
+
 def test_code_blocks_are_fenced_or_indented():
     text = "a\n\n```py\none()\n```\n\n    two()\n    three()\n\nb"
     assert find_mentions(text).code_blocks == ("one()", "two()\nthree()")

@@ -115,7 +115,7 @@ def without_claim(report: TriageReport) -> TriageReport:
 
 
 _NO_LINE = "No line of the code could be tied to this report."
-_NO_PLACE = "The facts of this report do not point to one place, so none is named."
+_NO_PLACE = "The facts of this report are not enough to name a place."
 
 
 def _without_place(facts: Sequence[Fact]) -> str:

@@ -67,10 +67,17 @@ _PLATFORMS = re.compile(
     re.IGNORECASE,
 )
 
+_EDGE = re.compile(
+    r"\b(?:microsoft|ms|chrome|chromium|firefox|safari|opera|browsers?|windows)\b|\bedge\W{1,3}v?\d", re.IGNORECASE
+)
+"""Words of a line whose "edge" is the browser, not an edge case or the edge of a graph."""
+
 
 def find_platforms(prose: str) -> Iterator[str]:
     """Return each system, browser or runtime, in lower case."""
-    return (found.lower() for line in lines(prose) for found in _PLATFORMS.findall(line))
+    for line in lines(prose):
+        found = [name.lower() for name in _PLATFORMS.findall(line)]
+        yield from (name for name in found if name != "edge" or _EDGE.search(line))
 
 
 def find_versions(prose: str) -> Iterator[str]:
