@@ -5,8 +5,8 @@ UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 RUN := .venv/bin
 STAMP := .venv/.installed
-# Each core runs whole files of tests, so that a file's server is started once.
-WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 4 ] && echo $$((n + 2)) || echo 5)
+# Each process runs whole files of tests, so that a file's server is started once. Half of them mostly wait.
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -lt 2 ] && echo 4 || echo 6)
 SPREAD := --cores $(WORKERS)
 export UV_CACHE_DIR ?= $(CURDIR)/.tools/cache
 export UV_PYTHON_DOWNLOADS := never

@@ -48,19 +48,54 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 _created = sqlite._connect
 _copied = copying(_created)
 
-SLOW = ("chaos", "serve", "limits", "cli", "hostile", "test_linear")
-"""The slowest folders and files. They run first, so that no core is left alone with them at the end."""
+WAITING = (
+    *(f"chaos/test_{name}.py" for name in ("many", "storm", "hostile", "attacks")),
+    *(f"serve/test_{name}.py" for name in ("answered", "conversation", "code", "proxy", "talk", "duplicates")),
+    "serve",
+    "backtest/test_paired.py",
+    "deploy/test_many_machines.py",
+    "test_cores.py",
+    "dispatch",
+    "cli",
+)
+"""The longest files and folders of those that mostly wait for processes. They run first."""
+COMPUTING = (
+    "hostile/test_hostile.py",
+    "test_linear.py",
+    "search/languages/test_samples.py",
+    "limits",
+    "search/test_helpers.py",
+    "docs/test_language.py",
+    "search/languages",
+    "deploy/test_install.py",
+    "graph",
+    "search",
+)
+"""The longest of those that mostly compute. They run beside the first, so that no core is left idle."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slow tests first; the order within a file stays."""
+    """Put tests that wait first and those that compute last, the longest outside; the order within a file stays.
+
+    Processes of tests take files from both ends, so that short files are left for the end of the run.
+    """
     here = Path(__file__).parent
+    ranks: dict[Path, int] = {}
 
     def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(here).parts[0].removesuffix(".py")
-        return SLOW.index(folder) if folder in SLOW else len(SLOW)
+        if item.path not in ranks:
+            ranks[item.path] = _rank(item.path.relative_to(here).as_posix())
+        return ranks[item.path]
 
     items.sort(key=rank)
+
+
+def _rank(file: str) -> int:
+    for long, sign in ((WAITING, -1), (COMPUTING, 1)):
+        for at, name in enumerate(long):
+            if file == name or file.startswith(f"{name}/"):
+                return sign * (len(long) - at)
+    return 0
 
 
 def pytest_collection_finish() -> None:

@@ -2,6 +2,9 @@
 
 The processes of pytest-xdist import and collect everything once each, which takes as much processor time as a tenth of
 all tests. They still measure coverage. A process that dies fails the test that it ran, and another one takes its place.
+
+Half of the processes take files from the beginning of the list, the others from its end. So files that mostly wait run
+beside files that compute, if the list begins with the first and ends with the second, and short files come last.
 """
 
 from __future__ import annotations
@@ -52,6 +55,8 @@ class Worker:
     connection: Connection
     outputs: list[int]
     """The files that receive what the current test prints."""
+    from_end: bool
+    """Whether it takes files from the end of the list."""
     file: str = ""
     next: int = 0
     """Position in its file of the test that it runs."""
@@ -72,6 +77,12 @@ class Cores:
         self._forking: list[dict[str, socket.socket]] = []
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Let another core import what servers and commands need while this one collects, if all tests will run."""
+        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            self._forking = preloaded.begin_for(self._number, at_once=True)
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Run all tests in forked processes."""
         if session.testsfailed:
@@ -82,7 +93,7 @@ class Cores:
         self._waiting.extend((file, 0) for file in self._files)
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         number = min(self._number, len(self._files))
-        self._forking = preloaded.begin_for(number)
+        self._forking = self._forking or preloaded.begin_for(number)
         with self._ending():
             for _ in range(number):
                 self._fork()
@@ -140,7 +151,8 @@ class Cores:
             given.close()
         del self._forking[:1]
         outputs = [reduction.recv_handle(ours) for _ in _OUTPUTS] if _captures(self._config) else []
-        self._workers[ours] = Worker(pid, ours, outputs)
+        from_end = 2 * sum(worker.from_end for worker in self._workers.values()) < len(self._workers)
+        self._workers[ours] = Worker(pid, ours, outputs, from_end)
 
     def _hear(self, worker: Worker) -> None:
         try:
@@ -150,7 +162,8 @@ class Cores:
             self._end(worker)
             return
         if kind == "next":
-            worker.file, worker.next = self._waiting.popleft() if self._waiting and not self._stop[0] else ("", 0)
+            take = self._waiting.pop if worker.from_end else self._waiting.popleft
+            worker.file, worker.next = take() if self._waiting and not self._stop[0] else ("", 0)
             worker.connection.send((worker.file, worker.next))
         elif kind == "start":
             worker.running = True

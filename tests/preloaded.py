@@ -38,6 +38,8 @@ _PASSED, _CWD, _ENV, _STREAMS, _NEW_SESSION = 4, 5, 6, (10, 13, 15), 21
 FORKER = "forker"
 """The name, as /proc has it, of the process that forks the workers of a server."""
 HELPER = "nodes.search.parsers.helper"
+AT_ONCE = "at-once"
+"""Tells a forking process to import before it is asked for anything."""
 _LATE = ("anyio._backends._asyncio", "httpcore", "langchain_openai", "procrastinate.worker", "uvloop")
 """Modules that are imported by the first use: of a network, a model, a database."""
 _START_WORKERS = ("serve", "worker")
@@ -136,13 +138,17 @@ class Parent:
             self._news.notify_all()
 
 
-def begin_for(number: int) -> list[dict[str, socket.socket]]:
+def begin_for(number: int, *, at_once: bool = False) -> list[dict[str, socket.socket]]:
     """Start the forking processes for several processes of tests, so that they import once; nothing runs in threads.
+
+    Args:
+        number: how many processes of tests there will be.
+        at_once: whether they import now, and not at the first request, which few tests may never make.
 
     Returns:
         What to give to ``take`` in each process of tests.
     """
-    begun = {imported: _begin(imported, number) for imported in ("", HELPER)}
+    begun = {imported: _begin(imported, number, at_once=at_once) for imported in ("", HELPER)}
     _started.extend(process for _, process in begun.values())
     return [{imported: sockets[at] for imported, (sockets, _) in begun.items()} for at in range(number)]
 
@@ -152,12 +158,14 @@ def take(given: dict[str, socket.socket]) -> None:
     _given.update(given)
 
 
-def _begin(imported: str, number: int = 1) -> tuple[list[socket.socket], subprocess.Popen[Any]]:
+def _begin(
+    imported: str, number: int = 1, *, at_once: bool = False
+) -> tuple[list[socket.socket], subprocess.Popen[Any]]:
     """Start the process that imports a module, or everything, and forks."""
     pairs = [_connected() for _ in range(number)]
     theirs = [there.fileno() for _, there in pairs]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.preloaded", imported, *map(str, theirs)],
+        [sys.executable, "-m", "tests.preloaded", imported, AT_ONCE if at_once else "", *map(str, theirs)],
         pass_fds=theirs,
         cwd=Path(__file__).parents[1],
         start_new_session=True,
@@ -422,8 +430,10 @@ def _run(module: str) -> None:
     sys.exit(code)
 
 
-def _main(imported: str, descriptors: list[str]) -> dict[str, Any] | None:
-    sockets = _wanted([socket.socket(fileno=int(fd)) for fd in descriptors])
+def _main(imported: str, when: str, descriptors: list[str]) -> dict[str, Any] | None:
+    sockets = [socket.socket(fileno=int(fd)) for fd in descriptors]
+    if when != AT_ONCE:
+        sockets = _wanted(sockets)
     if not sockets:
         return None
     import_module(imported) if imported else _import_all()
@@ -434,7 +444,7 @@ def _main(imported: str, descriptors: list[str]) -> dict[str, Any] | None:
 
 
 if __name__ == "__main__":
-    wished = _main(sys.argv[1], sys.argv[2:])
+    wished = _main(sys.argv[1], sys.argv[2], sys.argv[3:])
     if wished is not None:
         _become(wished)
         _run(sys.argv[0])

@@ -81,6 +81,18 @@ def test_one_process_collects_and_others_run_the_tests(tmp_path: Path) -> None:
     assert sorted((tmp_path / "notes" / "modules").read_text().split()) == ["test_a", "test_b", "test_c", "test_d"]
 
 
+def test_files_are_taken_from_both_ends_so_that_short_ones_come_last(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    waits = (
+        f"import pathlib, time\nmodules = pathlib.Path({str(notes / 'modules')!r})\ndef test_waits():\n"
+        "    while not modules.exists() or not modules.read_text(): time.sleep(0.01)\n"
+    )
+    test = "def test_one(): pass\n"
+    code, printed = run(tmp_path, test_a=waits, test_b=test, test_c=test, test_d=test)
+    assert (code, "4 passed" in printed) == (0, True), printed
+    assert (notes / "modules").read_text().split()[0] == "test_d"
+
+
 def test_failures_are_reported_as_by_pytest(tmp_path: Path) -> None:
     test = (
         "import pytest\ndef test_one():\n    print('what it printed')\n    assert 1 == 2\n"
