@@ -45,7 +45,7 @@ async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follo
         rounds.append(given)
 
     monkeypatch.setattr(upkeep, "run_upkeep_round", run_upkeep_round)
-    monkeypatch.setattr(upkeep, "LOOK", 0.01)
+    monkeypatch.setattr(upkeep, "CHECK_EVERY", 0.01)
     async with tools(tmp_path) as one, tools(tmp_path) as other:
         for _ in range(2):
             keeping = [asyncio.create_task(upkeep.run_upkeep(given)) for given in (one, other)]
