@@ -2,7 +2,7 @@
 
     python -m benchmarks.models --repos CLONES --data FILE[=N] [FILE[=N] …]
 
-FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES holds one clone per
+FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES contains one clone per
 repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR keeps what is parsed.
 
 The models answer over HTTP as an OpenAI-compatible server does. They measure what the stages allow, not models:

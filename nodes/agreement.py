@@ -23,7 +23,7 @@ MODEL_FROM = (0.0, 0.5, 0.8)
 NEAR = 3
 """Files at the top of the search's order, of which a model that disagrees may be believed."""
 _LARGEST = 64_000
-"""Bytes of a table; a larger file is no table."""
+"""Bytes of a table; a larger file is not read."""
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ def read_table(document: Any) -> Table:
     """Read a table.
 
     Raises:
-        ValueError: it is no table, or one of another release.
+        ValueError: it is not a table, or is one of another release.
     """
     try:
         columns = tuple(map(float, document["search_from"]))
@@ -125,11 +125,11 @@ def read_table(document: Any) -> Table:
         }
         table = Table(columns, rows, str(document.get("model", ""))[:200], int(document.get("cases", 0)))
     except (KeyError, TypeError, OverflowError) as error:
-        raise ValueError(f"no table of agreement: {error!r}") from error
+        raise ValueError(f"not a table of agreement: {error!r}") from error
     values = [value for relation in rows.values() for row in relation for value in row]
     whole = all(len(row) == len(columns) for relation in rows.values() for row in relation)
     if not whole or columns[:1] != (0.0,) or list(columns) != sorted(columns) or not all(0 <= v <= 1 for v in values):
-        raise ValueError("no table of agreement: its rows do not fit")
+        raise ValueError("not a table of agreement: its rows do not fit")
     return table
 
 

@@ -224,7 +224,7 @@ def _people_added(state: BugTriageState, last: Progress | None) -> bool:
 
 
 def _given_since(state: BugTriageState, last: Progress | None) -> bool:
-    """Return whether evidence, an answer or a redirect came; a retry alone brings nothing to judge."""
+    """Return whether evidence, an answer or a redirect arrived; a retry alone adds nothing to judge."""
     now = progress(state)
     return last is None or (last.evidence, last.answers, last.redirects) != (now.evidence, now.answers, now.redirects)
 

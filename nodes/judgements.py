@@ -123,7 +123,7 @@ class CodeStep(Judgement):
     @model_validator(mode="after")
     def _says_something(self) -> CodeStep:
         if not self.looks and not self.summary.strip():
-            raise ValueError("give either looks or a summary with the suspects")
+            raise ValueError("give either lookups or a summary with the suspects")
         return self
 
 

@@ -189,7 +189,7 @@ def main() -> None:
         for one in beside(options.parse_args().names or list(HOSTILE), Path(folder)):
             broken += [] if one.kept else [one.name]
             print(one, flush=True)
-    raise SystemExit(f"not what was promised: {' '.join(broken)}" if broken else 0)
+    raise SystemExit(f"promises broken: {' '.join(broken)}" if broken else 0)
 
 
 if __name__ == "__main__":

@@ -446,7 +446,7 @@ def main() -> None:
             seed=given.seed,
         )
     print(table(outcome))
-    raise SystemExit(0 if outcome.kept else "not what was promised")
+    raise SystemExit(0 if outcome.kept else "a promise was broken")
 
 
 if __name__ == "__main__":

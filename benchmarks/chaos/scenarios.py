@@ -223,7 +223,7 @@ def main() -> None:
         kept, summary = live(name)
         broken += not kept
         print(f"{name:<10} {'kept' if kept else 'BROKEN'}: {summary}\n{'':<11}{SCENARIOS[name].__doc__}", flush=True)
-    raise SystemExit("not what was promised" if broken else 0)
+    raise SystemExit("a promise was broken" if broken else 0)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ def main() -> None:
     }
     print("\n".join(f"{name:<42} {value}" for name, value in rows.items()))
     kept = outcome.reports == {1: outcome.issues} and not outcome.blind and not outcome.states
-    raise SystemExit(0 if kept else "not what was promised")
+    raise SystemExit(0 if kept else "a promise was broken")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def main() -> None:
             faults = upgraded(fleet, given.issues)
         finally:
             fleet.stop()
-    raise SystemExit(f"not what was promised: {faults}" if faults else 0)
+    raise SystemExit(f"promises broken: {faults}" if faults else 0)
 
 
 def migrate(url: str, code: Path) -> None:

@@ -74,7 +74,7 @@ class IssueReader:
             return None
         response = answer.object()
         with expect_shape("an issue"):
-            # Without a number it is no issue, whatever else the object contains.
+            # Without a number it is not an issue, whatever else the object contains.
             int(response["number"])
         return ReadIssue(
             number=number,
@@ -96,7 +96,7 @@ class IssueReader:
         return html_of(await send(path), await send(f"{path}/comments", params={"per_page": 100}))
 
     async def check(self) -> None:
-        """Return if the repository can be read.
+        """Check that the repository can be read.
 
         Raises:
             GoneError: There is no such repository, or it is private.

@@ -278,7 +278,7 @@ class RepositoryClient:
         if match is None and _DISCUSSION.search(path):
             return None
         if match is None:
-            raise UndecodableError("the issue was redirected to a path that is no issue's")
+            raise UndecodableError("the issue was redirected to a path that is not that of an issue")
         try:
             # Issues move between repositories of one owner, so the same installation may ask by name.
             items = int(match[1]) if match[1] else await self._id_of(match[2], match[3])

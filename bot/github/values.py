@@ -106,7 +106,7 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
 
 
 def ratings_of(items: Sequence[Json]) -> list[Rating]:
-    """Return people's 👍 and 👎 among reactions; nobody's who gave both, and no bot's."""
+    """Return people's 👍 and 👎 among reactions, without those of bots and of people who gave both."""
     found: dict[str, list[Rating]] = {}
     for item in items:
         user, content = item.get("user") or {}, item.get("content")
@@ -167,7 +167,7 @@ def text_file(answer: object) -> str:
     sha, kind = text(answer.get("sha")), text(answer.get("type"))
     if kind != "file":
         raise UnreadableFileError(
-            f"not a file but a {kind[:20] or 'thing without a type'}", digest=_digest(sha.encode())
+            f"not a file but a {kind[:20] or 'entry without a type'}", digest=_digest(sha.encode())
         )
     content = _content(answer)
     # GitHub omits the content of large files but states their size.
@@ -219,5 +219,5 @@ def found_issues(answer: Answer) -> list[Json]:
     """
     items: Any = answer.object().get("items")
     if not isinstance(items, list):
-        raise UndecodableError("GitHub's answer to a search holds no issues")
+        raise UndecodableError("GitHub's answer to a search contains no issues")
     return [item for item in items[:_MOST] if isinstance(item, dict)]

@@ -95,7 +95,7 @@ async def _unreachable(models: ModelSettings) -> str | None:
             answer = await client.get(f"{base}/models", headers=headers)
     except httpx.HTTPError as error:
         return f"{base} does not answer ({type(error).__name__}): check OPENAI_BASE_URL"
-    # Other errors are no fault here: some endpoints have no list of models.
+    # Other errors are not reported: some endpoints have no list of models.
     if answer.status_code in (401, 403):
         return f"{base} refuses the key ({answer.status_code}): check OPENAI_API_KEY"
     return None

@@ -70,7 +70,7 @@ def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
 def load_with_app(repository: str | None = None) -> Settings:
     """Load the settings, completed with the App that ``/setup`` or ``triage app create`` stored.
 
-    The environment takes precedence for each setting. If it names another App, nothing of the stored one is used.
+    The environment takes precedence for each setting. If it names another App, none of the stored settings is used.
 
     Args:
         repository: the analysed repository, whose ``.env`` is not read because it is not the operator's.

@@ -27,7 +27,7 @@ async def admit(
         issue_job: The attempt of the job.
         issue: The issue as it is now.
         config: The repository's configuration.
-        leave: Number of a waiting run that is given up first.
+        leave: Number of a waiting run that is ended first.
         by_author: The run counts for the issue's author. False if a maintainer asked for it.
 
     Raises:

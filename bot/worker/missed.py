@@ -121,7 +121,7 @@ async def unpark_active(store: Store, app: AppPort) -> int:
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_asked", "repository": ref.key})
     if revived:
-        logger.warning("%d parked jobs are queued again", revived, extra={"action": "unparked"})
+        logger.warning("%d parked jobs queued again", revived, extra={"action": "unparked"})
     return revived
 
 

@@ -52,7 +52,7 @@ def _typed(block: str) -> str:
 
 
 def _parsed(code: str) -> list[ast.AST]:
-    """Return all nodes of a program; none if it is no Python or too large."""
+    """Return all nodes of a program; none if it is not Python or is too large."""
     depth = deepest = 0
     for character in code[: LONGEST + 1]:
         depth += (character in "([{") - (character in ")]}")

@@ -106,7 +106,7 @@ async def _read(
     to: MemoryObjectSendStream[SessionMessage | Exception],
     meter: Meter,
 ) -> None:
-    """Forward messages; lines that are no message, such as a greeting, are skipped."""
+    """Forward messages; lines that are not messages, such as a greeting, are skipped."""
     import mcp_types  # noqa: PLC0415  only needed if a server is configured
     from mcp.shared.message import SessionMessage  # noqa: PLC0415
 

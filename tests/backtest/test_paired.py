@@ -196,12 +196,12 @@ def test_a_replay_says_what_its_recording_lacks(bench: Bench, model: ModelServer
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        pytest.param(b"", "no recording", id="empty"),
-        pytest.param(b'{"recording": 1}', "no recording", id="not-compressed"),
-        pytest.param(gzip.compress(b"[1]\n"), "no recording", id="other-json"),
+        pytest.param(b"", "not a recording", id="empty"),
+        pytest.param(b'{"recording": 1}', "not a recording", id="not-compressed"),
+        pytest.param(gzip.compress(b"[1]\n"), "not a recording", id="other-json"),
         pytest.param(gzip.compress(b'{"recording": 9, "settings": {}}\n'), "another release", id="other-version"),
-        pytest.param(gzip.compress(b"\0" * 70_000_000), "no recording", id="bomb"),
-        pytest.param(gzip.compress(b'{"case": "x"}\n'), "no recording", id="no-settings"),
+        pytest.param(gzip.compress(b"\0" * 70_000_000), "not a recording", id="bomb"),
+        pytest.param(gzip.compress(b'{"case": "x"}\n'), "not a recording", id="no-settings"),
     ],
 )
 def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, content: bytes, says: str) -> None:

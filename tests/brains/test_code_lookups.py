@@ -50,14 +50,14 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
         pytest.param(look("open", "src/lexer.py", "one", None), "counted from 1", id="lines-in-words"),
         pytest.param(look("open", "src/lexer.py", 10**30, 10**30), "has 4 lines", id="far-behind-the-end"),
         pytest.param(look("definition", ""), "it has no content", id="empty-name"),
-        pytest.param(look("definition", "(a+)+$"), "no name", id="regex-as-a-name"),
-        pytest.param(look("references", "rm -rf /; scan"), "no name", id="command-as-a-name"),
+        pytest.param(look("definition", "(a+)+$"), "not a name", id="regex-as-a-name"),
+        pytest.param(look("references", "rm -rf /; scan"), "not a name", id="command-as-a-name"),
         pytest.param(look("words", "(a|a)*$ [^x]{9}"), "no word", id="regex-bomb"),
-        pytest.param(look("run", "make test"), "a look is one of", id="no-such-kind"),
+        pytest.param(look("run", "make test"), "a lookup is one of", id="no-such-kind"),
         pytest.param(look("definition", ["scan"]), "it has no content", id="list-for-a-name"),
-        pytest.param("open src/lexer.py", "a look is one of", id="no-object"),
-        pytest.param({"what": "scan"}, "a look is one of", id="half-an-object"),
-        pytest.param(None, "a look is one of", id="null"),
+        pytest.param("open src/lexer.py", "a lookup is one of", id="no-object"),
+        pytest.param({"what": "scan"}, "a lookup is one of", id="half-an-object"),
+        pytest.param(None, "a lookup is one of", id="null"),
     ],
 )
 async def test_a_malformed_look_is_refused_and_counts(asked: Any, why: str) -> None:
@@ -119,7 +119,7 @@ class Verbose(FakeCode):
 @pytest.mark.parametrize(
     ("passages", "ids", "said"),
     [
-        pytest.param([("src/a.py", "x = 1\r\n" * 400)], ["E1"], "E1 goes on to line 400.", id="long"),
+        pytest.param([("src/a.py", "x = 1\r\n" * 400)], ["E1"], "E1 continues to line 400.", id="long"),
         pytest.param([("src/a.py", "y" * 2_000)], [], "0 of 99", id="one-endless-line"),
         pytest.param([("src/a.py", " \n")], [], "0 of 99", id="blank"),
         pytest.param([("src/\udcff.py", "x = 1")], [], "0 of 99", id="a-name-that-is-no-text"),

@@ -22,7 +22,7 @@ PARTS = (
     "Claims dropped",
     "Evaluation",
     "Retries",
-    "Model, looks",
+    "Model, lookups",
 )
 
 

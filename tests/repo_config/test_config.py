@@ -190,7 +190,7 @@ def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:
     assert f"{file}:2: `brain`" in done.output
     file.write_text("mode: label\n")
     done = CliRunner().invoke(cli, ["config", "check", str(file)])
-    assert (done.exit_code, done.output) == (0, f"{file}: sound; mode label\n")
+    assert (done.exit_code, done.output) == (0, f"{file}: valid; mode label\n")
 
 
 def test_a_missing_file_is_reported_in_one_line(tmp_path: Path) -> None:

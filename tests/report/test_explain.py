@@ -26,7 +26,7 @@ FOLDS = (
     "Claims dropped in checking",
     "Evaluation",
     "Retries, and why",
-    "Model, looks and cost",
+    "Model, lookups and cost",
     "Questions",
     "Ticket draft",
 )

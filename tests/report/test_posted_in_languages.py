@@ -86,7 +86,7 @@ ELSEWHERE = {
     "bot/worker/tools.py": ("TRIAGE_ALERT_URL needs",),
     "bot/worker/upkeep.py": ("upkeep at start",),
     "bot/worker/__init__.py": ("no installation", "the installation is", "the repository is archived"),
-    "nodes/agents/code/lookups.py": ("goes on to line", "as look"),
+    "nodes/agents/code/lookups.py": ("continues to line", "as look"),
     "nodes/agents/codebase_search.py": ("nothing new", "nothing found"),
     "nodes/agents/critic.py": ("Required evidence",),
     "nodes/agents/external_sources.py": ("it is no longer configured", "nothing found"),

@@ -51,9 +51,9 @@ async def test_the_log_names_the_repository_and_the_comment(
     async with staged(github, tmp_path) as stage:
         await stage.opened(title="parse_date ignores the sign of the zone")
         comment = next(iter(github.world.comments))
-        assert f"comment {comment} holds a report (bug) with" in records.published()
+        assert f"comment {comment} contains a report (bug) with" in records.published()
         await stage.opened(title="It breaks", body="")
-        assert "holds a question to the reporter" in records.published()
+        assert "contains a question to the reporter" in records.published()
     assert {ids.get("repository") for action, _, ids in records.rows if action == "job_done"} == {"octo/feedbox"}
     assert not any("ignores the sign" in message for _, message, _ in records.rows)
 

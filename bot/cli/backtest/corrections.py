@@ -60,7 +60,7 @@ def corrected(
         repository: the clone.
         corrections: what people wrote.
         fixed: issues with a known fix, which decides for them.
-        left_out: counts the reasons why others are no cases.
+        left_out: counts the reasons why others are not cases.
     """
     for one in corrections:
         if one.issue in fixed:

@@ -59,7 +59,7 @@ def digest(*payload: str) -> str:
 
 
 def request_key(path: str, body: bytes) -> str:
-    """Return the digest of a request: its path and body, without headers, which hold the key."""
+    """Return the digest of a request: its path and body, without headers, which contain the key."""
     return hashlib.sha256(path.encode() + b"\x00" + body).hexdigest()[:32]
 
 
@@ -110,7 +110,7 @@ class Recording:
         except OSError as error:
             raise UserError(f"cannot read {path}: {error.strerror}") from error
         if not whole:
-            raise UserError(f"{path} is no recording of model requests")
+            raise UserError(f"{path} is not a recording of model requests")
         return cls(path, settings, cases)
 
     def case(self, key: str) -> RecordedCase | None:
@@ -163,9 +163,9 @@ def _read(path: Path) -> tuple[tuple[dict[str, Any], dict[str, RecordedCase]], i
                 cases[str(lines[0]["case"])] = _case(lines)
             whole = end
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-        raise UserError(f"{path} is damaged, or no recording of model requests") from error
+        raise UserError(f"{path} is damaged, or not a recording of model requests") from error
     if whole and not settings:
-        raise UserError(f"{path} is no recording of model requests: it has no settings")
+        raise UserError(f"{path} is not a recording of model requests: it has no settings")
     return (settings, cases), whole
 
 
@@ -193,7 +193,7 @@ def _inflated(inflate: zlib._Decompress, chunk: bytes) -> bytes:
     try:
         return inflate.decompress(chunk, _MOST_MEMBER)
     except zlib.error as error:
-        raise ValueError("no gzip file, or damaged") from error
+        raise ValueError("not a gzip file, or damaged") from error
 
 
 def _settings(head: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _settings(head: dict[str, Any], path: Path) -> dict[str, Any]:
         raise UserError(f"{path} was written by another release: record again with --fresh")
     settings = head["settings"]
     if not isinstance(settings, dict):
-        raise TypeError("the settings are no object")
+        raise TypeError("the settings are not an object")
     return settings
 
 

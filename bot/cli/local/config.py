@@ -42,7 +42,7 @@ def check(file: Path, *, operator: bool) -> None:
         for fault in error.faults:
             click.echo(f"{file}:{fault.line}: {fault.message}")
         sys.exit(1)
-    click.echo(f"{file}: sound; {summary}")
+    click.echo(f"{file}: valid; {summary}")
 
 
 def _operators(config: OperatorConfig) -> str:

@@ -40,7 +40,7 @@ def command(*, repo: str, rev: str, as_json: bool) -> None:
         click.echo(json.dumps({"commit": sha, **counts, "seconds": seconds, "cache": cache}))
     else:
         files = "{files} files, {texts} of them text; {parsed} parsed".format(**counts)
-        click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB kept")
+        click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB stored")
 
 
 def cache_size(cache: Cache) -> int:

@@ -47,7 +47,7 @@ async def _is_sound(path: Path) -> bool:
             # errors that it lists.
             result = await connection.execute_fetchall("PRAGMA quick_check(1)")
         except sqlite3.OperationalError:
-            raise  # the disk is full, or the file cannot be read: that is no damage
+            raise  # the disk is full, or the file cannot be read: the file is not damaged
         except sqlite3.DatabaseError:
             return False
         return [tuple(row) for row in result] == [("ok",)]

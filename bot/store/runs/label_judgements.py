@@ -1,4 +1,4 @@
-"""Store what label changes by people say of a report: half a judgement, only where nobody gave a whole one."""
+"""Store judgements of reports by label changes; each counts half, and only where no person judged the report."""
 
 from __future__ import annotations
 

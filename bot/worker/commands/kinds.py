@@ -63,7 +63,7 @@ async def check_not_stopped(context: CommandContext) -> None:
 
 
 def check_writable(context: CommandContext) -> None:
-    """Return if runs may write to the issue; otherwise a run would do nothing of what was asked.
+    """Check that runs may write to the issue; otherwise the command would have no effect.
 
     Raises:
         UserError: The issue is closed or locked, a bot opened it, or it has the opt-out label.

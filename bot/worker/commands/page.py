@@ -56,7 +56,7 @@ async def _effects(
 
 
 def _as_comment(issue_job: IssueJob, work: PageCommand) -> Comment:
-    """Return the request as a comment; its negative id is no comment's, and no other request has it."""
+    """Return the request as a comment; its negative id belongs to no comment and to no other request."""
     # No time: the id and the time are the key by which a repeated attempt changes nothing.
     # The author id 0 belongs to no person: the operator's request must not count as the author's.
     return Comment(

@@ -25,7 +25,7 @@ class ActiveAttempts:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Count an attempt for the duration of a block."""
-        # A process that stood still may attempt the same job again beside its first attempt, so the job is no key.
+        # A process that was suspended may attempt one job twice at the same time, so the job cannot be the key.
         attempt = object()
         self._began[attempt] = self._clock()
         try:

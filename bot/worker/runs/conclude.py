@@ -188,7 +188,7 @@ def describe_publication(outcome: Outcome, published: Published) -> str:
         return f"no comment, since the mode is label: {result}"
     if published.comment_id is None:
         return f"no comment, since it would say too little: {result}"
-    return f"comment {published.comment_id} holds {result}"
+    return f"comment {published.comment_id} contains {result}"
 
 
 def _describe_outcome(outcome: Outcome) -> str:

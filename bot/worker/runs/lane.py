@@ -192,7 +192,7 @@ async def _follow_transfer(issue_job: IssueJob, work: RunWork) -> None:
 
 
 async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *, by_author: bool = True) -> Run:
-    """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is given up.
+    """Start a new run, or return the unfinished one that this job's previous attempt began. A waiting run is ended.
 
     Raises:
         RateLimitedError: The day's limit of runs is reached.

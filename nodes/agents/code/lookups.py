@@ -152,7 +152,7 @@ class CodeLookups:
 
     async def _answer(self, look: Look, what: str) -> LookupResult:
         if look.kind not in LOOK_KINDS:
-            raise Refused(f"a look is one of {', '.join(LOOK_KINDS)}")
+            raise Refused(f"a lookup is one of {', '.join(LOOK_KINDS)}")
         if not what:
             raise Refused("it has no content")
         if look.kind == "open":
@@ -178,7 +178,7 @@ class CodeLookups:
 
     async def _name(self, name: str, *, definition: bool) -> LookupResult:
         if not name_parts(name):
-            raise Refused("that is no name; give one identifier, dotted or not")
+            raise Refused("that is not a name; give one identifier, dotted or not")
         ask: Callable[[str], Awaitable[Lookup]] = self._code.definitions if definition else self._code.references
         lookup = await ask(name)
         found = self._gather(lookup, f"the model looked up what {'defines' if definition else 'uses'} `{name[:80]}`")
@@ -232,7 +232,9 @@ class CodeLookups:
 def _cut(found: Sequence[NumberedEvidence], lookup: Lookup) -> str:
     """Name the passages that were cut, and the line at which each one ends in the file."""
     ends = zip(found, (passage.ends for passage in lookup.passages), strict=False)
-    longer = (f"{item.id} goes on to line {end}." for item, end in ends if end > (item.evidence.locator.end_line or 0))
+    longer = (
+        f"{item.id} continues to line {end}." for item, end in ends if end > (item.evidence.locator.end_line or 0)
+    )
     return " ".join(longer)
 
 

@@ -116,7 +116,7 @@ class Model:
         if not known.temperature:
             remarks.append(f"{self.name} takes no temperature, so its decisions may differ from run to run.")
         if known.window is not None:
-            remarks.append(f"{self.name} holds about {known.window:,} tokens at once, so longer prompts were cut.")
+            remarks.append(f"{self.name} accepts about {known.window:,} tokens at once, so longer prompts were cut.")
         return tuple(remarks)
 
 

@@ -170,7 +170,7 @@ def _decode(text: str) -> Answer:
         objects, _ = _objects(text)
     if not objects:
         prose = not answer.startswith(("{", "["))
-        raise InvalidOutput(why or "the answer holds no JSON object", ignored=prose, answer=answer)
+        raise InvalidOutput(why or "the answer contains no JSON object", ignored=prose, answer=answer)
     plain = answer.startswith("{") and answer.endswith("}")
     return Answer(objects, answer, plain)
 

@@ -250,4 +250,4 @@ def _fault_of_reply(error: Exception) -> Exception:
         return _RefusedError(fault) if fault.is_refusal or fault.is_context else fault_in(fault)
     if str(content).startswith("Unexpected response type"):
         return ModelError("the address answers with a page instead of a completion: check OPENAI_BASE_URL")
-    return InvalidOutput("the server's reply holds no answer")
+    return InvalidOutput("the server's reply contains no answer")

@@ -121,7 +121,7 @@ def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
         except ValidationError as error:
             first = first or error
     if first is None:
-        raise InvalidOutput("the answer holds no JSON object", answer=answer.text)
+        raise InvalidOutput("the answer contains no JSON object", answer=answer.text)
     # A server that enforces the schema sends every field.
     has_missing_field = any(fault["type"] == "missing" and len(fault["loc"]) == 1 for fault in first.errors())
     raise InvalidOutput(_explained(first), ignored=has_missing_field or not answer.plain, answer=answer.text) from first

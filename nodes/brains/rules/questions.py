@@ -21,9 +21,9 @@ _GENERIC = frozenset(
 _GERUNDS = {
     word.replace("+", "").replace("-", "e"): word.replace("+", "ing").replace("-", "ing")
     for word in """import+ export+ read+ load+ sort+ filter+ render+ upload+ download+ install+ build+ open+ start+
-    print+ format+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
+    print+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
     encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()  # noqa: SIM905
-}
+} | {"format": "formatting"}
 """Verbs at the start of symbols with their -ing forms: ``+`` appends it, ``-`` replaces a final e by it."""
 _SYSTEMS = {
     **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),

@@ -60,7 +60,7 @@ class Repository:
         """Open the repository at a path.
 
         Raises:
-            NotARepository: the path does not exist or is no clone.
+            NotARepository: the path does not exist or is not a clone.
         """
         directory = Path(path).expanduser()
         if not directory.is_dir():

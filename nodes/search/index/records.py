@@ -142,7 +142,7 @@ def _chunks(vocabulary: Vocabulary, outlines: Sequence[Outline], texts: Sequence
     lines = [text.count(b"\n") for text in texts]
     cut = cut_chunks([one.definitions for one in outlines], lines)
     found = count_postings(vocabulary, list(_texts(cut, texts, lines)), _names(cut, outlines), NAME_WEIGHT)
-    kept = found.distinct > 0  # chunks without terms, such as blank lines between two functions, are no results
+    kept = found.distinct > 0  # chunks without terms, such as blank lines between two functions, are not results
     of_file = np.repeat(cut.file, found.distinct)
     much = np.flatnonzero(found.counts >= MUCH)
     posts = np.bincount(of_file, minlength=len(texts))

@@ -106,7 +106,7 @@ def own_path(frame: Frame, names: PathIndex) -> str | None:
     if not found or (len(found) > 1 and frame.module):
         found = names.of_module(frame.module) if frame.module else []
         found = found if len(found) == 1 else []
-    # A bare file name that several files share, or a path inside a library's folder, is no evidence.
+    # A bare file name that several files share, or a path inside a library's folder, is not evidence.
     elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
         return None
     paths = [names.paths[number] for number, _ in found]

@@ -62,7 +62,7 @@ def _definition(item: Found, name: str) -> Definition:
 
 
 def message(quoted: bytes) -> str:
-    """Return the text of a string literal if it has a space; most literals are no messages and give an empty text."""
+    """Return the text of a string literal if it has a space; most literals are not messages and give an empty text."""
     if b" " not in quoted:  # a cheap test first, since most literals fail it
         return ""
     text = _OPENING.sub("", quoted.decode("utf-8", "replace"))

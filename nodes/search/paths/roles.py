@@ -74,7 +74,7 @@ MONOREPO_FOLDERS = frozenset({"packages", "crates", "modules", "libs", "apps", "
 JVM = frozenset({"java", "kotlin", "scala", "groovy"})
 
 
-# Matched with ``fullmatch``: "contest" and "latest" are no folders of tests.
+# Matched with ``fullmatch``: "contest" and "latest" are not folders of tests.
 _TEST_FOLDER = re.compile(
     r"tests?|testing|__tests__|e2e|fixtures|mocks?|__(fixtures|mocks|snapshots)__|unittests?|cypress|fuzz_targets|"
     r"step_definitions|test[_-]?(data|cases?|suites?|fixtures|resources)|"

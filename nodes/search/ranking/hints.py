@@ -1,4 +1,4 @@
-"""Hints of maintainers: files of a place that they taught for a word of the issue count more. A hint is no evidence."""
+"""Hints of maintainers: files of a place taught for a word of the issue count more. A hint is not evidence."""
 
 from __future__ import annotations
 

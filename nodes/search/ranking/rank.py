@@ -184,7 +184,7 @@ EVIDENCE_KINDS = 6
 LOGIT_PER_LEAD = 3.0
 """Logit per unit of lead. It caps the confidence: with two tied files, neither is right more often than not."""
 NOT_EVIDENCE = frozenset({"prior", "bridge"})
-"""Kinds that are no evidence by themselves."""
+"""Kinds that are not evidence by themselves."""
 
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
 
 
 def name_parts(name: str) -> list[str]:
-    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is no name."""
+    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is not a name."""
     plain = name.strip().strip("`'\"").removesuffix("()")
     parts = [part for part in _PARTS.split(plain[:LONGEST]) if part]
     return parts if all(_NAME.fullmatch(part) for part in parts) else []

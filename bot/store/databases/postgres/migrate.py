@@ -33,7 +33,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def migrate(connection: Connection) -> int:
-    """Apply the missing steps, ours in one transaction; returns how many of ours. Concurrent calls apply them once.
+    """Apply the missing steps, ours in one transaction, and return their number. Concurrent calls apply them once.
 
     Raises:
         UserError: a newer release made the schema, or another migration does not end.

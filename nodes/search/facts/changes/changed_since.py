@@ -55,7 +55,7 @@ class _Line(NamedTuple):
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the lines that the report's trace or message comes from, if the commit that is read has them no more."""
+    """Yield the lines that the report's trace or message comes from, if the commit that is read no longer has them."""
     messages = [one for one in texts(inquiry.issue) if _is_error(one, inquiry)]
     named = named_release(inquiry) if messages or inquiry.issue.traces else None
     if named is None or named[0].commit == inquiry.code.sha:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-MAX_FILES = 30  # files; a commit that changes more is no evidence for any of them
+MAX_FILES = 30  # files; a commit that changes more is not evidence for any of them
 SIMILAR = 60  # number of the most similar commits that count
 # Counts of commits, not days, so that the result does not depend on the date.
 HALF_LIFE = 150  # commits after which the weight of a change is halved
