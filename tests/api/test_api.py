@@ -83,7 +83,7 @@ async def test_too_many_unfinished_runs_are_refused_for_a_while(api: Api) -> Non
         pytest.param(ISSUE, {"Idempotency-Key": "two words"}, 400, id="a-key-with-a-blank"),
     ],
 )
-async def test_what_is_no_request_gets_a_problem_and_leaves_no_job(
+async def test_an_invalid_request_gets_a_problem_and_stores_no_job(
     api: Api, body: Any, headers: dict[str, str], status: int
 ) -> None:
     answer = await api.ask(body, **headers)
@@ -115,7 +115,7 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end(api: Api) -> None
     assert answer.status_code == 413
 
 
-async def test_an_unforeseen_error_tells_nothing(api: Api) -> None:
+async def test_an_unexpected_error_reveals_nothing(api: Api) -> None:
     api.store.installations = None  # type: ignore[assignment]
     answer = await api.ask()
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")

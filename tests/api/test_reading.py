@@ -92,7 +92,7 @@ async def test_runs_are_filtered(filled: Api, query: str, issues: list[int]) -> 
 
 
 @pytest.mark.parametrize("what", ["runs", "reports", "outcomes"])
-async def test_pages_join_to_the_whole(filled: Api, what: str) -> None:
+async def test_all_pages_together_have_every_item(filled: Api, what: str) -> None:
     whole = await items(filled, f"{ONE}/{what}")
     assert len(whole) >= 3
     found, cursor = [], ""

@@ -174,7 +174,7 @@ def test_a_fault_of_the_file_is_named_with_its_line(
     assert says in str(caught.value)
 
 
-def test_what_was_found_out_is_not_found_out_again(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_stored_results_are_not_computed_again(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     issues = write_issues(tmp_path / "i.jsonl")
     first, _ = run(story[0], tmp_path, issues=issues, limit=2)
     (notes,) = (tmp_path / "backtest").glob("*.jsonl")

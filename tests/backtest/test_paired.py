@@ -204,7 +204,7 @@ def test_a_replay_says_what_its_recording_lacks(bench: Bench, model: ModelServer
         pytest.param(gzip.compress(b'{"case": "x"}\n'), "not a recording", id="no-settings"),
     ],
 )
-def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_file_other_than_a_recording_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     file = tmp_path / "x.gz"
     file.write_bytes(content)
     with pytest.raises(UserError, match=says):
@@ -236,6 +236,6 @@ def test_an_endless_response_is_a_lost_connection(bench: Bench, model: ModelServ
 @pytest.mark.parametrize(
     ("better", "worse", "chance"), [(0, 0, 1.0), (1, 0, 1.0), (6, 2, 0.2890625), (5, 0, 0.0625), (1, 10, 0.01171875)]
 )
-def test_chance_is_that_of_tosses_of_a_coin(better: int, worse: int, chance: float) -> None:
+def test_the_sign_test_has_the_binomial_probability(better: int, worse: int, chance: float) -> None:
     assert by_chance(better, worse) == chance
     assert by_chance(700 + better, 700 + better) == 1.0

@@ -32,7 +32,7 @@ async def ask(looks: CodeLookups, *asked: Any) -> list[LookupResult]:
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -> None:
+async def test_a_lookup_outside_the_repository_is_refused_and_counts(path: str) -> None:
     looks = looks_into()
     (sight,) = await ask(looks, look("open", path, 1, 9))
     assert sight.note.startswith("Refused: ")
@@ -60,7 +60,7 @@ async def test_what_is_outside_the_repository_is_refused_and_counts(path: str) -
         pytest.param(None, "a lookup is one of", id="null"),
     ],
 )
-async def test_a_malformed_look_is_refused_and_counts(asked: Any, why: str) -> None:
+async def test_a_malformed_lookup_is_refused_and_counts(asked: Any, why: str) -> None:
     looks = looks_into()
     refused, answered = await ask(looks, asked, look("definition", "scan"))
     assert why in refused.note

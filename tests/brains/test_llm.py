@@ -264,7 +264,7 @@ async def test_a_busy_server_is_asked_again_when_it_says_so(brain, server):
     assert server.requests[0] == server.requests[1]
 
 
-async def test_asking_again_is_paid_for(server):
+async def test_a_repeated_request_is_charged(server):
     models = Models(_settings(server, limits=RunLimits(calls=2), max_retries=5))
     server.script = [error(429, retry_after_ms="5")]
     with pytest.raises(ModelError, match="budget of 2 model calls"):
@@ -419,7 +419,7 @@ async def test_a_long_body_is_cut_in_the_middle(brain, server):
     assert len(sent) < 12_000
 
 
-async def test_evidence_nobody_gathered_is_dropped(brain, server):
+async def test_evidence_that_was_not_gathered_is_dropped(brain, server):
     server.script = [says({**READING, "suspects": ["E9", "[E2]", "e1", "src/x.py", "E2"]})]
     assert (await brain.read_code(_case(), EVIDENCE)).value.suspects == ("E2", "E1")
     server.script = [says({"summary": "s", "details": "d", "relevant": ["E7", "E2"]})]

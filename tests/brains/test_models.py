@@ -32,7 +32,7 @@ def test_what_was_learnt_is_known_to_the_next_process(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"http://one.example/v1 m": {"method": "telepathy", "learnt": 1}}'])
-def test_a_damaged_or_old_memory_is_no_memory(tmp_path, text):
+def test_a_damaged_or_old_file_of_abilities_is_ignored(tmp_path, text):
     (tmp_path / "models.json").write_text(text)
     settings = ModelSettings(base_url="http://one.example/v1", memory=tmp_path / "models.json")
     assert Models(settings).get("m").abilities.method == "json_schema"

@@ -62,7 +62,7 @@ def test_a_required_field_without_an_answer_is_missing(answer: str) -> None:
     assert missing(filled(Database=answer), BUG, WISH) == ("“Database”, which the issue form asks for",)
 
 
-def test_what_the_form_itself_wrote_is_no_answer() -> None:
+def test_text_of_the_form_itself_is_not_an_answer() -> None:
     body = filled(Steps_to_reproduce="1. open\n2. close").replace("Postgres", "Postgres, where I expected rows")
     assert missing(body, BUG) == ("“Steps to reproduce”, which the issue form asks for",)
 
@@ -119,11 +119,11 @@ def test_of_a_template_only_what_a_search_could_use_is_asked_for() -> None:
     assert missing(body, template) == ("“Version”, which the issue form asks for",)
 
 
-def test_nothing_is_missing_from_what_is_no_bug() -> None:
+def test_nothing_is_missing_from_an_issue_other_than_a_bug() -> None:
     assert missing_from(replace(case("Add rows", "Please."), forms=(BUG,)), "feature") == ()
 
 
-def test_never_more_than_four_things() -> None:
+def test_at_most_four_items_are_missing() -> None:
     many = IssueForm("bug.yml", "Bug", tuple(FormField(f"Thing {n}", required=True) for n in range(9)))
     empty = "".join(f"\n\n### Thing {n}\n\n_No response_" for n in range(9))
     assert len(missing(f"It fails.{empty}", many)) == 4

@@ -96,14 +96,14 @@ def test_a_thin_report_is_asked_what_happened():
     assert "What did you do" in (question_for("It fails", "Please help") or "")
 
 
-def test_a_report_that_names_something_is_not():
+def test_a_report_that_names_something_is_not_asked_what_happened():
     assert (
         question_for("Wrong day", "Using `parse_date` 1.2.3 I expected another day\n```\nparse_date('x')\n```", EXPORT)
         is None
     )
 
 
-def test_nobody_is_asked_twice_or_after_silence():
+def test_no_question_is_asked_twice_or_after_an_unanswered_one():
     first = question_for("It fails", "Please help")
     assert first is not None
     put = HumanExchange(question=first.upper(), answer="no idea")
@@ -112,7 +112,7 @@ def test_nobody_is_asked_twice_or_after_silence():
     assert question_for("It fails", "Please help", human_exchanges=(silent,)) is None
 
 
-def test_nobody_is_asked_a_third_time():
+def test_no_third_question_is_asked():
     put = tuple(HumanExchange(question=question, answer="no idea") for question in ("One?", "Two?"))
     assert question_for("It fails", "Please help", human_exchanges=put[:1]) is not None
     assert question_for("It fails", "Please help", human_exchanges=put) is None

@@ -27,13 +27,13 @@ COUNTED = [
 
 
 @pytest.mark.parametrize(("text", "counted"), COUNTED)
-def test_an_estimate_errs_on_the_side_of_many(text: str, counted: int) -> None:
+def test_an_estimate_is_rather_too_high_than_too_low(text: str, counted: int) -> None:
     assert counted * 0.86 <= estimate(text * 20) <= counted * 2.2
 
 
 @pytest.mark.parametrize("most", [20, 200])
 @pytest.mark.parametrize("text", ["", "word " * 5_000, "🔥" * 5_000, "x" * 50_000, "\n" * 5_000])
-def test_a_squeezed_text_fits(text: str, most: int) -> None:
+def test_a_compressed_text_fits(text: str, most: int) -> None:
     squeezed = squeeze(text, most)
     assert estimate(squeezed) <= most
     assert squeeze("short", 20) == "short"

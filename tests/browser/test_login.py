@@ -36,7 +36,7 @@ async def test_everybody_can_read_the_form(browser: Browser, url: str, *, dark: 
         await assert_sound(tab, f"{url}/login")
 
 
-async def test_one_logs_in_by_keyboard_and_comes_to_where_one_wanted(url: str, tab: Tab) -> None:
+async def test_a_login_by_keyboard_leads_to_the_requested_page(url: str, tab: Tab) -> None:
     await tab.open(f"{url}/runs?q=b")
     await tab.page.get_by_label("Operator's token").fill("wrong")
     await tab.page.keyboard.press("Enter")

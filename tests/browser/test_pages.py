@@ -204,7 +204,7 @@ async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
         await assert_accessible(tab)
 
 
-async def test_without_scripts_the_pages_say_all_they_know(browser: Browser, served: Served) -> None:
+async def test_without_scripts_the_pages_show_all_content(browser: Browser, served: Served) -> None:
     async with opened_tab(browser, java_script_enabled=False, **OPERATOR) as tab:
         await tab.open(served.url + served.busy.paths["running"])
         await expect(tab.page.locator(".steps > li")).to_have_count(5)

@@ -14,7 +14,7 @@ KILLS = 2
 @pytest.mark.tried("kills of the server and its workers while issues arrive", each=KILLS)
 @pytest.mark.timeout(600)  # each of its starts takes long on a busy machine
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
-def test_killed_and_failed_upon_every_issue_gets_its_one_report(
+def test_despite_kills_and_failures_every_issue_gets_one_report(
     request: pytest.FixtureRequest, tmp_path: Path, database: str
 ) -> None:
     shared = database == "postgres"

@@ -72,7 +72,7 @@ def test_a_bad_line_is_named_after_the_good_ones_are_answered(tmp_path: Path, li
     assert done.stderr.count("\n") == 1
 
 
-def test_nothing_in_is_nothing_out(tmp_path: Path) -> None:
+def test_an_empty_input_gives_an_empty_output(tmp_path: Path) -> None:
     done = triage(tmp_path, "classify", "-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -67,7 +67,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     return run
 
 
-def test_a_sound_app_is_called_sound(github: GitHubServer, repo: Repo, app: dict[str, str], told: Told) -> None:
+def test_a_valid_app_is_reported_as_valid(github: GitHubServer, repo: Repo, app: dict[str, str], told: Told) -> None:
     repo.files[".github/triage.yml"] = "labels:\n  allowed: [bug]\n"
     code, checks = told("--github", "octo/app", **app)
     assert code == 0, [check for check in checks.values() if not check["ok"]]
@@ -207,7 +207,7 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
     return run
 
 
-def test_a_sound_installation_takes_ten_lines_at_most(
+def test_a_valid_installation_takes_ten_lines_at_most(
     repo: Repo, app: dict[str, str], printed: Callable[..., list[str]]
 ) -> None:
     repo.files[".github/triage.yml"] = "labels:\n  allowed: [bug]\n"

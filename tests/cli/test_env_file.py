@@ -56,7 +56,7 @@ def test_a_symlink_to_the_repository_changes_nothing(app: Path, monkeypatch: pyt
     assert find_env_file("../link") is None
 
 
-def test_a_run_inside_the_repository_says_what_it_left_unread(app: Path) -> None:
+def test_a_run_inside_the_repository_names_the_file_that_it_ignored(app: Path) -> None:
     done = triage(app, "run", "--repo", ".", "--text", "parse fails with KeyError")
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
@@ -116,7 +116,7 @@ def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
     assert done.exit_code == (0 if requests else 1), done.stdout
 
 
-def test_another_programs_env_file_is_not_spoken_of(app: Path) -> None:
+def test_another_programs_env_file_is_not_mentioned(app: Path) -> None:
     (app / ".env").write_text("DATABASE_URL=postgres://app\n")
     assert triage(app, "run", "--repo", ".", "--text", "parse fails with KeyError").stderr == ""
 

@@ -55,7 +55,7 @@ def test_the_cache_keeps_to_the_bound_that_is_set(place: Path) -> None:
     assert small["cache"]["limit"] == 1_000_000
 
 
-def test_where_nothing_can_be_kept_an_answer_still_comes_and_warming_does_not_pretend(place: Path) -> None:
+def test_without_a_writable_cache_queries_work_and_indexing_fails(place: Path) -> None:
     done = triage(place, "index", "--repo", "app", "--json")
     path = Path(json.loads(done.stdout)["cache"]["path"])
     for file in path.parent.iterdir():
@@ -82,7 +82,7 @@ def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:
     assert_sound(place)
 
 
-def test_many_at_once_make_one_sound_cache(place: Path) -> None:
+def test_many_processes_at_once_make_one_valid_cache(place: Path) -> None:
     arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
     processes = [subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
     reader = Forked(

@@ -101,7 +101,7 @@ def test_a_clone_can_neither_name_a_server_nor_a_token(repo: Repo, tmp_path: Pat
     assert "collector" not in done.stderr
 
 
-def test_a_file_that_is_called_like_an_issue_goes_first(tmp_path: Path) -> None:
+def test_a_file_named_like_an_issue_takes_precedence(tmp_path: Path) -> None:
     make_repository(tmp_path / "app", FILES)
     (tmp_path / "octo").mkdir()
     (tmp_path / "octo" / "feedbox#1").write_text(f"{TITLE}\n\n{BODY}")
@@ -111,7 +111,7 @@ def test_a_file_that_is_called_like_an_issue_goes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["md", "json"])
-def test_code_that_cannot_be_read_is_no_reason_to_say_nothing(
+def test_with_unreadable_code_a_report_is_still_written(
     github: GitHubServer, here: dict[str, str], tmp_path: Path, form: str
 ) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "empty")

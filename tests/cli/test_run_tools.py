@@ -65,7 +65,7 @@ def test_a_tool_is_asked_and_its_answer_named_as_not_checked(place: Path, plain:
     assert ranked == before
 
 
-def test_what_asks_nobody_gives_the_same_report_byte_for_byte(place: Path, plain: dict[str, Any]) -> None:
+def test_a_tool_that_is_not_asked_changes_no_byte_of_the_report(place: Path, plain: dict[str, Any]) -> None:
     unasked = run(place, configured("accounts", str(SERVER)))
     assert unasked["report"] == plain["report"]
     assert "Outside" not in plain["report"]["github_comment"]

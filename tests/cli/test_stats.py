@@ -42,7 +42,7 @@ async def fill(path: Path, count: int) -> None:
         pytest.param(30, "this repository", "its 30 known fixes", id="enough"),
     ],
 )
-def test_it_counts_and_says_what_words_go_by(
+def test_it_prints_counts_and_the_calibration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, by: str, expected: str
 ) -> None:
     asyncio.run(fill(tmp_path / "store.db", count))

@@ -99,7 +99,7 @@ async def test_what_cannot_be_taught_is_refused_with_the_reason(stage: Stage, ar
     assert await stage.store.control.taught() == ()
 
 
-async def test_other_people_teach_nothing(stage: Stage) -> None:
+async def test_people_without_permission_teach_nothing(stage: Stage) -> None:
     for who in ("olaf", "rita"):
         comment = await stage.say("/triage component lexer = src/parser", who)
         assert stage.marks(comment) == ["confused"]

@@ -230,7 +230,7 @@ async def test_labels_are_put_on_and_taken_off(stage) -> None:
     assert await stage.store.people.label_changes() == {"bug": False, "needs info": True}
 
 
-async def test_status_says_how_things_stand(stage) -> None:
+async def test_status_describes_the_current_state(stage) -> None:
     await stage.say("/triage status")
     assert "No run yet." in stage.said[-1]
     await stage.finish_a_run()

@@ -63,7 +63,7 @@ def test_a_command_stands_on_a_line_of_its_own(text: str, expected: list[Command
         pytest.param("", id="empty"),
     ],
 )
-def test_what_only_looks_like_a_command_is_none(text: str) -> None:
+def test_text_that_only_resembles_a_command_is_not_one(text: str) -> None:
     assert parse(text) == []
 
 

@@ -29,7 +29,7 @@ def test_they_are_what_the_compose_specification_describes() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_nobody_works_before_the_tables_are_there_and_everybody_is_looked_after() -> None:
+def test_workers_start_after_the_migration_and_every_service_has_a_health_check() -> None:
     services = read("compose.postgres.yaml")["services"]
     assert services["worker"]["deploy"]["replicas"] == 2
     for name in ("server", "worker"):

@@ -104,7 +104,7 @@ async def test_a_stop_gets_through_while_every_slot_is_taken(store: SqliteStore)
     assert not await store.jobs.counts()
 
 
-async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: SqliteStore) -> None:
+async def test_temporary_failures_are_retried_and_faults_are_not(store: SqliteStore) -> None:
     tries: Counter[int] = Counter()
 
     async def worker(job: Job) -> None:
@@ -125,7 +125,7 @@ async def test_what_may_pass_is_tried_again_and_a_fault_is_given_up(store: Sqlit
     ]
 
 
-async def test_work_of_a_suspended_installation_is_laid_aside(store: SqliteStore) -> None:
+async def test_jobs_of_a_suspended_installation_are_parked(store: SqliteStore) -> None:
     async def worker(job: Job) -> None:
         raise SuspendedError("suspended")
 

@@ -61,7 +61,7 @@ def test_two_attempts_at_one_job_end_apart(clock: Clock) -> None:
     assert active_attempts.oldest() == 0.0
 
 
-async def test_a_loop_that_turns_gives_signs_of_life() -> None:
+async def test_a_running_event_loop_sends_heartbeats() -> None:
     sent: list[float] = []
     beating = asyncio.create_task(send_heartbeats(ActiveAttempts(), sent.append, every=0.01))
     async with asyncio.timeout(30):
@@ -71,7 +71,7 @@ async def test_a_loop_that_turns_gives_signs_of_life() -> None:
     assert len(sent) >= 3
 
 
-async def test_signs_of_life_count_only_once_the_worker_takes_jobs() -> None:
+async def test_heartbeats_count_only_once_the_worker_takes_jobs() -> None:
     worker = WorkerProcess(None, 0, lambda: None, concurrency=1)  # type: ignore[arg-type]
     worker._receive(b"a library prints something\n")
     assert await worker.not_ready() == "the worker is starting"

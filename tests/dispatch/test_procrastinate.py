@@ -144,7 +144,7 @@ async def test_what_may_pass_is_tried_again(store: PostgresStore) -> None:
 
 
 @pytest.mark.parametrize("owner", ["4711@a machine that is gone", "0123456789abcdef"], ids=["many", "an-older-release"])
-async def test_others_continue_with_what_a_worker_left_that_gives_no_sign(
+async def test_other_workers_take_over_jobs_of_a_silent_worker(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, owner: str
 ) -> None:
     monkeypatch.setattr(procrastinate, "STALLED", 0.5)

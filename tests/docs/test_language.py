@@ -90,6 +90,12 @@ DIALECT = re.compile(
             r"\b(?:foreign|strangers') (?:prose|words|address)\b",
             r"(?<!there )\bis no (?:failure|fault|finding|measure|ordinary|part|person|string)\b",
             r"\bfor ever\b",
+            r"\bgoes on to\b",
+            r"\bthing without a\b",
+            r"\bnot what was promised\b",
+            r"\b(?:is|are) no (?:clones?|evidence|guards?|measure|messages?)\b",
+            r"\b(?:is|are) no (?:names?|objects?|recording|results|table|tests?)\b(?!:)",
+            r"\b(?:answer|reply) holds no\b",
         )
     ),
     re.IGNORECASE,

@@ -252,7 +252,7 @@ async def test_a_suspended_installation_is_distinguished_from_a_missing_permissi
         await github.for_repository(ref_to(repo, installation=1)).issue(1)
 
 
-async def test_our_comments_are_known_by_their_author(server, repo, client) -> None:
+async def test_our_comments_are_recognised_by_their_author(server, repo, client) -> None:
     world = server.world
     world.open_issue(repo)
     world.comment(repo, 1, "<!-- triage:report --> I am the bot", "mallory")
@@ -413,7 +413,7 @@ async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
     assert APP_ID
 
 
-async def test_we_learn_how_we_are_called_from_what_we_write(server, repo, client) -> None:
+async def test_our_login_is_learnt_from_our_comments(server, repo, client) -> None:
     """A server's login for the App may differ from our slug, and responses may omit the App."""
     server.world.open_issue(repo)
     ours = await client.create_comment(1, "hello")

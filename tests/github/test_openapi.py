@@ -24,6 +24,6 @@ pytestmark = pytest.mark.skipif(not DESCRIPTION.exists(), reason=MISSING)
         ("PUT", "/repos/o/r/issues/1/comments", {}, {"body": "x"}, "no such call"),
     ],
 )
-def test_requests_are_held_against_githubs_description(method, path, query, body, says) -> None:
+def test_requests_match_githubs_openapi_description(method, path, query, body, says) -> None:
     fault = violation(method, path, query, body)
     assert fault is None if says is None else says in str(fault)

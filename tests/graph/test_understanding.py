@@ -71,7 +71,7 @@ async def test_a_report_says_what_it_happens_with_how_bad_it_is_and_what_the_for
         ),
     ],
 )
-async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind: str) -> None:
+async def test_an_issue_that_is_certainly_not_a_bug_is_not_searched(title: str, body: str, kind: str) -> None:
     report, nodes = await report_on(title, body)
     assert "codebase_search" not in nodes
     assert report.kind == kind
@@ -79,7 +79,7 @@ async def test_what_is_surely_no_bug_is_not_searched(title: str, body: str, kind
     assert report.severity == "unknown"
 
 
-async def test_what_may_be_a_bug_is_searched_and_the_report_names_the_other_kind() -> None:
+async def test_a_possible_bug_is_searched_and_the_report_names_the_likelier_kind() -> None:
     report, nodes = await report_on(
         "The rest of `scan`", "I do not understand why `scan` returns nothing. Is this expected?"
     )

@@ -173,7 +173,7 @@ async def test_nothing_of_it_acts_where_a_picture_shows_it(
 
 @pytest.mark.tried("hostile comments read for commands and answers")
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_comment], ids=[c.name for c in CASES if c.is_comment])
-def test_it_is_taken_for_no_more_than_it_is(case: Hostile) -> None:
+def test_only_the_expected_commands_and_answers_are_read(case: Hostile) -> None:
     assert [command.canonical for command in parse(case.body)] == list(case.commands)
     if not case.answers:
         assert _answer(case) is None

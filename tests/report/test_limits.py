@@ -26,7 +26,7 @@ def visible(comment: str) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=["one-line", "many-lines"])
 @pytest.mark.parametrize("name", ["found", "question_open", "without_address"])
-def test_nothing_foreign_acts_wherever_it_stands(text, name):
+def test_foreign_text_has_no_effect_in_any_position(text, name):
     """Every field that an issue, a model or a repository can fill contains the same hostile text."""
     place = suspect(path=text, symbol=text, why=text, quote=text, evidence="E1")
     given = dict.fromkeys(("verdict", "severity_reason", "how_to_confirm", "review_message", "owner"), text)

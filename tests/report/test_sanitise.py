@@ -69,13 +69,13 @@ def assert_dead(html: str) -> None:
         pytest.param("a\u200b@\u200boctocat #\u206012", id="zero-width"),
     ],
 )
-def test_prose_is_dead(text: str) -> None:
+def test_rendered_prose_has_no_effect(text: str) -> None:
     assert_dead(rendered(prose(text)))
 
 
 @pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
-def test_whatever_it_is_prose_is_one_dead_line(text: str) -> None:
+def test_any_prose_becomes_one_line_without_effect(text: str) -> None:
     expected = prose(text)
     assert "\n" not in expected
     assert_dead(rendered(expected))

@@ -1,4 +1,4 @@
-"""Places that maintainers taught for words of an issue: they count more in the ranking, and are no evidence."""
+"""Places that maintainers taught for words of an issue: they count more in the ranking, and are not evidence."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_the_configurations_fault_is_reported_once_of_two_issues_at_once(app: Ap
     assert len(explained) == 1
 
 
-def test_a_repository_that_switched_it_off_hears_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_repository_that_disabled_triage_gets_no_comment(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.files[".github/triage.yml"] = "enabled: false\n"
     try:
         number = app.open_issue(repo, TITLE, BODY)

@@ -54,7 +54,7 @@ async def test_results_become_evidence_with_locators(transport: str, mcp_url: st
     assert (await client.check()).startswith("answers; tool `search`")
 
 
-async def test_a_command_sees_little_of_us_and_its_whole_group_ends_with_the_question(
+async def test_a_command_gets_a_minimal_environment_and_its_process_group_ends_with_the_query(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
@@ -112,7 +112,7 @@ async def test_a_stubborn_command_is_killed_when_its_time_is_up() -> None:
     assert await fault(tool(command=(*BAD, "stubborn"), timeout=0.5)) == "no answer within 0.5 s"
 
 
-async def test_a_command_that_nobody_waits_for_any_more_is_killed(tmp_path: Path) -> None:
+async def test_a_command_whose_query_was_cancelled_is_killed(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     command = (
         sys.executable,

@@ -21,7 +21,7 @@ async def test_one_of_many_has_a_lease_until_it_is_over_or_given_back(database: 
     assert await leases.take("upkeep", 60.0)
 
 
-async def test_two_that_read_their_clocks_in_another_order_do_not_both_have_it(
+async def test_two_processes_with_reordered_clock_reads_do_not_both_hold_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leases = Leases(database)

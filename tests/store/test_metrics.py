@@ -38,6 +38,6 @@ async def test_two_workers_and_a_restart_add_up(store: Store) -> None:
     assert samples["left", ()] == 3_999
 
 
-async def test_an_empty_store_has_nothing_to_do_and_nothing_to_boast_of(store: Store) -> None:
+async def test_an_empty_store_has_zero_counts(store: Store) -> None:
     assert await store.metrics.queue() == Queue({}, {})
     assert (await store.metrics.accuracy()).reports == 0

@@ -50,7 +50,7 @@ async def refused(writes: StoredWrites, budget: WriteBudget = WHOLE) -> float:
     return 0.0
 
 
-async def test_no_minute_and_no_hour_has_more_than_its_share_over_all_processes(processes, clock) -> None:
+async def test_writes_of_all_processes_stay_within_the_minute_and_the_hour(processes, clock) -> None:
     made: list[float] = []
     for second in range(0, 4_500, 20):
         clock.now = 1_800_000_000.0 + second
@@ -66,7 +66,7 @@ async def test_at_the_same_moment_no_more_than_the_share_gets_through(processes)
     await processes[0].take(OTHERS)
 
 
-async def test_who_is_refused_comes_back_one_after_the_other(processes) -> None:
+async def test_refused_writers_retry_one_after_the_other(processes) -> None:
     for _ in range(PER_MINUTE):
         await processes[0].take(OURS)
     waits = [await refused(processes[n % 2]) for n in range(5)]
@@ -75,7 +75,7 @@ async def test_who_is_refused_comes_back_one_after_the_other(processes) -> None:
     assert apart == pytest.approx([60 / PER_MINUTE] * 4, abs=0.01)
 
 
-async def test_what_matters_less_leaves_room_and_holds_up_nobody(processes) -> None:
+async def test_less_important_writes_leave_room_and_block_nothing(processes) -> None:
     allowed = [await refused(processes[0], REACTION) for _ in range(PER_MINUTE)].count(0.0)
     assert allowed == int(0.7 * PER_MINUTE)
     assert [await refused(processes[1]) for _ in range(PER_MINUTE - allowed)] == [0.0] * (PER_MINUTE - allowed)
@@ -160,7 +160,7 @@ async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, c
     assert quiet == pytest.approx([60, 120, 240, 480, 900, 900, 900], abs=0.1)
 
 
-async def test_a_clock_that_is_set_back_locks_nobody_out(processes, clock) -> None:
+async def test_a_clock_that_is_set_back_blocks_no_writes(processes, clock) -> None:
     for _ in range(PER_MINUTE):
         await processes[0].take(OURS)
     await processes[0].limited(OURS, 60.0, whole=True, write=False)

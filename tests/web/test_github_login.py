@@ -155,7 +155,7 @@ async def test_a_silent_github_is_believed_for_ten_minutes(
         await accounts.viewer(key)
 
 
-async def test_nobodys_token_lets_nobody_in(accounts: Accounts) -> None:
+async def test_an_unknown_token_is_refused(accounts: Accounts) -> None:
     with pytest.raises(LoggedOutError):
         await accounts.log_in("ghu_nobody")
     assert await accounts.viewer("no such key") is None

@@ -156,7 +156,7 @@ async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, 
     assert ["missed</bdi>" in events[0], "missed too</bdi>" in events[1]] == [True, True]
 
 
-async def test_many_who_watch_cost_one_look_at_the_store(
+async def test_many_viewers_cost_one_query_of_the_store(
     site: Site, served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
@@ -191,7 +191,7 @@ async def test_many_who_watch_cost_one_look_at_the_store(
         assert next(reads) == 1
 
 
-async def test_nobody_watches_longer_than_they_may(site: Site, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stream_ends_with_the_viewers_access(site: Site, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "RECHECK", 0.1)
     ref = await ran(site.store, Ran(status="running", trace=TRACE[:2]))
     path = f"/runs/octo/parser/{ref.number}/1/live"
@@ -252,7 +252,7 @@ async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pyt
         pass
 
 
-def test_streams_hear_of_the_servers_end() -> None:
+def test_streams_end_when_the_server_stops() -> None:
     import uvicorn
 
     assert uvicorn.Server.handle_exit is AppStatus.handle_exit

@@ -170,7 +170,7 @@ class TestWithoutAToken:
     def given(self) -> dict[str, str]:
         return {"triage_admin_token": None}  # type: ignore[dict-item]
 
-    async def test_nobody_comes_in_and_the_form_says_why(self, pages: Pages) -> None:
+    async def test_without_accounts_or_token_no_login_is_possible_and_the_form_says_why(self, pages: Pages) -> None:
         assert "TRIAGE_ADMIN_TOKEN" in (await pages.http.get("/login")).text
         for token in ("", "None", "none"):
             assert (await pages.log_in(token)).status_code == 403

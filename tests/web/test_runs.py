@@ -231,7 +231,7 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         pytest.param("/repositories/octo/secret-plans", id="repository"),
     ],
 )
-async def test_what_one_may_not_see_is_as_if_it_were_not(site: Site, path: str) -> None:
+async def test_inaccessible_runs_look_like_missing_ones(site: Site, path: str) -> None:
     ref = await ran(site.store, Ran(title="Launch", repository=SECRET))
     there = path.format(ref.number)
     hidden, absent = (await site.get(there, "rita")), (await site.get(there.replace("secret-plans", "no-such"), "rita"))
