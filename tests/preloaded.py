@@ -289,7 +289,7 @@ def _received(wishes: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _place(descriptors: list[int], numbers: list[int]) -> None:
-    """Give open descriptors the numbers that they shall have."""
+    """Duplicate open descriptors to the given numbers."""
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH) for fd in descriptors]
     for fd in descriptors:
         os.close(fd)

@@ -44,7 +44,7 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
     while (
         last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MOST_BYTES
     ):
-        # The line at the end that shares less with the query goes first.
+        # The line at the end that shares less with the query is removed first.
         first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
     text = cut(list(lines), start + first, start + last) or ""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code, which is not worth quoting
