@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, get_args
 
 from nodes.search.issue.mentions.markdown import split_blocks, without_comments
@@ -16,6 +17,8 @@ _HEADING = re.compile(r"\s{0,3}(#{1,6}\s|\*\*[^*\n]{1,120}\*\*:?\s*$|[^\n]{3,60}
 _TICK_BOX = re.compile(r"\s{0,9}[-*+]\s?\[[ xX]\]")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img[^>\n]{0,500}>")
 _LINK = re.compile(r"https?://[^\s)>]+")
+_WIDE_MARK = "\uff1f"
+"""The question mark of Chinese and Japanese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,11 @@ class Parts:
 def parts_of(title: str, body: str) -> Parts:
     """Split the beginning of an issue into its parts, in time linear in the text read."""
     # The model was trained on exactly this preparation, so a change here requires a new training.
-    whole = body[:MAX_BODY].lower()
+    whole = body[:MAX_BODY].lower().replace(_WIDE_MARK, "? ")
     prose, blocks = split_blocks(without_comments(whole))
     text = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
     return Parts(
-        title=title[:MAX_TITLE].lower(),
+        title=title[:MAX_TITLE].lower().replace(_WIDE_MARK, "? "),
         prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
         code="\n".join(blocks)[:MAX_CODE],
         whole=whole,
@@ -81,13 +84,38 @@ _PHRASES = {
     "solve": r"\bsame (problem|issue|error)\b|\bsolve|\bsolution\b|\bfix(ed)?\b",
     "my own": r"\bmy (code|project|app|application|model|computer|pc|laptop|machine|system)\b|\bi g[eo]t\b|\bgetting\b",
 }
-PHRASES = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
+
+
+def _in_other_languages() -> dict[str, str]:
+    """Return the patterns of the text file beside this module by the name of their cue."""
+    found: dict[str, list[str]] = {name: [] for name in _PHRASES}
+    name = ""
+    for line in Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line[1:-1]
+        elif line and not line.startswith("#"):
+            found[name].append(line)
+    return {name: "|".join(lines) for name, lines in found.items() if lines}
+
+
+_OTHERS = _in_other_languages()
+# The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
+PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
+_REPORTED = re.compile(rf"\bexpected\b|\bactual\b|{_OTHERS['expected']}|{PHRASES['reproduce'].pattern}")
 _TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 
 
 def cues_of(parts: Parts) -> frozenset[str]:
     """Return the cues that an issue shows, each with the part that shows it."""
     return frozenset((*_phrases(parts), *_shapes(parts)))
+
+
+def is_told_as_a_failure(parts: Parts) -> bool:
+    """Return whether a body, headings included, tells what was expected or how to reproduce it.
+
+    The model reads no headings, because in other repositories they are others.
+    """
+    return bool(_REPORTED.search(without_comments(parts.whole)))
 
 
 def _phrases(parts: Parts) -> Iterator[str]:
