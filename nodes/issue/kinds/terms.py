@@ -101,6 +101,12 @@ def _in_other_languages() -> dict[str, str]:
 _OTHERS = _in_other_languages()
 # The phrases of all languages are one cue: nearly all labelled issues are English, and only its weight is learnt.
 PHRASES = {name: re.compile("|".join(filter(None, (own, _OTHERS.get(name))))) for name, own in _PHRASES.items()}
+_ENGLISH = {name: re.compile(pattern) for name, pattern in _PHRASES.items()}
+# One search, because the phrases of eight languages in an English text would take as long as the rest of the work.
+_NOT_ENGLISH = re.compile(
+    r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+    r"|\b(?:el|los|las|una|que|por|con|del|le|les|des|une|est|pas|pour|der|das|und|ist|nicht|beim|uma|dos|para|com)\b"
+)
 _REPORTED = re.compile(rf"\bexpected\b|\bactual\b|{_OTHERS['expected']}|{PHRASES['reproduce'].pattern}")
 _TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 
@@ -120,7 +126,8 @@ def is_told_as_a_failure(parts: Parts) -> bool:
 
 def _phrases(parts: Parts) -> Iterator[str]:
     opening = parts.prose[:OPENING]
-    for name, pattern in PHRASES.items():
+    others = _NOT_ENGLISH.search(parts.title) or _NOT_ENGLISH.search(parts.prose)
+    for name, pattern in (PHRASES if others else _ENGLISH).items():
         if pattern.search(parts.title):
             yield f"title: {name}"
         if pattern.search(opening):
