@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -123,43 +125,58 @@ def found(text: str) -> list[str]:
     return [match.group() for match in DIALECT.finditer(" ".join(without_code.split()))]
 
 
-def prose(source: str) -> Iterator[tuple[int, str]]:
-    """Yield docstrings, including those of attributes, and comments of a module, with their line."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            yield node.lineno, node.value.value
+class Texts(NamedTuple):
+    """The texts of a module, each with its line."""
+
+    prose: list[tuple[int, str]]
+    """Docstrings, including those of attributes, and comments."""
+    documented: list[tuple[int, str]]
+    """Docstrings of the module, its classes and its functions, except properties."""
+    literals: list[tuple[int, str]]
+    """String literals that are not docstrings."""
+    names: list[tuple[int, str]]
+    """Identifiers."""
+    tests: list[tuple[int, str]]
+    """Names of test functions."""
+
+
+@functools.cache
+def texts(source: str) -> Texts:
+    """Return the texts of a module, which is parsed and walked once for all tests: that takes most of their time."""
+    found_in = Texts([], [], [], [], [])
+    documentation: set[int] = set()
+    constants: list[ast.Constant] = []
+    for node in ast.walk(tree := ast.parse(source)):
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                constants.append(node)
+        elif isinstance(node, ast.Expr):
+            documentation.add(id(node.value))
+            if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                found_in.prose.append((node.lineno, node.value.value))
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found_in.documented.extend(documented(node))
+            if not isinstance(node, ast.ClassDef) and node.name.startswith("test_"):
+                found_in.tests.append((node.lineno, node.name))
+    found_in.documented.extend(documented(tree))
+    found_in.literals.extend((node.lineno, str(node.value)) for node in constants if id(node) not in documentation)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+            found_in.prose.append((token.start[0], token.string))
+        elif token.type == tokenize.NAME:
+            found_in.names.append((token.start[0], token.string))
+    return found_in
 
 
-def documented(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings of a module, its classes and its functions, except properties, with their line."""
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        decorators = [] if isinstance(node, ast.Module) else [ast.unparse(each) for each in node.decorator_list]
-        text = ast.get_docstring(node)
-        if text and not any("property" in each for each in decorators):
-            yield node.body[0].lineno, text
+def documented(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
+    """Yield the docstring of a module, a class or a function, unless that is a property."""
+    text = ast.get_docstring(node)
+    decorators = [] if isinstance(node, ast.Module) else node.decorator_list
+    if text and not any("property" in ast.unparse(each) for each in decorators):
+        yield node.body[0].lineno, text
 
 
-def literals(source: str) -> Iterator[tuple[int, str]]:
-    """Yield string literals of a module that are not docstrings, with their line."""
-    tree = ast.parse(source)
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            yield node.lineno, node.value
-
-
-def names(source: str) -> Iterator[tuple[int, str]]:
-    """Yield identifiers of a module, with their line."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.NAME:
-            yield token.start[0], token.string
-
-
+@functools.cache
 def modules(package: str) -> list[tuple[str, str]]:
     """Return paths and sources of a package's modules."""
     paths = sorted((ROOT / package).rglob("*.py"))
@@ -177,7 +194,7 @@ def test_docstrings_and_comments_are_in_plain_words(package: str) -> None:
         f"{path}:{line}: {phrase}"
         for path, source in modules(package)
         if "/samples/" not in path  # sources that parsers read
-        for line, text in prose(source)
+        for line, text in texts(source).prose
         for phrase in found(text)
     ]
     assert not hits, f"{len(hits)} phrases of the word list:\n" + "\n".join(hits)
@@ -188,7 +205,7 @@ def test_docstrings_begin_with_a_subject_or_a_verb(package: str) -> None:
     hits = [
         f"{path}:{line}: {text.partition(chr(10))[0]}"
         for path, source in modules(package)
-        for line, text in documented(source)
+        for line, text in texts(source).documented
         if HEADLESS.match(text)
     ]
     assert not hits, "\n".join(hits)
@@ -200,7 +217,7 @@ def test_messages_are_in_plain_words(package: str) -> None:
         f"{path}:{line}: {phrase}"
         for path, source in modules(package)
         if not path.startswith(PROMPTS)
-        for line, text in literals(source)
+        for line, text in texts(source).literals
         for phrase in found(text)
     ]
     assert not hits, f"{len(hits)} phrases of the word list:\n" + "\n".join(hits)
@@ -219,7 +236,7 @@ def test_names_are_terms_of_the_field(package: str) -> None:
         f"{path}:{line}: {name}"
         for path, source in modules(package)
         if not path.startswith(PROMPTS)
-        for line, name in names(source)
+        for line, name in texts(source).names
         if NAMES.search(name) and name not in STORED
     ]
     hits += [path for path, _ in modules(package) if NAMES.search(Path(path).stem)]
@@ -228,12 +245,11 @@ def test_names_are_terms_of_the_field(package: str) -> None:
 
 def test_tests_are_named_by_terms_of_the_field() -> None:
     hits = [
-        f"{path}:{node.lineno}: {node.name}"
+        f"{path}:{line}: {name}"
         for path, source in modules("tests")
         if "/samples/" not in path  # sources that parsers read
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
-        if NAMES.search(node.name)
+        for line, name in texts(source).tests
+        if NAMES.search(name)
     ]
     hits += [path for path, _ in modules("tests") if NAMES.search(Path(path).stem)]
     assert not hits, f"{len(hits)} names of the word list:\n" + "\n".join(hits)
