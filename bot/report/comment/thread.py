@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bot.ports import AskedQuestion
 from bot.report.languages.catalogue import LANGUAGES, catalogue
@@ -101,8 +102,15 @@ def footer(updated: str = "") -> str:
 def with_time(body: str, updated: str) -> str:
     """Return the comment with the time at which it is sent."""
     for language in LANGUAGES:
-        body = body.replace(translate(footer(), language), translate(footer(updated), language))
+        without = _footer_without_time(language)
+        if without in body:
+            body = body.replace(without, translate(footer(updated), language))
     return body
+
+
+@cache
+def _footer_without_time(language: str) -> str:
+    return translate(footer(), language)
 
 
 def without_time(body: str) -> str:

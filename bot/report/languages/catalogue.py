@@ -112,14 +112,18 @@ class Catalogue:
         return {one.text: one for one in self.sentences.values() if not one.names}
 
     @cached_property
-    def _open(self) -> Sequence[Sentence]:
-        return sorted((one for one in self.sentences.values() if one.names), key=lambda one: -one.weight)
+    def _open(self) -> Sequence[tuple[str, Sentence]]:
+        """Return each sentence with placeholders and its longest literal text, the most specific one first."""
+        named = sorted((one for one in self.sentences.values() if one.names), key=lambda one: -one.weight)
+        return [(one.needle, one) for one in named]
 
     def candidates(self, text: str) -> list[tuple[Sentence, dict[str, str]]]:
         """Return the sentences that a text may be, the most specific one first, with the texts of placeholders."""
         if text in self._fixed:
             return [(self._fixed[text], {})]
-        return [(one, values) for one in self._open if (values := one.read(text)) is not None]
+        # Every line is compared with hundreds of sentences: a call for each costs more than this search.
+        likely = [one for needle, one in self._open if needle in text]
+        return [(one, values) for one in likely if (values := one.read(text)) is not None]
 
 
 @cache
