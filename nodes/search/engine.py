@@ -13,21 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
-from nodes.search.facts import find_facts, verify
-from nodes.search.facts.around.called_from import calls_of
-from nodes.search.facts.code import Code
-from nodes.search.facts.confidence import with_facts
-from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text, split_lines
-from nodes.search.history import read_history, subject_of
-from nodes.search.history.log import Log
-from nodes.search.history.naming import NamingCommit, naming
-from nodes.search.history.spots import widened
 from nodes.search.index import Index
 from nodes.search.index.loading import MOST_TEXT, Loaded, load_index
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
-from nodes.search.issue.forms import IssueForm, read_forms, template_lines
 from nodes.search.issue.query import Parsed, parse_query
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.globs import path_matches
@@ -50,7 +40,6 @@ from nodes.search.ranking.rank import (
     signs,
     weighted,
 )
-from nodes.search.ranking.survey import Survey
 from nodes.search.reading.lookups import Lookups
 from nodes.search.reading.sketches import Source, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
@@ -59,12 +48,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nodes.search.facts import Fact
+    from nodes.search.history.naming import NamingCommit
     from nodes.search.history.types import Commit, History, Spot
+    from nodes.search.issue.forms import IssueForm
+    from nodes.search.ranking.survey import Survey
 
 LEADS = 5
 """Number of files whose best place is always in a ranking, even if places of other files score higher."""
-_ANYWHERE = OF_RELEASES | OF_QUESTIONS
-"""Kinds of facts that apply whatever files are ranked."""
 COMMITS = 2
 """Number of indexes in memory: the current commit and the previous one."""
 
@@ -147,6 +137,9 @@ class Engine:
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
+        from nodes.search.facts.confidence import with_facts  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.ranking.survey import Survey  # noqa: PLC0415 - ranking alone does not need it
+
         ranking = self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
         facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
@@ -185,6 +178,9 @@ class Engine:
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
+        from nodes.search.history import read_history  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.spots import widened  # noqa: PLC0415 - ranking alone does not need it
+
         sha = self.commit(commit)
         index = self._index(sha)
         wide = [widened(index, spot) for spot in spots]
@@ -198,6 +194,9 @@ class Engine:
             files: paths as ranked by ``find``, best first.
             commit: the commit given to ``find``.
         """
+        from nodes.search.facts import find_facts  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.issue.forms import template_lines  # noqa: PLC0415 - ranking alone does not need it
+
         sha = self.commit(commit)
         index = self._index(sha)
         ignored = [number for number, path in enumerate(index.paths) if path_matches(path, query.ignore)]
@@ -206,6 +205,8 @@ class Engine:
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
+        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
+
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
         return next(
@@ -214,11 +215,17 @@ class Engine:
 
     def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
         """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
+        from nodes.search.facts.around.called_from import calls_of  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.code import Code  # noqa: PLC0415 - ranking alone does not need it
+
         sha = self.commit(commit)
         return calls_of(Code(self.repository, sha, self._index(sha)), name)
 
     def naming(self, number: int, project: str, since: int, commit: str) -> tuple[NamingCommit, ...]:
         """Return the latest commits up to a commit that name an issue opened at a time (seconds since 1970)."""
+        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.naming import naming  # noqa: PLC0415 - ranking alone does not need it
+
         return naming(Log(self.repository, self.commit(commit)), number, project, since)
 
     def recent(
@@ -233,6 +240,8 @@ class Engine:
             paths: only commits that change one of them, if any are given.
             until: only commits made before this time.
         """
+        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
+
         log = Log(self.repository, self.commit(commit))
         last = log.commit if until is None else log.before(until - 1)
         if last is None:
@@ -242,11 +251,15 @@ class Engine:
 
     def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""
+        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
+
         sha = self.commit(commit)
         return next(iter(Log(self.repository, sha).details([sha])), None)
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
+        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
+
         sha = self.commit(commit)
         return frozenset(
             number for number, fact in enumerate(facts) if verify(fact, self.repository, sha, text) is not None
@@ -254,8 +267,12 @@ class Engine:
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
+        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES  # noqa: PLC0415 - ranking alone does not need it
+
+        anywhere = OF_RELEASES | OF_QUESTIONS  # these apply whatever files are ranked
         text = "\n".join((query.title, query.body, *query.extra))
-        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in _ANYWHERE)
+        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in anywhere)
         return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
@@ -264,6 +281,8 @@ class Engine:
 
     def subject(self, commit: str, change: str) -> str | None:
         """Return the first line of a change's message, or None if the commit's history lacks the change."""
+        from nodes.search.history import subject_of  # noqa: PLC0415 - ranking alone does not need it
+
         return subject_of(self.repository, self.commit(commit), change)
 
     def read(self, commit: str, path: str, start: int, end: int) -> str | None:
@@ -277,6 +296,8 @@ class Engine:
 
     def forms(self, commit: str) -> tuple[IssueForm, ...]:
         """Return the commit's own issue forms and templates."""
+        from nodes.search.issue.forms import read_forms  # noqa: PLC0415 - ranking alone does not need it
+
         return read_forms(self.repository, self.commit(commit))
 
     def exists(self, commit: str, path: str) -> bool:

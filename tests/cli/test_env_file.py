@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from bot.cli.local.repository import storage
 from bot.cli.server.doctor import command as doctor
+from bot.env_file import find_env_file
 from bot.settings import SettingsError, load_settings
-from bot.settings.dotenv import find_env_file
 from tests.cli.process import triage
 from tests.repositories import git, make_repository
 

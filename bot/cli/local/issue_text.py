@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from dataclasses import dataclass
@@ -120,6 +119,8 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     Raises:
         UserError: the issue or its repository does not exist or cannot be read.
     """
+    import asyncio  # noqa: PLC0415  an issue in a file needs none of these
+
     from bot.report.comment.markdown import MarkdownRenderer  # noqa: PLC0415
     from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
 

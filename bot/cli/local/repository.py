@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from bot.env_file import find_env_file
 from bot.errors import UserError
 from bot.private import restrict_permissions
-from bot.settings.dotenv import find_env_file
 
 if TYPE_CHECKING:
     from bot.settings import Settings

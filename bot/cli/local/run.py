@@ -14,9 +14,9 @@ from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named
 from bot.cli.local.progress import Progress
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
+from bot.env_file import ignored_settings, repository_around
 from bot.errors import UserError
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
-from bot.settings.dotenv import ignored_settings, repository_around
 
 if TYPE_CHECKING:
     from bot.report.explain import Account

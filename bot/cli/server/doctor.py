@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.settings.dotenv import ignored_settings, repository_around
+from bot.env_file import ignored_settings, repository_around
 
 if TYPE_CHECKING:
     from bot.cli.doctor import Check
