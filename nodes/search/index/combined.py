@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.index.columns import grouped
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 LEAST = 30
 """Minimum number of definitions of a combined file; smaller files may share names by chance."""
 LEAST_OF_PART = 3
-LONGEST = 4_095
+_SPAN_BITS = 12
+_KEY_BITS = 32 + _SPAN_BITS
+"""The hash of a definition's name, and its line count."""
+LONGEST = (1 << _SPAN_BITS) - 1
 """Maximum line count of a definition that is distinguished; longer definitions count as this long."""
 PARTS = 3
 """Minimum number of files that a combined file contains."""
@@ -45,11 +50,12 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     span = values["def_end"].astype(np.int64) - values["def_start"]
     # Declarations of one or two lines, such as those of an interface, are similar in unrelated files.
     row = np.flatnonzero((span >= 2) & sources[owner])
-    key = (values["def_last"][row].astype(np.int64) << 12) | np.minimum(span[row], LONGEST)
-    pair = np.unique(np.stack([owner[row].astype(np.int64), key], 1), axis=0)
-    file = pair[:, 0]
-    _, group, files_with = np.unique(pair[:, 1], return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
+    key = (values["def_last"][row].astype(np.int64) << _SPAN_BITS) | np.minimum(span[row], LONGEST)
+    # File and key in one number, for which 19 bits are left: a listing has at most 200,000 files.
+    pair, _ = grouped(owner[row].astype(np.int64) << _KEY_BITS | key)
+    file = pair >> _KEY_BITS
+    keys, group = grouped(pair & ((1 << _KEY_BITS) - 1))
+    files_with = np.bincount(group, minlength=len(keys))
     size = np.bincount(file, minlength=len(sources))
     shared = np.bincount(file, files_with[group] > 1, len(sources))
     candidates = np.flatnonzero((size >= LEAST) & (shared >= COVERED * size))
