@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -61,6 +62,8 @@ def count_postings(
     return _counted(*vocabulary.expand(words, chunk), len(chunks))
 
 
+# The parts of dotted names repeat: each method's name starts with that of its class.
+@lru_cache(maxsize=1 << 14)
 def _as_word(name: str) -> bytes:
     plain = name.isascii() and name.replace("_", "a").isalnum()
     return name.encode() if plain else BETWEEN + name.encode("utf-8", "surrogatepass")
