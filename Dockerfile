@@ -2,7 +2,8 @@
 FROM python:3.12-slim-bookworm@sha256:54c85f3c47607a77f32adec749d3c81d1348bf25833671f512b26a9b6d778cb3 AS build
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
-ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
+# The App's user cannot write bytecode: without it every process would compile all of its imports.
+ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
 COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
 RUN uv sync --frozen --no-dev --extra postgres --extra tools --extra otel --no-install-project
 COPY bot bot

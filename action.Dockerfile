@@ -5,7 +5,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
-ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app PATH=/app/bin:$PATH PYTHONUNBUFFERED=1
+# Each event starts a new container, which would compile all of its imports.
+ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app PATH=/app/bin:$PATH PYTHONUNBUFFERED=1
 COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
 RUN uv sync --frozen --no-dev --no-install-project
 COPY bot bot
