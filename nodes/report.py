@@ -184,7 +184,8 @@ class TriageReport(Part):
     platforms: tuple[Line, ...] = ()
     """Operating systems, browsers and runtimes that the issue names."""
     root_cause: Text | None = None
-    """The hypothesis, with a citation in each sentence; None if no cause is claimed."""
+    """The hypothesis, with a citation in each sentence; None if no cause is claimed. For a feature request, the place
+    where its change probably belongs."""
     not_found: NotFoundReason | None = None
     """The reason why no cause is claimed."""
     tried: tuple[Line, ...] = ()

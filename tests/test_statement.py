@@ -70,6 +70,15 @@ async def test_what_is_no_bug_lists_the_files_of_the_search_and_shows_none(kind)
     assert plain.confidence == code.confidence
 
 
+async def test_a_request_names_the_place_of_its_change_if_facts_are_on_one_file() -> None:
+    code = FakeCode()
+    report = await with_pointer(TriageReport(kind="feature"), await survey_of(code, DEFINED), code)
+    assert (report.statement, report.verdict, report.how_to_confirm) == ("claim", DEFINED.says, "")
+    assert "The change probably belongs in" in (report.root_cause or "")
+    both = await with_pointer(TriageReport(kind="feature"), await survey_of(code, MESSAGE, ELSEWHERE), code)
+    assert (both.statement, both.root_cause) == ("ranked", None)
+
+
 async def test_a_question_leads_with_the_page_that_answers_it() -> None:
     code = FakeCode()
     found = await with_pointer(TriageReport(kind="question"), await survey_of(code, PAGE, MESSAGE), code)

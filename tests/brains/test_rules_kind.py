@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.investigate import MAY_BE_A_BUG, TOLD_AS_A_BUG, acting_kind, kind_of
+from nodes.brains.rules.investigate import DESCRIBED_AS_A_BUG, MAY_BE_A_BUG, acting_kind, kind_of
 from nodes.brains.rules.severity import severity_of
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
@@ -39,7 +39,7 @@ def test_kind(title, body, expected):
     assert kind_of(title, body, read_facts(title, body)) == expected
 
 
-def test_a_plain_request_is_no_bug_however_it_is_told():
+def test_a_plain_request_is_not_a_bug_in_any_wording():
     title, body = "Add a flag for the width", "A flag would be nice to have.\n### Expected behavior\n\nAn option."
     assert kind_of(title, body, read_facts(title, body)) == "feature"
 
@@ -53,9 +53,9 @@ def test_a_plain_request_is_no_bug_however_it_is_told():
         pytest.param("\n<!-- Expected behavior -->", ("question", None), id="a-hint-of-a-template"),
     ],
 )
-def test_an_issue_told_as_a_failure_is_a_bug_from_a_lower_probability(told, expected):
+def test_an_issue_that_describes_a_failure_is_a_bug_from_a_lower_probability(told, expected):
     title, body = "Can I keep the rows in order?", "I am trying to understand the order. Thanks."
-    assert TOLD_AS_A_BUG <= classify(title, body + told).shares["bug"] < MAY_BE_A_BUG
+    assert DESCRIBED_AS_A_BUG <= classify(title, body + told).shares["bug"] < MAY_BE_A_BUG
     assert acting_kind(title, body + told, read_facts(title, body + told)) == expected
 
 

@@ -234,6 +234,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "commit": SHA,
         "not_found": "not_a_bug_report",
     },
+    "place_of_a_request": {
+        **claimed(CLASS, MEMBER, confidence=0.82),
+        "kind": "feature",
+        "root_cause": f"{CLASS.says} The change probably belongs in `{CLASS.path}`.",
+    },
     "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
 }
 

@@ -80,7 +80,7 @@ ELSEWHERE = {
     "bot/worker/runs/graph.py": ("the checkpoint of",),
     "bot/worker/runs/conclude.py": (
         "nothing was written", "a question to the", "a request to revoke", "no comment, since", "the run was stopped",
-        "a comment", "the report",
+        "a comment", "the report", "the place of its change",
     ),
     "bot/worker/runs/steps.py": ("is gone",),
     "bot/worker/tools.py": ("TRIAGE_ALERT_URL needs",),

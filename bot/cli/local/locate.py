@@ -86,6 +86,8 @@ def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
 
 def as_document(ranking: Ranking) -> dict[str, Any]:
     """Return the ranking as JSON values, with keys in the documented order."""
+    from nodes.search.ranking.rank import cautious  # noqa: PLC0415  --help needs no engine
+
     locations = [
         {
             "path": place.path,
@@ -106,7 +108,7 @@ def as_document(ranking: Ranking) -> dict[str, Any]:
     ]
     return {
         "commit": ranking.commit,
-        "confidence": round(ranking.confidence, 4),
+        "confidence": cautious(ranking.confidence),
         "files": files,
         "locations": locations,
         "seconds": {phase: round(seconds, 4) for phase, seconds in ranking.seconds.items()},

@@ -13,7 +13,7 @@ from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
 from bot.report.wording import FOOTER, SECURITY, confidence_word
 from bot.report.words import spaced_words
-from nodes.agents.writing.statement import function_of
+from nodes.agents.writing.statement import function_of, probable_place
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
 
@@ -254,7 +254,7 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     share = f"{min(worth, 0.99):.0%}"
     if worth <= _EVEN:  # claimed because search and model support it, which no measurement turned into a number yet
         return f"- The model points to {_file(report)}{inside} ({confidence_word(worth)}, {share})."
-    return f"- The fix is probably in {_file(report)}{inside} ({confidence_word(worth)}, {share})."
+    return f"- {probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 
 
 def _file(report: TriageReport) -> str:

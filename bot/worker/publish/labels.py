@@ -51,7 +51,7 @@ def _state_of(report: TriageReport) -> StateName:
     for related in report.related:
         if related.relation != "related":
             return "fixed" if related.relation == "fixed_by" else "duplicate"
-    return "cause-found" if report.root_cause else "no-cause"
+    return "cause-found" if report.root_cause and report.kind != "feature" else "no-cause"
 
 
 def _state(name: StateName, config: RepositoryConfig) -> list[str]:

@@ -203,5 +203,6 @@ def _describe_outcome(outcome: Outcome) -> str:
 def _describe_report(report: TriageReport) -> str:
     places = f"{len(report.suspects)} {'place' if len(report.suspects) == 1 else 'places'}"
     if report.root_cause is not None:
-        return f"a report ({report.kind}) with a cause, {places}, confidence {report.confidence:.2f}"
+        found = "the place of its change" if report.kind == "feature" else "a cause"
+        return f"a report ({report.kind}) with {found}, {places}, confidence {report.confidence:.2f}"
     return f"a report ({report.kind}) without a cause, {places}"

@@ -85,10 +85,12 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
     if report.kind == "security":
         return without_code_references(report)
     review = gate.outcome != "accept"
-    if not review and (case.state.tier == "simple" or report.verdict == TOO_THIN):
+    # A request is of the simple tier and gets no critic, so only facts can name the place of its change.
+    placed = report.kind == "feature" and report.statement == "claim" and report.claim_strength >= claim_from
+    if not review and not placed and (case.state.tier == "simple" or report.verdict == TOO_THIN):
         silent: NotFoundReason = "not_searched" if report.verdict == NOT_SEARCHED else "text_too_short"
-        return report.model_copy(
-            update={"root_cause": None, "not_found": silent if report.kind == "bug" else "not_a_bug_report"}
+        return without_claim(report).model_copy(
+            update={"not_found": silent if report.kind == "bug" else "not_a_bug_report"}
         )
     if is_unreadable(case.state):
         return _unread(report, gate)

@@ -75,7 +75,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     if not ordered:  # a model's own headline is only shown above a checked cause
         return report.model_copy(update={**update, "statement": basis.statement, "verdict": verdict(basis)})
     statement = basis.statement
-    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(basis, suspects)}
+    update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(report.kind, basis, suspects)}
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
@@ -184,8 +184,14 @@ async def with_pointer(
     """Return a question, a request or a documentation report with the one checked place that may answer it.
 
     A fact that answers one of the given questions precedes all others. The search's files are listed without a claim,
-    as places where work may start.
+    as places where work may start. A request names the place of its change where facts would claim the place of a fix.
     """
+    if report.kind == "feature" and report.written_by == "rules":
+        placed = await state_facts(report, survey, code, ordered=True)
+        if placed.statement == "claim":
+            # A breakpoint confirms a fault, and the missing details of a request are its author's design.
+            update = {"how_to_confirm": "", "missing": report.missing, "confidence": survey.confidence}
+            return placed.model_copy(update=update)
     wanted = _POINTERS.get(report.kind, ())
     found = [fact for fact in survey.facts if fact.kind in wanted and (_may_point(fact) or answers(fact, asked))]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
@@ -234,11 +240,16 @@ def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str,
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 
-def _cause(basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
+def probable_place(kind: Kind) -> str:
+    """Return the start of the sentence that claims a file; a request has no fault that could be fixed."""
+    return "The change probably belongs in" if kind == "feature" else "The fix is probably in"
+
+
+def _cause(kind: Kind, basis: FactBasis, suspects: Sequence[Suspect]) -> str | None:
     """Return the claim as text: the leading fact, and the file that it makes likely."""
     if basis.statement != "claim" or basis.headline is None or not suspects:
         return None
     fact = basis.facts[basis.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
     inside = f", in `{fact.symbol}`" if _names_function(fact) else ""
-    return f"{fact.says} The fix is probably in `{fact.path}`{inside}{cited}."[:1_200]
+    return f"{fact.says} {probable_place(kind)} `{fact.path}`{inside}{cited}."[:1_200]

@@ -10,14 +10,14 @@ from nodes.brains.rules.severity import severity_of
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds import classify
-from nodes.issue.kinds.terms import is_told_as_a_failure, parts_of
+from nodes.issue.kinds.terms import describes_a_failure, parts_of
 from nodes.judgements import Investigation
 from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 
 MAY_BE_A_BUG = 0.1
 """Minimum probability for treating an issue as a bug: a missed bug costs more than a search."""
-TOLD_AS_A_BUG = 0.05
+DESCRIBED_AS_A_BUG = 0.05
 """The same minimum for an issue that tells what was expected or how to reproduce it."""
 UNLIKELY = 0.15
 """Below this probability, the report of an issue that is treated as a bug states the more likely kind."""
@@ -57,7 +57,7 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
         return Taken("bug")
     if named is not None and bug < NOT_LIKELIER:
         return Taken("question" if named[1].lower() == "question" else "feature")
-    is_bug = bug >= MAY_BE_A_BUG or (bug >= TOLD_AS_A_BUG and is_told_as_a_failure(parts_of(title, body)))
+    is_bug = bug >= MAY_BE_A_BUG or (bug >= DESCRIBED_AS_A_BUG and describes_a_failure(parts_of(title, body)))
     return Taken("bug", likeliest if bug < UNLIKELY else None) if is_bug else Taken(likeliest)
 
 

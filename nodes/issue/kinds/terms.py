@@ -116,7 +116,7 @@ def cues_of(parts: Parts) -> frozenset[str]:
     return frozenset((*_phrases(parts), *_shapes(parts)))
 
 
-def is_told_as_a_failure(parts: Parts) -> bool:
+def describes_a_failure(parts: Parts) -> bool:
     """Return whether a body, headings included, tells what was expected or how to reproduce it.
 
     The model reads no headings, because in other repositories they are others.

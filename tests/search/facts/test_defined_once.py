@@ -54,6 +54,22 @@ def test_a_name_in_the_title_points_at_its_definition(tmp_path: Path, path: str,
 
 
 @pytest.mark.parametrize(
+    ("path", "code", "title", "words"),
+    [
+        pytest.param(
+            "Mark.java", "public @interface ZoneMark {\n}\n", "`@ZoneMark` fails", "ZoneMark", id="annotation"
+        ),
+        pytest.param("z.rs", "macro_rules! read_zone {\n}\n", "`read_zone!` fails", "read_zone", id="macro"),
+    ],
+)
+def test_words_of_a_fact_have_only_marks_that_the_line_has(
+    tmp_path: Path, path: str, code: str, title: str, words: str
+):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, title), "defined_once")
+    assert (found.words, f"`{words}`" in found.says) == (words, True)
+
+
+@pytest.mark.parametrize(
     ("files", "text"),
     [
         pytest.param(

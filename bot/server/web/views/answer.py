@@ -15,7 +15,7 @@ from bot.report.record import Record
 from bot.report.wording import NOT_FOUND, confidence_word
 from bot.server.web.views.code import Lines, numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
-from nodes.agents.writing.statement import function_of
+from nodes.agents.writing.statement import function_of, probable_place
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 
@@ -132,7 +132,7 @@ def _claim(report: TriageReport) -> Markup:
         return Markup("")
     function = function_of(report)
     inside = f", in `{function}`" if function else ""
-    return prose(f"The fix is probably in `{report.suspects[0].path}`{inside}.")
+    return prose(f"{probable_place(report.kind)} `{report.suspects[0].path}`{inside}.")
 
 
 def _confidence(report: TriageReport, record: Record | None) -> str:

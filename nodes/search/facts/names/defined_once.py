@@ -197,10 +197,15 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     line, text = head
     symbol = code.index.name_of(hit.row)
     outside = f" outside `{hit.aside}`" if hit.aside else ""
-    says = f"The only definition of `{hit.name.words}`{outside} is in `{code.path(number)}`."
-    return Fact(
-        "defined_once", says, hit.name.words, code.path(number), line, text, symbol, count=hit.count, users=hit.users
-    )
+    words = _without_marks(hit.name.words, text)
+    says = f"The only definition of `{words}`{outside} is in `{code.path(number)}`."
+    return Fact("defined_once", says, words, code.path(number), line, text, symbol, count=hit.count, users=hit.users)
+
+
+def _without_marks(words: str, line: str) -> str:
+    """Return a name without the marks of its use that its definition lacks: `@Captor`, `println!`."""
+    start = re.split(r"[.:#>-]+", words)[-1]
+    return words if start in line else words.strip("@!?")
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
