@@ -190,8 +190,8 @@ async def with_pointer(
         placed = await state_facts(report, survey, code, ordered=True)
         if placed.statement == "claim":
             # A breakpoint confirms a fault, and the missing details of a request are its author's design.
-            update = {"how_to_confirm": "", "missing": report.missing, "confidence": survey.confidence}
-            return placed.model_copy(update=update)
+            own = {"how_to_confirm": "", "missing": report.missing, "confidence": survey.confidence}
+            return placed.model_copy(update=own)
     wanted = _POINTERS.get(report.kind, ())
     found = [fact for fact in survey.facts if fact.kind in wanted and (_may_point(fact) or answers(fact, asked))]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
