@@ -57,7 +57,7 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
 
 
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
-    """Return the last version that worked, and the first later one that failed."""
+    """Return the last version that worked, and the first later one that failed; the same one if it did both."""
     by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
     for claim in claims:
         version = parse_version(claim.text)
@@ -68,6 +68,9 @@ def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | Non
         if later:
             return good, min(later)
     good_, bad = max(by_kind["good"], default=None), min(by_kind["bad"], default=None)
+    # "1.10 gives the wrong result … two elements are correct in 1.10": one case works there, so it bounds nothing.
+    if bad is None and good_ in by_kind["affected"]:
+        return good_, good_
     return good_, bad
 
 
