@@ -73,7 +73,8 @@ class GitHub:
         deliveries = await self._deliveries(since)
         with expect_shape("a list of deliveries"):
             for delivery in deliveries:
-                # Newest first, and a redelivery keeps its guid: the first entry of a guid is its last attempt.
+                # GitHub lists the newest first, and a redelivery has the same guid: the first entry of a guid is its
+                # last attempt.
                 latest.setdefault(text(delivery["guid"]), delivery)
             failed = [d for d in latest.values() if not 200 <= int(d.get("status_code") or 0) < 300]
             return sorted(map(delivery_of, failed), key=lambda delivery: delivery.delivered_at)

@@ -1,4 +1,4 @@
-"""Send calls under one installation: with a narrowed token, page by page, with ETags, paused when GitHub asks."""
+"""Send calls for one installation: with a narrowed token, pagination, ETags, and the pauses that GitHub asks for."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class ResponseCache:
             self._size -= len(oldest.content)
 
     def is_absent(self, key: Hashable) -> bool:
-        """Return whether something was missing a short while ago. GitHub sends 404 without an ETag, and counts it."""
+        """Return whether GitHub recently answered 404, which has no ETag and counts against the rate limit."""
         return self._absent.get(key, 0.0) > self._clock()
 
     def note_absent(self, key: Hashable) -> None:
-        """Cache that something is missing."""
+        """Cache that GitHub answered 404."""
         self._absent[key] = self._clock() + _ABSENT
         self._absent.move_to_end(key)
         while len(self._absent) > _ABSENCES:
@@ -128,13 +128,13 @@ class Channel:
         await self._writes.take(self._installation, budget, self._repository.key)
 
     async def search(self, path: str, params: Mapping[str, str | int]) -> Answer:
-        """Send a search. It has a rate limit of its own, so reaching that does not pause other calls."""
+        """Send a search. It has a rate limit of its own, so reaching it does not pause other calls."""
         # So neither `check_paused` nor `limited` is called here.
         return await self._authorized("GET", path, (), WRITE_ISSUES, params=params)
 
     async def pages(self, path: str, params: Mapping[str, str | int]) -> AsyncIterator[list[Any]]:
         """Yield the pages of a list, at most 30."""
-        # Bounded: a page after the last one would otherwise be requested forever if a server repeats pages.
+        # Bounded, because a server that repeats pages would otherwise cause requests without end.
         for number in range(1, _PAGES + 1):
             items, more = await self.page(path, params, number)
             yield items

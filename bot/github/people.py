@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class LoggedOutError(RefusedError):
-    """GitHub does not accept the code or the token, or no longer does."""
+    """GitHub rejects the code or the token, which may be invalid, expired or revoked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class People:
         return token
 
     async def account(self, token: str) -> Person:
-        """Return who the person is.
+        """Return the person's account.
 
         Raises:
             LoggedOutError: The token is no longer valid.
@@ -92,7 +92,7 @@ class People:
     async def repositories(self, token: str) -> dict[int, bool]:
         """Return the ids of the repositories that the App is installed in and the person can read.
 
-        Each value tells whether the person has at least the triage permission there.
+        Each value is true if the person has at least the triage permission there.
 
         Raises:
             LoggedOutError: The token is no longer valid.

@@ -88,7 +88,7 @@ class RegisteredApp:
 
 
 async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> RegisteredApp:
-    """Query GitHub as the App.
+    """Return the App's registration, requested with the App's own key.
 
     Raises:
         BotError: GitHub does not know the App, or cannot be reached.

@@ -61,7 +61,8 @@ class RepositoryClient:
     async def issue(self, number: int) -> Issue | None:
         """Return the issue, also at its new place if it was moved; None if it is gone."""
         try:
-            # Not followed, because the token is for this repository only; `_moved_issue` asks with another one.
+            # Redirects are not followed, because the token is for this repository only; `_moved_issue` uses another
+            # one.
             answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
         except MovedError as moved:
             return await self._moved_issue(moved.to)
@@ -141,7 +142,7 @@ class RepositoryClient:
             with expect_shape("a comment"):
                 comment = comment_of(answer.object(), self._app.is_own_comment)
             self._app.learn_identity(answer.object())
-            # It is ours, whatever login the answer names: the login of a new App may not be known yet.
+            # The comment is ours, whatever login the response contains: the login of a new App may not be known yet.
             return replace(comment, ours=True)
         except UndecodableError as error:
             raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
@@ -280,7 +281,8 @@ class RepositoryClient:
         if match is None:
             raise UndecodableError("the issue was redirected to a path that is not that of an issue")
         try:
-            # Issues move between repositories of one owner, so the same installation may ask by name.
+            # Issues move between repositories of one owner, so the same installation can request the issue by its new
+            # name.
             items = int(match[1]) if match[1] else await self._id_of(match[2], match[3])
             answer = await self._channel.send("GET", match[0], repositories=(items,))
         except RefusedError:

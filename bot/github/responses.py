@@ -28,7 +28,7 @@ _NO_CONTENT = frozenset({202, 204, 205})
 """Successful statuses whose body may be empty."""
 NOT_MODIFIED = 304
 RENDERED = "application/vnd.github.full+json"
-"""The media type of answers whose texts GitHub also renders as HTML."""
+"""The media type of responses whose texts GitHub also renders as HTML."""
 
 
 class UndecodableError(RetryableError):
@@ -96,7 +96,7 @@ def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
 
 
 def html_of(*answers: Answer) -> str:
-    """Return the HTML of the issues and comments of answers of the media type `RENDERED`."""
+    """Return the HTML of the issues and comments in responses of the media type `RENDERED`."""
     found = [item for answer in answers for item in (answer.data if isinstance(answer.data, list) else [answer.data])]
     pages = [item.get("body_html") for item in found if isinstance(item, dict)]
     return "\n".join(page for page in pages if isinstance(page, str))

@@ -24,7 +24,7 @@ from bot.observability.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
 _PAUSES = (0.2, 0.8)
 """Seconds before a read is sent again. After a third failure the job decides about retries."""
 _REDIRECTS = 3
-"""Requests of one call, redirects included."""
+"""Maximum requests of one call, including redirects."""
 _READS = frozenset({"GET", "HEAD"})
 _RESOURCES = frozenset({"core", "search", "code_search", "graphql", "integration_manifest"})
 
@@ -176,7 +176,7 @@ class _PooledGitHub(githubkit.GitHub[UnauthAuthStrategy]):
         yield self._pool
 
     def _check_rate_limit(self, response: Response[Any]) -> None:
-        """Do nothing, as ``faults`` handles limits: githubkit raises here for a date in Retry-After."""
+        """Do nothing: ``bot.github.responses`` handles limits, and githubkit raises for a date in Retry-After."""
 
     async def aclose(self) -> None:
         """Close the pool."""

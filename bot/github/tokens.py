@@ -57,9 +57,9 @@ WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
 READ_PULLS = {"pull_requests": "read", "metadata": "read"}
 _EARLY = 300.0
-"""Seconds before its expiry from which a token is no longer used."""
+"""Seconds before the expiry of a token in which it is no longer used."""
 _UNNAMED_LIFE = 600.0
-"""Assumed life in seconds of a token whose response has no end."""
+"""Assumed lifetime, in seconds, of a token whose response contains no expiry."""
 _KEPT = 2_000
 """Number of tokens in the cache."""
 _TRIES = 3
@@ -113,7 +113,7 @@ class Tokens:
     async def _request_or_raise(
         self, key: _Key, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]
     ) -> tuple[str, float]:
-        """Request a token. A refusal is cached if it is usual.
+        """Request a token. An expected refusal is cached.
 
         An organisation may have no ``.github``, and the permission for pull requests is optional.
         """

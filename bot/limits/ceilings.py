@@ -186,11 +186,11 @@ def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cach
     """Return the cost in millionths of a dollar; 0 for a model without a price.
 
     Args:
-        prices: of all models.
-        model: its name.
-        input_tokens: all of them.
-        output_tokens: all of them.
-        cached_tokens: those of the input that came from a prompt cache; without a price they cost the same.
+        prices: Prices by model name.
+        model: Name of the model.
+        input_tokens: All input tokens, including the cached ones.
+        output_tokens: All output tokens.
+        cached_tokens: Input tokens from a prompt cache; without a price of their own they cost as much as other input.
     """
     # Dollars per million tokens equal millionths of a dollar per token.
     into, out, *of_cache = prices.get(model, (0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Write rate limits per installation and pauses after GitHub's limits: the rules, and the port that applies them."""
+"""Write rate limits per installation, and pauses when GitHub limits calls: the rules, and the port that applies them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WriteBudget(NamedTuple):
     minute: float = 1.0
     hour: float = 1.0
     retries_on_time: bool = True
-    """Whether a refused caller retries at the time it was given; that slot is then reserved for it."""
+    """Whether a refused caller retries at the time that it received; that slot is then reserved for it."""
 
     @property
     def windows(self) -> tuple[tuple[float, int], ...]:
@@ -54,22 +54,22 @@ class Writes(Protocol):
         """Return if GitHub may be called.
 
         Raises:
-            RateLimitedError: the installation is paused after a limit of GitHub's.
+            RateLimitedError: GitHub limited the installation, and the pause has not ended.
         """
 
     async def answered(self, installation: str, *, write: bool) -> None:
-        """Record that GitHub answered a call without a limit."""
+        """Record a response that is not a rate limit."""
 
     async def limited(self, installation: str, after: float | None, *, whole: bool, write: bool) -> None:
-        """Record that GitHub answered with a limit.
+        """Record a response that is a rate limit.
 
-        A limit on a write pauses writes only; reads continue. All calls pause if GitHub says so (``whole``), or if it
-        is the second limited read in a row.
+        A limited write pauses writes only; reads continue. All calls pause if GitHub limits all of them (``whole``), or
+        on the second limited read in a row.
         """
 
 
 def installation_key(host: str, number: int) -> str:
-    """Return the key under which everything of an installation is counted."""
+    """Return the key under which all calls of an installation are counted."""
     return f"{host}/installation:{number}"
 
 

@@ -35,7 +35,7 @@ class RepositoryRef:
     owner: str
     name: str
     clone_url: str = field(default="", compare=False)
-    """The clone URL from the payload; if empty, GitHub is asked."""
+    """The clone URL from the payload; if empty, the client requests it from GitHub."""
 
     @property
     def key(self) -> str:
@@ -54,7 +54,7 @@ class IssueRef:
     name: str
     number: int
     clone_url: str = field(default="", compare=False)
-    """The repository's clone URL from the payload; if empty, GitHub is asked."""
+    """The repository's clone URL from the payload; if empty, the client requests it from GitHub."""
 
     @property
     def key(self) -> str:
@@ -135,7 +135,8 @@ class Permission(IntEnum):
 class GitHubPort(Protocol):
     """One repository under one installation (``GitHub.for_repository(ref)``).
 
-    Every call may raise RetryableError (``after`` is GitHub's wait in seconds), RefusedError, GoneError or
+    Every call may raise RetryableError (``after`` is the wait that GitHub asks for, in seconds), RefusedError,
+    GoneError or
     SuspendedError. A call that creates something may raise OutcomeUnknownError; the client never repeats such a call.
     """
 
@@ -143,7 +144,7 @@ class GitHubPort(Protocol):
         """Return the issue, following a transfer; None if it was deleted."""
 
     async def rendered(self, number: int) -> str:
-        """Return an issue and its first hundred comments as HTML, where attachments of a private one are readable."""
+        """Return an issue and its first hundred comments as HTML, with readable links to private attachments."""
 
     async def issues(self, *, since: str | None = None, limit: int = 100) -> list[Issue]:
         """Return open issues, newest first, without pull requests; ``since`` is a lower bound of the last change."""
@@ -167,7 +168,7 @@ class GitHubPort(Protocol):
         """Return all comments, oldest first; with ``since``, only those changed at or after it."""
 
     async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
-        """Post a comment, counted against a share of the write budget; only status 201 counts as posted."""
+        """Post a comment, counted against the given part of the write budget; only status 201 counts as posted."""
 
     async def has_comment(self, comment_id: int) -> bool:
         """Return whether a comment still exists."""
@@ -176,7 +177,7 @@ class GitHubPort(Protocol):
         """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
 
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
-        """Replace a comment's text, counted against a share of the write budget.
+        """Replace a comment's text, counted against the given part of the write budget.
 
         Raises:
             GoneError: a person deleted it.

@@ -58,7 +58,7 @@ class EffectsPort(Protocol):
         """Record durably that a POST is about to be sent."""
 
     async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
-        """Record that GitHub refused the POST, so that nothing must wait for it."""
+        """Record that GitHub refused the POST, so that no later attempt waits for it."""
 
     async def record_done(
         self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
@@ -155,7 +155,7 @@ class OpenReports:
     reports: tuple[OpenReport, ...]
     """A limited number, the newest issue first."""
     all: int
-    """Number of open issues with a report, those beyond the limit included."""
+    """Number of open issues with a report, including those beyond the limit."""
     questions: tuple[UnansweredQuestion, ...]
     """A limited number, the oldest first."""
     closed: int

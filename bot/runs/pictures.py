@@ -35,7 +35,7 @@ _HOPS = 3
 _ATTACHMENT = re.compile(r"/user-attachments/assets/|/[\w.-]{1,100}/[\w.-]{1,100}/assets/")
 _KINDS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _MOST_PIXELS = 40_000_000
-"""Of a PNG or GIF. A small file can expand to gigabytes in a server that decodes it."""
+"""Maximum pixels of a PNG or GIF. A small file can expand to gigabytes in a server that decodes it."""
 _TOO_MANY = "more pictures than the limit"
 _NOT_SHOWN = "HTTP 404"
 _SIGNED = re.compile(r"https://private-user-images\.githubusercontent\.com/[^\s\"'<>]{1,4000}")
@@ -204,7 +204,7 @@ def _data_url(content: bytes) -> str:
     """Return a picture as a data URL, of the kind that its first bytes show.
 
     Raises:
-        RefusedPicture: it is none, or is too large when it is decoded.
+        RefusedPicture: it is not a picture, or is too large when decoded.
     """
     kind = next((name for magic, name in _KINDS if content.startswith(magic)), None)
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
@@ -218,7 +218,7 @@ def _data_url(content: bytes) -> str:
 
 
 def _size(kind: str, content: bytes) -> tuple[int, int]:
-    """Return width and height where the first bytes have them. JPEG and WebP bound them by their formats."""
+    """Return width and height if the first bytes contain them. The formats of JPEG and WebP limit both."""
     if kind == "image/png":
         return int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
     if kind == "image/gif":

@@ -82,7 +82,7 @@ def _named(job: Job) -> Attributes:
 
 
 def _log_ids(job: Job) -> dict[str, object]:
-    """Return what every log record of a job contains; the repository by its name, since its id says little."""
+    """Return what every log record of a job contains; the repository by its name, which is readable."""
     ids: dict[str, object] = {"delivery": job.delivery, "job": job.id, "issue": job.work.key}
     if isinstance(job.work, InstallationChanged):
         return ids
@@ -177,7 +177,7 @@ class Worker:
         if isinstance(work, ApiRun):
             return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
         installed = await self._installed(work.ref.repository)
-        # Jobs may be older than the current installation, whose token alone works.
+        # A job may be older than the current installation, and only the current installation's token works.
         ref = replace(work.ref, installation_id=installed.installation_id)
         return await _on_issue(IssueJob.of(job, ref, self._tools), work)
 
@@ -203,7 +203,7 @@ class Worker:
 
 
 async def _on_issue(issue_job: IssueJob, work: OnIssueWork) -> None:
-    """Do the work; record the limit if one prevents it."""
+    """Process a job about an issue; record the limit if one prevents it."""
     try:
         await _ON_ISSUE[work.kind](issue_job, work)
     except RateLimitedError as limit:

@@ -82,7 +82,7 @@ async def _send(issue_job: IssueJob, storm: Storm) -> None:
 
 
 def _seconds(timestamp: str) -> float:
-    """Return GitHub's timestamp in seconds since 1970; infinity without one, which counts as now."""
+    """Return GitHub's timestamp in seconds since 1970; infinity if it is not a time, which counts as now."""
     try:
         return datetime.fromisoformat(timestamp).timestamp()
     except ValueError:

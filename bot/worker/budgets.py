@@ -115,7 +115,7 @@ class SharedBudget:
 
     run: Scope
     day: Sequence[Scope]
-    """Further scopes that the run's calls count in."""
+    """Further scopes in which the run's calls count."""
     counters: Counters
     pace: StoredPace
     prices: Prices
@@ -123,7 +123,7 @@ class SharedBudget:
     """Called with the code of a limit that was reached and a description."""
 
     def begin(self, before: Usage) -> None:
-        """Do nothing: the store has what the run spent."""
+        """Do nothing: the store contains the run's usage."""
 
     async def reserve(self, call: Call) -> _Reserved:
         """Reserve a call and its highest possible cost, then wait for its turn if the wait is short.
@@ -159,7 +159,7 @@ class SharedBudget:
             PostponedError: The run continues later.
         """
         if limited:
-            # For every process, since the limit is one of the account and not of this run.
+            # All processes pause, because the limit applies to the account and not only to this run.
             await self.pace.close(seconds)
         if seconds > SHORTEST_TO_REFUSE:
             await self.limited("model.busy", f"the model's server asks to wait {seconds:.0f} s")

@@ -57,7 +57,7 @@ async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
         await Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found).catch_up()
         await _labels_left_over(issue_job, found)
         again = await issue_job.pending_writes(found, again=work.again + 1)
-    # A StoreError is retryable, but the new job could not be stored either.
+    # A StoreError is retryable too, but is raised here, because the new job could not be stored either.
     except StoreError:
         raise
     except RetryableError as error:

@@ -21,7 +21,7 @@ from bot.worker.publish.poster import Poster
 from bot.worker.publish.publisher import thread_of
 
 LATE = 2
-"""Days from the named one within which a digest is posted, for a server that did not run on that day."""
+"""Days, from the configured one on, within which a digest is posted; the server may not run on that day."""
 PERIOD = 7
 """Days."""
 AN_HOUR = 6
@@ -29,7 +29,7 @@ AN_HOUR = 6
 TOO_OFTEN = "The digest was updated six times within this hour. Try it again in the next one."
 NOTHING_OPEN = "No open issue of this repository has a report or an open question yet."
 _KIND, _ASKED, _ONCE = "digest", "asked", Amount(answers=1)
-"""The kind of the effect, the subject of a command's digest, and what an update counts as."""
+"""The kind of the effect, the subject of a command's digest, and the amount that one update counts."""
 
 
 async def queue_digests(store: Store) -> int:
@@ -119,7 +119,7 @@ async def _read(issue_job: IssueJob, issue: Issue, found: FoundConfig) -> Digest
 
 
 async def _put(issue_job: IssueJob, issue: Issue, subject: str, text: str, *, asked: bool = False) -> None:
-    """Post or update a digest; what a command asked for is found again without a store, and posted again if deleted."""
+    """Post or update a digest. One that a command requested is found without a store, and reposted if deleted."""
     marker, publisher = digest_marker(subject), issue_job.publisher(issue_job.check_ownership)
     effects = issue_job.store.repository.effects
     poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
@@ -156,13 +156,13 @@ def digest_text(digest: Digest, issue: Issue, language: str) -> str:
 
 def _is_wanted(found: FoundConfig, ref: IssueRef) -> bool:
     config = found.config
-    # A number in the organisation's file would be another issue in each of its repositories.
+    # A number in the organisation's file would name a different issue in each of its repositories.
     is_own = config.digest.issue == ref.number and not found.from_organisation
     return is_own and config.enabled and config.mode == "comment"
 
 
 def _may_be_written_to(issue: Issue, ref: IssueRef) -> bool:
-    """Return whether the digest may be posted there; the opt-out label keeps triage away, not the digest."""
+    """Return whether the digest may be posted there; the opt-out label prevents triage, not the digest."""
     return issue.ref.key == ref.key and issue.state == "open" and not issue.locked and not issue.is_pull_request
 
 

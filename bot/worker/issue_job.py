@@ -101,7 +101,7 @@ class IssueJob:
         return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
 
     async def check_writes_paused(self, found: FoundConfig, budget: WriteBudget = WHOLE) -> None:
-        """Return if a publication may write, or writes nothing: a refused one would read all it needs for nothing.
+        """Return if a publication may write or needs no write; checked first, since a refused one would read in vain.
 
         Raises:
             RateLimitedError: GitHub refused a write and asked to wait.

@@ -58,7 +58,7 @@ async def refresh_issue(issue_job: IssueJob) -> None:
 async def update_index(issue_job: IssueJob, issue: Issue | None) -> None:
     """Update the index with an issue as it was just read. An issue that was transferred or deleted is removed.
 
-    Nothing is stored before the repository's index was begun.
+    Nothing is stored until the repository's index is started.
     """
     if not await issue_job.store.repository.past.has_started():
         return

@@ -31,7 +31,7 @@ def start_langsmith(*, text: bool) -> Any:
 
     if text:
         return get_cached_client(anonymizer=_masked)
-    # A function as hide_outputs would be ignored beside an anonymizer, so that filters the outputs too.
+    # LangSmith ignores a hide_outputs function if an anonymizer is set, so the anonymizer filters the outputs too.
     return get_cached_client(hide_inputs=True, hide_outputs=False, anonymizer=_without_text)
 
 
@@ -42,8 +42,8 @@ _IDS = frozenset({"thread_id", "checkpoint_ns", "__pregel_task_id", "revision_id
 def _without_text(data: Any) -> Any:
     """Return what may be sent of an error, of metadata and of a run's output, without text of issues, code and models.
 
-    LangSmith does not say which of the three it has, so everything that is not known to be harmless is left out: of an
-    error the type remains, of metadata what LangGraph and LangSmith write themselves, of a node's output its routing.
+    LangSmith does not state which of the three a value is, so everything that is not known to be harmless is removed.
+    An error retains its type, metadata the entries of LangGraph and LangSmith, and a node's output its routing.
     """
     if not isinstance(data, dict):
         return {}
@@ -75,7 +75,7 @@ class _OpenSpan:
 
 
 class Observer(AsyncCallbackHandler):
-    """LangChain callback handler for nodes and model calls. Of a node's output it reads only the routing."""
+    """LangChain callback handler for nodes and model calls. It reads only the routing from a node's output."""
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans

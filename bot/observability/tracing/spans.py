@@ -68,7 +68,7 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
-    """Return a supervisor's step as JSON: names and numbers, none of its reasons (seed 004)."""
+    """Return a supervisor's step as JSON: names and numbers, without its reasons (seed 004)."""
     beside = [str(name)[:40] for name in outputs.get("also") or ()]
     facts = {
         "next": outputs["next_node"],
@@ -82,10 +82,10 @@ def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
 
 
 def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return what LangSmith gets of a node's output by default: the routing, and no text.
+    """Return the part of a node's output that LangSmith receives by default: the routing, without text.
 
     Args:
-        outputs: a node's output as JSON has it; anything else has no routing.
+        outputs: a node's output as JSON; any other value has no routing.
     """
     try:
         trace = tuple(TraceEntry.model_validate(entry) for entry in outputs.get("trace") or ())
@@ -134,7 +134,7 @@ class Spans:
         return self._tracer.start_span(name, context=context, attributes=self._kept(attributes))
 
     def end(self, span: Any, attributes: Attributes | None = None, error: BaseException | None = None) -> None:
-        """End a span. Of an error, its type is recorded but not its message."""
+        """End a span. An error is recorded by its type, without its message."""
         if span is None:
             return
         if error is not None:

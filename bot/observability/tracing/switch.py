@@ -14,7 +14,7 @@ _YES = ("1", "true")
 
 
 def langsmith_is_on(environ: MutableMapping[str, str] = os.environ) -> bool:
-    """Return whether the environment tells LangChain to report to LangSmith."""
+    """Return whether the environment configures LangChain to send traces to LangSmith."""
     return any(environ.get(name, "").strip().lower() in _YES for name in _SWITCHES)
 
 

@@ -93,7 +93,7 @@ class Mirrors:
         self._succeeded: Counter[str] = Counter()
         """Number of the last fetch that succeeded: a caller that asked before it began need not fetch again."""
         self._tips: dict[str, tuple[str, float]] = {}
-        """The tip that the last fetch brought, and when (monotonic seconds)."""
+        """The tip after the last fetch, and the time of that fetch (monotonic seconds)."""
         self._too_large: dict[str, tuple[str, float]] = {}
         """The reason why a repository cannot be fetched, and the end of that state (monotonic seconds)."""
 
@@ -143,7 +143,7 @@ class Mirrors:
         return Mirror(directory, sha)
 
     async def _is_current(self, name: str, source: CloneSource) -> bool:
-        """Return whether the mirror is current. Asking for the tip costs a tenth of a fetch that brings nothing."""
+        """Return whether the mirror is current. A request for the tip is ten times faster than an empty fetch."""
         sha, fetched = self._tips.get(name, ("", 0.0))
         return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
 

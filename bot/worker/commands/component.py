@@ -21,7 +21,7 @@ _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{
 async def run(command: Command, context: CommandContext) -> CommandEffects:
     """Judge the last report by the place and search there; with a word, teach or forget the word instead.
 
-    A report that names the place already is right, so nothing is run again.
+    A report that names the place already is right, so no new run starts.
     """
     before, equals, after = command.argument.partition("=")
     if before.strip() and equals:

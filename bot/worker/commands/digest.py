@@ -9,7 +9,7 @@ from bot.worker.commands.parse import Command
 
 
 async def run(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
-    """Queue the digest. Neither a stop nor the opt-out label keeps it away: they are about triage of the issue."""
+    """Queue the digest. A stop or the opt-out label does not prevent it: both concern only triage of the issue."""
     if context.issue.state != "open":
         raise UserError(CLOSED)
     return CommandEffects(digest=True, reaction="rocket")

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
 
 async def run_duplicate(command: Command, context: CommandContext) -> CommandEffects:
-    """Store the relation and queue a new report that has it; no issue is closed."""
+    """Store the relation and queue a run whose report contains it; no issue is closed."""
     return await _related(command, context, duplicate=True)
 
 

@@ -39,7 +39,7 @@ class CommandComment:
     sender_id: int | None
     found: FoundConfig
     may_answer: MayAnswer = always
-    """Called once per comment: whether it may be answered. Commands run in any case."""
+    """Called once per comment; returns whether it may be answered. Commands run in any case."""
     edit: Edit | None = None
     """The edit, if the delivery is about one."""
     paths: PathsReader = unreadable
@@ -53,7 +53,7 @@ class CommandsResult:
     new: int = 0
     """Number of commands that were run."""
     moved_to: IssueRef | None = None
-    """The issue's new place. No command was run here; they are to be run there."""
+    """The issue's new place, if it was moved. Its commands must run there, and none ran here."""
 
 
 async def execute(request: CommandComment, control: ControlPort, publisher: Publisher) -> CommandsResult:

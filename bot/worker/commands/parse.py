@@ -149,9 +149,9 @@ def _typed(command: Command) -> str:
 
 
 def _was_present(line: str, before: str) -> bool:
-    """Return whether the line was there as whole words.
+    """Return whether the earlier text contained the line as whole words.
 
-    A bare ``/triage`` must have been a whole line, as every other command begins with it.
+    A bare ``/triage`` must have been a whole line, because every other command begins with it.
     """
     line_words = _words(line)
     lines = [_words(one) for one in before.split("\n")]
@@ -159,7 +159,7 @@ def _was_present(line: str, before: str) -> bool:
 
 
 def _was_hidden(line: str, before: str) -> bool:
-    """Return whether the line's letters and digits were there, ignoring all other characters between them."""
+    """Return whether the earlier text contained the line's letters and digits, ignoring all other characters."""
     return _NO_LETTER.sub("", line) in _NO_LETTER.sub("", before)
 
 

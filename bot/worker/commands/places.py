@@ -11,7 +11,7 @@ from bot.errors import UserError
 from bot.report.sanitise import code
 
 _COMPARED = 4_000
-"""Paths that are compared with a wrong one, because comparing takes time for each."""
+"""Maximum number of paths that are compared with a wrong one; each comparison takes time."""
 _NEAREST = 3
 
 
@@ -27,7 +27,7 @@ PathsReader = Callable[[], Awaitable[CommitPaths]]
 
 
 async def unreadable() -> CommitPaths:
-    """Refuse: no code can be read here.
+    """Raise the error for code that cannot be read.
 
     Raises:
         UserError: always.
@@ -50,7 +50,7 @@ async def check_exists(path: str, read: PathsReader) -> None:
 
 
 def nearest(path: str, paths: Iterable[str]) -> list[str]:
-    """Return the files and folders whose name or path is most like a path, at most three."""
+    """Return the files and folders whose name or path is most similar to a path, at most three."""
     every = dict.fromkeys(part for one in paths for part in (*_folders(one), one))
     name = path.rpartition("/")[2].casefold()
     same = [one for one in every if one.rpartition("/")[2].casefold() == name]

@@ -1,4 +1,4 @@
-"""The worker process: runs jobs. Its parent (``triage serve`` or ``triage worker``) holds its standard input open."""
+"""The worker process: runs jobs. Its parent (``triage serve`` or ``triage worker``) keeps its standard input open."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from bot.worker.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 NICE = 10
 """Niceness of the worker, so that the process that answers GitHub has priority."""
 THREADS, THREADS_OF_A_JOB = 8, 8
-"""Threads of the process, and more for each job. Python's default is six on two cores: jobs that wait for the index of
+"""Threads of the process, and additional threads for each concurrent job. Python's default is six on two cores: jobs
+that wait for the index of
 one large repository would block every other repository.
 """
 

@@ -30,7 +30,7 @@ TRIES_OF_A_LATE_JOB = 4
 """Attempts of a job that timed out; from the third on, a run reports without reading the code."""
 
 _LONGEST: tuple[tuple[int, float], ...] = ((12, 60.0), (18, 300.0))
-"""Up to which attempt a job waits at most this many seconds: after a ten-minute outage of GitHub, one is enough."""
+"""Pairs of an attempt and the longest wait up to it, in seconds: jobs resume soon after a short outage of GitHub."""
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ class Attempts:
         return await self._update_job(lambda: self._jobs.postpone(job, wait, message, limited=True))
 
     async def _update_job(self, change: Callable[[], Awaitable[None]]) -> bool:
-        """Change the job's state, and wait while the store is away, for example because the disk is full.
+        """Change the job's state, and wait while the store is unavailable, for example because the disk is full.
 
         Returns False without a change if another attempt took the job over, which then frees it, or if the store is
         closed. A job still in progress then is freed at the next start, or by another process.

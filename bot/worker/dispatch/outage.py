@@ -1,4 +1,4 @@
-"""Wait while the store is away, and log the start, the end and every 30 seconds of an outage instead of every retry."""
+"""Wait while the store is unavailable; log the start, the end and every 30 seconds of an outage, not every retry."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from bot.worker.dispatch.heartbeat import ActiveAttempts
 from bot.worker.dispatch.outage import Outage
 
 HEARTBEAT, STALLED = 1.0, 5.0
-"""Seconds between two heartbeats, and without a heartbeat until other workers take over."""
+"""Seconds between two heartbeats, and seconds without one after which other workers take over."""
 SWEEP = 1.5
 """Seconds between two checks for jobs that a dead or frozen process left."""
 POLL = 1.0
@@ -106,7 +106,7 @@ class SharedDispatcher:
                     fetch_job_polling_interval=POLL,
                     stalled_worker_timeout=PRUNED,
                     shutdown_graceful_timeout=self._drain,
-                    # A wake-up that ran contains no information; the jobs table has it all.
+                    # A finished wake-up contains nothing that the jobs table lacks.
                     delete_jobs="always",
                     install_signal_handlers=False,
                 )
@@ -167,7 +167,7 @@ class SharedDispatcher:
     async def _free_unanswered(
         self, app: App, connector: RetryingConnector, suspects: set[tuple[int, ...]]
     ) -> set[tuple[int, ...]]:
-        """Free jobs and wake-ups that the database assigns to this process and that no task here has.
+        """Free jobs and wake-ups that the database assigns to this process and that no task here processes.
 
         The response to their claim was lost. They are freed when two consecutive sweeps find them, since a first
         sighting may be a claim in progress. Returns those seen for the first time.

@@ -80,7 +80,8 @@ class WorkerProcess:
 
     async def start(self) -> None:
         """Free the jobs that an earlier server left in progress, and start the child."""
-        # Without blame: the server ended and not the job. On Postgres other workers free the jobs by their heartbeats.
+        # The jobs are not blamed, because the server ended and not the job. On Postgres other workers free the jobs by
+        # their heartbeats.
         if not self._shared:
             await self._jobs.recover(blame=False)
         self._supervisor = asyncio.create_task(self._supervise())
@@ -128,7 +129,7 @@ class WorkerProcess:
             await asyncio.sleep(pause)
 
     async def _recovered(self) -> int:
-        """Return the number of jobs freed. Wait while the store is away, since otherwise no worker would restart."""
+        """Return the number of jobs freed. Wait while the store is unavailable; otherwise no worker would restart."""
         while True:
             try:
                 freed = await self._jobs.recover(blame=True, place=self._place if self._shared else None)
@@ -190,7 +191,7 @@ def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
 
 
 def opened(settings: ServerSettings, *, tidy: bool = True) -> Store:
-    """Open the store, and wait for a database that is still starting or briefly away.
+    """Open the store, and wait for a database that is still starting or briefly unavailable.
 
     Raises:
         UserError: it cannot be used.

@@ -69,7 +69,7 @@ def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: s
 
 def _fix(mainline: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
     undone = {sha for landed in mainline for message in landed.messages for sha in reverted(message)}
-    # Oldest first: before a later commit that closes the issue, a part of the fix already existed.
+    # Oldest first, because a part of the fix exists already when a later commit closes the issue.
     for landed in reversed(mainline):
         closes = any(number in references(message, project).closes for message in landed.messages)
         if closes and landed.parent and landed.sha not in undone:

@@ -1,4 +1,4 @@
-"""Judge the last report by the labels that people changed after it: a label that stands for a folder names a place."""
+"""Judge the last report by the labels that people changed after it: a label mapped to a folder names a place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AREA = re.compile(r"area: ?(\S.{0,199})", re.IGNORECASE)
 
 
 async def judge_labels(issue_job: IssueJob, work: JudgeLabels) -> None:  # noqa: ARG001  the signature of all functions in the table
-    """Store what the labels say, in place of what they said before: a label that is gone says nothing.
+    """Store the judgements of the current labels in place of the earlier ones; a removed label judges nothing.
 
     All is computed from the current state, so a repeated delivery or job changes nothing.
     """
@@ -39,7 +39,7 @@ async def judge_labels(issue_job: IssueJob, work: JudgeLabels) -> None:  # noqa:
 
 
 def folders_of(labels: Sequence[str], known: Labels) -> dict[str, str]:
-    """Return the path that each label stands for, by the configuration or by the form ``area: FOLDER``."""
+    """Return the path that each label is mapped to, by the configuration or by the form ``area: FOLDER``."""
     by_name = {label.casefold(): path for label, path in known.paths.items()}
     found = dict[str, str]()
     for label in labels:
@@ -76,15 +76,15 @@ async def _judged(
 def judgement_of(
     change: LabelChange, folder: str, place: str, *, present: frozenset[str], ours: frozenset[str]
 ) -> LabelJudgement | None:
-    """Return what a label says about the place of a report, or None.
+    """Return a label's judgement of the place of a report; None if it judges nothing.
 
     Args:
         change: the latest change of the label.
-        folder: what the label stands for.
+        folder: the path that the label is mapped to.
         place: the report's first file.
         present: the issue's current labels, casefolded.
         ours: labels that the App had set, casefolded. Only the removal of one of them is a judgement; a person who
-            removes a person's label takes that judgement back.
+        removes a person's label withdraws that judgement.
     """
     name, inside = change.label.casefold(), is_below(place, folder)
     if change.added and name in present:
@@ -95,7 +95,7 @@ def judgement_of(
 
 
 async def _existing(issue_job: IssueJob, sha: str, folders: set[str]) -> frozenset[str]:
-    """Return the paths that exist at the report's commit; a label for anything else says nothing about places."""
+    """Return the paths that exist at the report's commit; a label for any other path judges nothing."""
     try:
         async with issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github) as mirror:
             return await asyncio.to_thread(existing_paths, mirror.directory, sha, sorted(folders))

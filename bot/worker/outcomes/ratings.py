@@ -13,9 +13,9 @@ from bot.store.tables import Store
 from bot.worker.outcomes.permissions import permissions_of
 
 WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
-"""Seconds after its publication for which a report is read, and between two readings of it."""
+"""Seconds after a publication in which the ratings of a report are read, and seconds between two reads."""
 MOST = 50
-"""Reports of one round."""
+"""Maximum number of reports in one round."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def _ratings(store: Store, github: GitHubPort, one: Unrated) -> list[Feedb
     # GitHub's times have whole seconds.
     ratings = [rating for rating in await github.ratings(one.comment_id) if rating.at >= int(one.published_at)]
     stored = store.for_repository(one.ref.repository).permissions
-    # Of many strangers, a few are asked for in each round, so that they neither cost much nor hide a maintainer.
+    # Each round reads the permissions of few people: many strangers must neither cost much nor hide a maintainer.
     may = await permissions_of((rating.login for rating in ratings), stored, github, store.clock())
     return [
         Feedback("reaction", rating.login, Judgement(right=rating.up), rating.at)

@@ -35,7 +35,7 @@ class Poster:
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now
     budget: WriteBudget = WHOLE
-    """The share of the write limits that its comments may use."""
+    """The part of the write budget that its comments may use."""
 
     async def put(
         self, kind: str, subject: str, marker: str, body: str, *, adopt: bool = False, repost: bool = False
@@ -78,7 +78,7 @@ class Poster:
 
     async def _post(self, effect: Effect, body: str) -> int:
         self._wait_out(effect.intent_at)
-        # Checked right before the write: a stop, or another attempt, may have come during the search.
+        # Checked right before the write: a stop may arrive, or another attempt start, during the search.
         await self.owner_check()
         # Stored before the POST, so that the attempt after a crash searches the thread instead of posting again.
         await self.effects.record_intent(self.ref.key, effect.kind, effect.subject)

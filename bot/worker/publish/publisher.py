@@ -205,8 +205,9 @@ class Publisher:
     async def _asks_separately(self, publication: Publication) -> str | None:
         """Return the id of a question that needs its own comment, because GitHub notifies nobody of an edit; else None.
 
-        A question that comes with a new sticky is stored as carried by it before the sticky is posted. After a crash in
-        between, the next attempt must not take that sticky for an older one, or it would post the question twice.
+        A question in a new sticky comment is stored as carried by it before the comment is posted. After a crash in
+        between, the next attempt must not mistake that sticky comment for an older one, or it would post the question
+        twice.
         """
         if not isinstance(publication.outcome, Waiting):
             return None

@@ -67,7 +67,7 @@ class Replies:
         """Store the reply, labels and reaction that a command leads to."""
         subject = f"{comment_id}.{command.ordinal}"
         if effects.reply is not None and self.comments:
-            # The explanation of a report is in the language already, except what people and models wrote.
+            # The explanation of a report is in the language already, except for text of people and models.
             reply = effects.reply if command.name == "why" else translate(effects.reply, self.language)
             await self._want(ANSWER, subject, json.dumps([command.canonical, reply]))
         if (effects.add_labels or effects.remove_labels) and self.labels:

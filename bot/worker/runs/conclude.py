@@ -63,7 +63,7 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
 async def publish(
     issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome, *, first: bool = False
 ) -> Published:
-    """Publish an outcome with what the store knows. ``first``: a report by rules that the model's will replace."""
+    """Publish an outcome with the stored data of its issue. ``first``: the model's report will replace this one."""
     if not isinstance(outcome, Stopped):
         await issue_job.check_writes_paused(seen.found, FIRST_REPORTS if first else WHOLE)
     inputs = await issue_job.store.report_inputs()
@@ -161,7 +161,7 @@ def ending_of(report: TriageReport | None) -> Ending | None:
     if report is None:
         return None
     ending = Ending(report.kind, report.root_cause is not None, report.confidence)
-    # Lists show the same to all viewers, and the place of a weakness is the operator's.
+    # Lists show the same fields to all viewers, and only the operator may see the place of a weakness.
     if not ending.claimed or not report.suspects or report.kind == "security":
         return ending
     symbol = function_of(report) if report.statement == "claim" else None

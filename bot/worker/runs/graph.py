@@ -66,7 +66,7 @@ async def _advance_until_question(
     try:
         snapshot = await graph.aget_state({"configurable": {"thread_id": thread}})
     except NewerSchemaError as error:
-        # Its worker resumes the run; a new run here would lose the answers.
+        # A worker of that release resumes the run; a new run here would lose the answers.
         raise RetryableError(str(error)) from error
     except (ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error

@@ -24,7 +24,7 @@ from nodes.state import HumanExchange
 _TRIAGED = ("waiting", "finished", "stopped")
 """Runs after which an opened issue counts as triaged.
 
-A "running" run was cut off, and this job's previous attempt began it; a failed one left nothing.
+A "running" run was interrupted in this job's previous attempt; a failed run has no result.
 """
 
 
@@ -57,7 +57,7 @@ async def triage(issue_job: IssueJob, work: Triage) -> None:
 
 
 async def _skip_triaged(issue_job: IssueJob, work: Triage, run: Run) -> None:
-    """Leave an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
+    """Skip an issue that was triaged before. If it was moved here while its run waits, the run still waits."""
     open_question = (
         await find_open_question(issue_job) if work.moved_from is not None and run.status == "waiting" else None
     )
@@ -96,7 +96,8 @@ async def edited(issue_job: IssueJob, work: Edited) -> None:
     seen = await read_actionable(issue_job, "edited", work)
     if seen is None:
         return None
-    # A run that is still "running" was cut off in this job's previous attempt, which stored the text's hash already.
+    # A run that is still "running" was interrupted in this job's previous attempt, which stored the text's hash
+    # already.
     if run is None or (run.body_hash == body_hash(seen.issue) and run.status != "running"):
         return await issue_job.settle("nothing new")
     open_question = await find_open_question(issue_job)
@@ -230,7 +231,7 @@ async def last_run(issue_job: IssueJob) -> Run | None:
         await repository.questions.ask(key, exchange)
         if question.state != "open":
             await repository.questions.settle(key, question.question_id, question.state)
-    # Answers are newer than the comment that asks, which is how a comment is known to be one.
+    # Only a comment that is newer than the one with the question can be its answer.
     await repository.effects.set_wanted(key, "sticky", "", "", "")
     await repository.effects.record_done(key, "sticky", "", "", sticky.id)
     return await issue_job.store.runs.restore(state.status, state.text_hash)

@@ -38,7 +38,7 @@ async def read_issue(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, I
     """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
     found = await issue_job.config()
     issue = await issue_job.github.issue(issue_job.ref.number)
-    # On every reading, so that the comparison with earlier issues needs no requests of its own.
+    # On every read, so that the comparison with earlier issues needs no requests of its own.
     await update_index(issue_job, issue)
     if issue is None:
         await settle_ended(issue_job, "the issue no longer exists")
@@ -73,7 +73,7 @@ async def settle_skipped(issue_job: IssueJob, why: str) -> None:
 
 
 async def settle_ended(issue_job: IssueJob, why: str) -> None:
-    """Settle the job and stop a run that waits: its issue is over."""
+    """Settle the job, stop an unfinished run of the issue, and withdraw its open question."""
     run = await issue_job.store.runs.last()
     if run is not None and run.unfinished:
         open_question = await find_open_question(issue_job)
