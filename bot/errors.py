@@ -21,7 +21,7 @@ class RetryableError(BotError):
     def __init__(self, message: str, *, after: float | None = None, limit: str | None = None) -> None:
         super().__init__(message)
         self.after = after
-        """Seconds that the other side asked us to wait; None if it did not say."""
+        """Seconds that the service asked us to wait; None if it gave no time."""
         self.limit = limit
         """The code under which the reached limit is counted; None if the cause is not a limit."""
 
@@ -51,7 +51,7 @@ class OutcomeUnknownError(RetryableError):
 
 
 class RefusedError(BotError):
-    """The other side refuses permanently: the target is locked, archived, forbidden or invalid."""
+    """The service refuses permanently: the target is locked, archived, forbidden or invalid."""
 
 
 class GoneError(RefusedError):

@@ -160,7 +160,7 @@ class Remind(_IssueWork):
 
 
 class Alert(_IssueWork):
-    """Alert maintainers to a crash that several people report; the issue is the first one of it."""
+    """Alert maintainers to a crash that several people report; the issue is the first that reports it."""
 
     kind: Literal["alert"] = "alert"
     lane: ClassVar[Lane] = "control"

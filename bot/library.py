@@ -112,5 +112,5 @@ async def _run(repository: str, rev: str, settings: Settings, *, title: str, bod
 
 
 async def _withdraw(_question: HumanExchange) -> Answer:
-    """Give no answer: the question stays in the result."""
+    """Return no answer, so the question remains in the result."""
     return Answer()

@@ -1,4 +1,4 @@
-"""Write rate limits per installation, and pauses when GitHub limits calls: the rules, and the port that applies them."""
+"""Write rate limits per installation, and pauses when GitHub limits calls: the rules, and their port."""
 
 from __future__ import annotations
 

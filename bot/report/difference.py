@@ -25,7 +25,7 @@ def is_other_finding(before: TriageReport, after: TriageReport) -> bool:
 
 
 def differences(before: TriageReport, after: TriageReport) -> tuple[str, ...]:
-    """Return what the second report says differently, most important first; empty if it says the same.
+    """Return the differences of the second report, most important first; empty if there are none.
 
     Paths and titles are quoted in backticks and are untrusted text.
     """

@@ -24,7 +24,7 @@ class OpenBug:
     number: int
     title: str
     new: bool
-    """Its first report is of the period."""
+    """Its first report was written in the period."""
     basis: Basis | None = None
     """None if its report states no place."""
 
@@ -77,7 +77,7 @@ class DuplicateIssue:
     title: str
     of: int
     confirmed: bool
-    """A maintainer said so; otherwise the report did."""
+    """A maintainer named the duplicate; otherwise the report did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Digest:
     bugs: int
     """Number of open bugs with a report that were read."""
     new: int
-    """Number of those whose first report is of the period; a bug itself may be older, as after a backfill."""
+    """Number of those whose first report was written in the period; a bug itself may be older, as after a backfill."""
     closed: int
     """Number of issues with a report that were closed in the period."""
     not_read: int
@@ -200,7 +200,7 @@ def _duplicates(reports: Iterable[OpenReport]) -> Iterable[DuplicateIssue]:
     for one in reports:
         corrections = {relation.other: relation.duplicate for relation in one.relations}
         confirmed = [other for other, duplicate in corrections.items() if duplicate]
-        # As in the comment: what people say replaces what the report names.
+        # As in the comment: people's statements replace those of the report.
         named = [] if confirmed else [other for other in _named(one.report) if other not in corrections]
         yield from (DuplicateIssue(one.number, one.title, other, other in confirmed) for other in (*confirmed, *named))
 

@@ -16,7 +16,7 @@ PRIOR = 0.5
 An outcome contributes about a fifth of a unit of information, so the prior has the weight of twenty outcomes.
 """
 LABEL, LABELS = 0.5, 0.5
-"""Weight of a label's judgement, and the largest weight of all of them as a share of the known fixes'."""
+"""Weight of one label's judgement, and the maximum weight of all of them as a fraction of that of the known fixes."""
 _EDGE = 1e-4
 _STEPS = 60
 
@@ -29,7 +29,7 @@ class Record:
     right: int
     shift: float
     judged: int = 0
-    """Claims that people judged, by word, reaction or label, and no fix decided; they count too."""
+    """Claims that people judged, by word, reaction or label, and no fix has settled; they count too."""
 
     @property
     def basis(self) -> str:
@@ -54,9 +54,10 @@ def read_record(
 
     Args:
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
-        judged: the same of claims that people judged. They count beside enough outcomes, never instead of them, because
+        judged: the same for claims that people judged. They count beside enough outcomes, never instead of them,
+        because
             people call more of the wrong reports wrong than of the right ones right.
-        labelled: the same of claims that only labels judged. Each counts half, and all of them at most half as much
+        labelled: the same for claims that only labels judged. Each counts half, and all of them at most half as much
             as the outcomes, because a label names a part of the project and not a fault.
     """
     if len(outcomes) < ENOUGH:

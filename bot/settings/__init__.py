@@ -60,7 +60,7 @@ class Settings(BaseSettings):
         examples=["http://localhost:11434/v1"],
     )
     triage_supervisor_model: str = Field(
-        "gpt-4o", min_length=1, description="Model that routes, at temperature 0 if it takes one."
+        "gpt-4o", min_length=1, description="Model that routes, at temperature 0 if it accepts one."
     )
     triage_critic_model: str | None = Field(None, description="Model that audits; unset means TRIAGE_MODEL.")
     triage_model: str = Field("gpt-4o", min_length=1, description="Model for everything else.")

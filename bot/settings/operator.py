@@ -210,7 +210,7 @@ class PicturesConfig(Section):
     """Pictures in issues and answers: fetched, and their words copied by the model, once (docs/pictures.md)."""
 
     enabled: bool = False
-    """``true`` reads pictures where a model judges and takes images."""
+    """``true`` reads pictures where a model judges and accepts images."""
     hosts: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=20)] = ATTACHMENT_HOSTS
     """Hosts from which pictures are fetched, redirects included; the default is where GitHub stores attachments. On
     ``github.com`` only attachments are fetched, no pages."""

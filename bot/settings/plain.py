@@ -1,4 +1,4 @@
-"""Say in plain words what is wrong with a value; the value itself is never repeated, since it may be a secret."""
+"""Explain in plain words what is wrong with a value; the value itself is never repeated, since it may be a secret."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ABSOLUTE = r"^/"
 
 PATTERNS: Mapping[str, str] = {
     URL: "must be an address that begins with http:// or https://",
-    SLUG: "must consist of small letters, digits and hyphens",
+    SLUG: "must consist of lowercase letters, digits and hyphens",
     LANGUAGE: "must be a language code, such as `en` or `pt-BR`",
     STARS: "may contain at most four `*` or `**`",
     IGNORED_PATH: "must not begin with `!` or `#`: negation and comments are not supported",
-    TOOL_NAME: "must begin with a small letter and consist of small letters, digits and `_`",
+    TOOL_NAME: "must begin with a lowercase letter and consist of lowercase letters, digits and `_`",
     ENV_NAME: "must be the name of an environment variable",
     HEADER_NAME: "must be the name of an HTTP header",
     ONE_LINE: "must be one line of text",
-    HOST_NAME: "must be the name of a host, in small letters",
+    HOST_NAME: "must be the name of a host, in lowercase letters",
     ABSOLUTE: "must be an absolute path, which begins with `/`",
 }
 """What each pattern of a setting requires."""

@@ -78,7 +78,7 @@ class Limits(Section):
     """Triages per day in this repository; ``over`` decides what happens to further issues."""
     over: Literal["wait", "skip"] = "wait"
     """Issues over the daily limit ``wait`` for the next day or are ignored (``skip``; ``/triage`` is
-    answered that the limit is reached)."""
+    answered with a note that the limit is reached)."""
     issues_per_author: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Triages per day of one author's issues here; further ones are ignored. Users with triage permission have no
     limit."""

@@ -1,6 +1,6 @@
 """Read secrets from files: ``NAME_FILE`` names the file with the value of the setting ``NAME``.
 
-Docker, Kubernetes and systemd hand secrets to a process as files, which no child process inherits and no listing shows.
+Docker, Kubernetes and systemd hand secrets to a process as files, which no child inherits and no process list shows.
 """
 
 from __future__ import annotations

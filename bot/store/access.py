@@ -13,7 +13,7 @@ from bot.store.databases.database import Connection, Database
 _PREFIX = "thr_"
 _TOKEN = re.compile(r"thr_[A-Za-z0-9_-]{43}")
 _ID = 12
-"""Characters of the digest by which a token is named."""
+"""Number of characters of the digest that are a token's id."""
 _LIST = """
 SELECT digest, label, created_at, owner, name
 FROM api_tokens JOIN repositories ON repositories.repository_key = api_tokens.repository_key

@@ -162,7 +162,7 @@ class Pruning:
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:
-        """Delete usage and limit counters older than this many seconds, and older writes and crashes than count."""
+        """Delete usage and limit counters older than this many seconds, and writes and crashes that no longer count."""
         now = self._database.clock()
         await self._database.do(lambda db: _drop_counters(db, now, day_of(now - older_than)))
 

@@ -47,15 +47,15 @@ class ReportInputs:
     outcomes: list[tuple[float, bool]]
     """The repository's scored reports: the confidence, and whether the first file was right."""
     judged: list[tuple[float, bool]]
-    """The same of claims that people judged and no fix decided."""
+    """The same for claims that people judged and that no fix has confirmed or refuted."""
     labelled: list[tuple[float, bool]]
-    """The same of claims that only label changes judged."""
+    """The same for claims that only label changes judged."""
     limited: bool
     """The repository reached a limit today."""
 
 
 def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs:
-    """Read all of it.
+    """Read the inputs of a report.
 
     Args:
         db: the open transaction.

@@ -36,7 +36,7 @@ _OTHERS = """
 SELECT 1 FROM repositories WHERE host = ? AND installation_id = ? AND repository_key <> ? AND gone = 0 LIMIT 1
 """
 _NOT_RESERVED = 0.75
-"""The part of a window that a repository beyond its even part may fill."""
+"""The part of a window that a repository may fill beyond its equal part."""
 _PROMISE = """
 INSERT INTO quiet (installation, promised) VALUES (:installation, :first)
 ON CONFLICT (installation) DO UPDATE SET promised =
@@ -81,7 +81,7 @@ class StoredWrites:
             raise RateLimitedError(taken.why, after=taken.wait, limit=taken.limit)
 
     async def check_writes_paused(self, installation: str, budget: WriteBudget = WHOLE) -> None:
-        """Return if GitHub accepts writes. None is counted: it saves the reads that prepare a write.
+        """Return if GitHub accepts writes. It counts no write; callers use it to skip the reads that prepare one.
 
         Raises:
             RateLimitedError: GitHub refused a write and asked to wait; ``after`` is the wait in seconds.
@@ -139,7 +139,7 @@ class StoredWrites:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The result of asking for one write."""
+    """The result of a request for one write."""
 
     wait: float = 0.0
     """Seconds to wait; 0 if the write was counted."""
@@ -166,7 +166,7 @@ def _take(db: Connection, installation: str, budget: WriteBudget, repository: st
     in_a_row = paused.in_a_row
     gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
     db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
-    # The window that is full for longest decides, with its own distance between retries.
+    # The window that stays full longest determines the wait and the interval between retries.
     free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
     if free > now:
         wait = _reserved_retry(db, installation, free, now, apart) if budget.retries_on_time else free - now
@@ -212,12 +212,12 @@ def _free_with_reserve(
 ) -> float:
     """Return when a repository may write without using room that the installation's other repositories may need.
 
-    It may always write up to an even part, and beyond that only while a quarter of the window is free.
+    It may always write up to an equal part, and beyond that only while a quarter of the window is free.
     """
     seconds, limit = window
     own, active, total = db.execute(_PARTS, (repository, repository, installation, now - seconds)).fetchone()
     room = int(limit * _NOT_RESERVED)
-    # The even part includes one more repository, which has written nothing yet.
+    # The equal part includes one more repository, which has written nothing yet.
     if total < room or own < limit // (active + 2) or not _has_others(db, installation, repository):
         return now
     return _free_at(db, installation, now, seconds, max(room, 1))

@@ -130,7 +130,7 @@ async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Ser
         await page.get_by_label("Operator's token").fill(TOKEN)
         await page.keyboard.press("Enter")
         await page.get_by_text("Wrong, because").press("Enter")
-        await page.get_by_label("What is wrong, and where is it really?").fill("it is the reader")
+        await page.get_by_label("What is wrong, and where is the fault?").fill("it is the reader")
         await page.get_by_role("button", name="Send and run again").press("Enter")
         await expect(page.get_by_role("status")).to_contain_text("Your request is stored")
         await assert_accessible(tab)

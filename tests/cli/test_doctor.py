@@ -154,7 +154,7 @@ def slow(request: Request) -> Reply:
     ("script", "wrong", "advice"),
     [
         pytest.param(able, set(), "", id="able"),
-        pytest.param(short, {"gpt-4o's context"}, "holds 4,096 tokens", id="a-short-context"),
+        pytest.param(short, {"gpt-4o's context"}, "has a window of 4,096 tokens", id="a-short-context"),
         pytest.param(warm, set(), "takes no temperature, so decisions may differ", id="no-temperature"),
         pytest.param(slow, {"gpt-4o's speed"}, "raise TRIAGE_MODEL_TIMEOUT", id="slow"),
         pytest.param(

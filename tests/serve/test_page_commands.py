@@ -74,7 +74,7 @@ def test_a_correction_on_the_page_is_that_of_a_comment(
     first, second = (mona.get(f"/runs/{own.full_name}/{number}/{run}").text for run in (1, 2))
     assert "mona said that this is wrong: the fault is in feedbox/store.py, save" in first
     assert "Began because mona asked for it on this page." in second
-    assert "the fault is in feedbox/store.py, save" in second.partition("What people wrote to it")[2]
+    assert "the fault is in feedbox/store.py, save" in second.partition("Instructions from people")[2]
     assert "Different from run" in second
     assert len(github.world.ours(own, number)) == 1  # the report, edited; no reply
 

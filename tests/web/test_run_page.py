@@ -104,7 +104,7 @@ async def test_it_shows_the_reason_for_the_run_and_the_instructions_that_it_had(
     await site.store._database.do(lambda db: db.execute(read_all).rowcount)
     told = text_of(await shown(site, ref, 2))
     assert "mona said what was wrong" in told
-    assert "the lexer is never reached" in told.partition("What people wrote to it")[2]
+    assert "the lexer is never reached" in told.partition("Instructions from people")[2]
 
 
 async def test_it_tells_the_difference_to_the_run_before(site: Site) -> None:
@@ -115,7 +115,7 @@ async def test_it_tells_the_difference_to_the_run_before(site: Site) -> None:
     assert "Different from run" not in await shown(site, ref)
     second, third = text_of(await shown(site, ref, 2)), text_of(await shown(site, ref, 3))
     assert "Different from run 1 The first file is parser/reader.py instead of parser/lexer.py." in second
-    assert "Different from run 2 It says the same." in third
+    assert "Different from run 2 The reports do not differ." in third
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
         "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
         "quality too low, a citation failed",  # a retry
-        "draft 1: 52%, sent back because quality too low, a citation failed; draft 2: 78%",
+        "draft 1: 52%, rejected because quality too low, a citation failed; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
         "18 420 tokens",

@@ -241,7 +241,7 @@ class Answerer:
 
 
 def _spelled_as_names(question: Question) -> tuple[str, ...]:
-    """Return the plain words in the position of a symbol that no ordinary word looks like, because of a capital."""
+    """Return the plain words in the position of a symbol whose capitals no ordinary word has."""
     return tuple(name for name in question.plain if name != name.lower())
 
 

@@ -21,7 +21,7 @@ from nodes.agents.writing.past_issues import READ
 
 State = Literal["to triage", "triaged", "queued", "left alone"]
 _READS = 5
-"""Requests that read, for one issue: the configuration, the issue twice, the newest commit, the labels."""
+"""Read requests for one issue: the configuration, the issue twice, the newest commit, the labels."""
 _A_PAGE = 100
 READS_PER_HOUR = 5_000
 """GitHub's limit for an installation; larger ones may have a higher one."""
@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def reads(self) -> int:
-        """The most requests that read."""
+        """The maximum number of read requests."""
         compared = READ if self.config.earlier_issues else 0
         pages = sum(-(-(issue.comments or 0) // _A_PAGE) for issue in self.fresh)
         return len(self.fresh) * (_READS + compared) + pages
@@ -152,7 +152,7 @@ def _model(plan: Plan) -> str:
         return "model: none, rules judge"
     most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
     if plan.spent is None:
-        return f"model {plan.model}: no earlier run tells what one costs (docs/cost.md has measurements){most}"
+        return f"model {plan.model}: no earlier run shows what one costs (docs/cost.md has measurements){most}"
     calls, tokens, dollars = (round(one * number / plan.spent.runs) for one in plan.spent.totals)
     cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
     basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"

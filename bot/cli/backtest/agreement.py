@@ -70,12 +70,12 @@ class Fitted:
 
 
 def fit(cases: Sequence[Scored], model: str, shipped: Table | None = None) -> Fitted:
-    """Fit a table to a backtest's readings: each value is the share of right ones, drawn towards the shipped value.
+    """Fit a table to a backtest's readings: each value is the fraction of right ones, shrunk to the shipped one.
 
     Args:
         cases: the issues, judged by the model.
         model: its name; other models do not use the table.
-        shipped: what the values are drawn towards; None for the shipped table.
+        shipped: the table towards which the values are shrunk; None for the shipped table.
     """
     before = shipped or load_table()
     readings = tuple(filter(None, map(_reading, cases)))
@@ -112,7 +112,7 @@ def _reading(case: Scored) -> Reading | None:
 
 
 def store(table: Table, file: Path) -> None:
-    """Store a table, for its owner alone.
+    """Store a table in a file that only its owner can read.
 
     Raises:
         UserError: the file cannot be written.

@@ -49,7 +49,7 @@ class BlindRun:
 
     @property
     def confidence(self) -> float:
-        """What decides about a claim of the first file; 0 without suspects, because the number concerns no file."""
+        """The value that decides whether the first file is claimed; 0 without suspects."""
         return self.result.report.claim_strength if self.result.report.suspects else 0.0
 
 

@@ -44,7 +44,7 @@ class FixWithFiles:
 def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0) -> list[Fix]:
     """Return the fixes of a branch's main line, newest first. Each issue appears once, with its first fix.
 
-    Before the later ones of several closing commits, part of the fix was already there (docs/decisions.md). Reverted
+    Before a later one of several closing commits, part of the fix exists already (docs/decisions.md). Reverted
     commits are left out.
 
     Args:

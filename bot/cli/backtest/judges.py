@@ -148,7 +148,7 @@ class ReplayedModel:
                 "--issues and --limit as for the recording, or record it without --replay"
             )
         replayer = Replayer(case)
-        # Nothing is asked, so no rate applies and no server needs a pause.
+        # No model is called, so no rate limit applies and no server needs a pause.
         pace = Pace(60_000_000.0, sleep=_no_pause)
         models = Models(
             self._settings,
@@ -223,14 +223,14 @@ async def _no_pause(_seconds: float) -> None:
 
 
 class _NotedMemory:
-    """Notes what was known about each model when it was first used; without another memory, only that."""
+    """Records what was known about each model at its first use; wraps another memory if there is one."""
 
     def __init__(self, inner: Memory | None, known: dict[str, Abilities | None] | None = None) -> None:
         self._inner = inner
         self.known: dict[str, Abilities | None] = known or {}
 
     def load(self, key: str) -> Abilities | None:
-        """Return what is known, and note it. Only the first time counts: later ones know what the issue taught."""
+        """Return what is known. The first call records it; later calls include what the issue taught."""
         # By name alone: the address may contain credentials, and one backtest has one address.
         name = key.rpartition(" ")[2]
         return self.known.get(name) if self._inner is None else self.known.setdefault(name, self._inner.load(key))

@@ -1,4 +1,4 @@
-"""Compare a model with the rules on the same issues: what it fixed, what it broke, and what chance alone would do."""
+"""Compare a model with the rules on the same issues: what it fixed and broke, and how likely chance alone does that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.cli.backtest.summary import Parameters, left_out, spent
 
 _AMONG = 5
 _SURE = 0.05
-"""The usual limit below which a difference is not called chance."""
+"""The usual significance level; a difference with a smaller probability is not attributed to chance."""
 _LISTED = 40
 """Issues that a list of the table names."""
 
@@ -50,7 +50,7 @@ class Compared:
 def by_chance(only_model: int, only_engine: int) -> float:
     """Return the two-sided probability of the exact sign test (McNemar's test in its exact form).
 
-    Only issues on which the two differ say anything. If the model made no difference, each of them would be as
+    Only issues on which the two differ contain information. If the model made no difference, each of them would be as
     likely to be better as worse with the model, like a toss of a coin.
     """
     count = only_model + only_engine

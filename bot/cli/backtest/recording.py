@@ -103,7 +103,7 @@ class Recording:
         """Read a recording to replay it.
 
         Raises:
-            UserError: the file is none, or is damaged.
+            UserError: the file is not a recording, or is damaged.
         """
         try:
             (settings, cases), whole = _read(path)
@@ -149,7 +149,7 @@ def _read(path: Path) -> tuple[tuple[dict[str, Any], dict[str, RecordedCase]], i
     """Return settings and cases, and the number of bytes up to the last complete issue.
 
     Raises:
-        UserError: the content is none of a recording.
+        UserError: the content is not that of a recording.
     """
     settings: dict[str, Any] = {}
     cases: dict[str, RecordedCase] = {}

@@ -63,7 +63,7 @@ class Scored:
     """The confidence of the model's last reading of the code, as the run used it; None if no model read it."""
 
     opinions: dict[str, float] | None = None
-    """What search and model thought of the first file (``nodes.agreement``); None if no model read the code."""
+    """How search and model rated the first file (``nodes.agreement``); None if no model read the code."""
 
     @property
     def rank(self) -> int:
@@ -72,7 +72,7 @@ class Scored:
 
     @property
     def by_people(self) -> bool:
-        """Whether a person named the files, and no fix did: the issue was triaged at the commit of its report."""
+        """Whether a correction and not a fix names the files; the issue was triaged at the commit of its report."""
         return self.fix == self.base
 
     @property
@@ -147,7 +147,7 @@ def wilson(right: int, cases: int) -> tuple[float, float]:
     share, spread = right / cases, 1.96**2 / cases
     middle = share + spread / 2
     around = 1.96 * math.sqrt(share * (1 - share) / cases + spread / (4 * cases))
-    # At 0 and at 1 the bound is exact, and rounding must not move the share out of its interval.
+    # At 0 and at 1 the bound is exact, and rounding must not move the fraction out of its interval.
     low = 0.0 if right == 0 else (middle - around) / (1 + spread)
     high = 1.0 if right == cases else (middle + around) / (1 + spread)
     return low, high

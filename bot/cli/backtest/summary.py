@@ -33,7 +33,7 @@ class Parameters:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """What is the same in every repetition."""
+        """The figures that are the same in every repetition."""
         named = ("repository", "tip", "texts", "judge", "target", "prices")
         fitted = {} if self.agreement is None else {"agreement": self.agreement.document()}
         return {**{name: getattr(self, name) for name in named}, **fitted}

@@ -62,7 +62,7 @@ def _permissions(held: Mapping[str, str]) -> Check:
 
 
 def _pulls(held: Mapping[str, str]) -> Check:
-    """Say what the optional permission adds; its absence is not a fault."""
+    """State what the optional permission adds; its absence is not a fault."""
     may = _rank(held.get("pull_requests")) > 0
     says = (
         "reports name open pull requests too"

@@ -23,11 +23,11 @@ from nodes.state import Usage
 
 _check = partial(Check, part="model")
 MOST_CALLS = 30
-"""Limit for all questions together, including corrections and the requests that an endpoint refuses."""
+"""Maximum requests for all questions together, including corrections and requests that an endpoint refuses."""
 _CONTEXT = 7_000
 """Words of the largest question; a run's conversation about code takes 8,000 tokens."""
 _RUN_CALLS, _RUN_INPUT, _RUN_OUTPUT = 8, 20_000, 2_500
-"""The requests of a run, and the tokens that they have together (docs/cost.md)."""
+"""The number of requests of a run, and their total tokens (docs/cost.md)."""
 _SYSTEM: Message = ("system", "Answer in the form that is asked for.")
 
 
@@ -122,10 +122,11 @@ class _Doctor:
             yield _check(ok=False, name=f"{name}'s context", says=says)
             return
         window = self._models.get(name).abilities.window
-        says = f"holds {_CONTEXT:,} words, as many as a run's longest request"
+        says = f"accepts {_CONTEXT:,} words, as many as a run's longest request"
         if window is not None:
             says = (
-                f"holds {window:,} tokens, so prompts are cut and reports get worse; give it 16,000 (Ollama: num_ctx)"
+                f"has a window of {window:,} tokens, so prompts are cut and reports get worse; "
+                "give it 16,000 (Ollama: num_ctx)"
             )
         yield _check(ok=window is None, name=f"{name}'s context", says=says, brief="")
         yield self._run(name, short, essay, long)

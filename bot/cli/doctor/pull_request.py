@@ -82,7 +82,7 @@ async def _checked(client: RepositoryClient, text: str | None) -> ProposalResult
     if text is None:
         return ProposalResult((), f"`{PATH}` does not exist in this pull request; the defaults apply.")
     config = read_config(text)
-    # Labels that only the defaults name are no concern of this pull request.
+    # Labels that only the defaults name do not concern this pull request.
     own = config if "allowed" in config.labels.model_fields_set else _without_allowed(config)
     warnings = tuple(
         # Only a warning, because the label may be created after the merge.

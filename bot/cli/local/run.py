@@ -216,7 +216,7 @@ def _pictures(where: Located, settings: Settings, operator: OperatorConfig) -> P
     pictures, issue = PictureFetcher(operator.pictures), where.issue
     if issue is None:
         return pictures
-    # Not before it is needed: the demo installs no client of GitHub.
+    # Imported only when needed, because the demo installs no GitHub client.
     from bot.runs.remote import read_rendered  # noqa: PLC0415  as above
 
     return pictures.reading(lambda: read_rendered(issue, settings))

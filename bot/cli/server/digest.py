@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 def command(*, repository: str, days: int, output: Path | None, language: str, as_json: bool) -> None:
     """Summarize the open issues of a repository: bugs by place, suspect changes, questions, duplicates.
 
-    It is made from the server's store, which a server may use at the same time; GitHub is not asked. With `digest` in
+    It is built from the server's store, which a server may use at the same time; it sends no request to GitHub. With
+    `digest` in
     .github/triage.yml the server posts it each week.
     """
     from bot.report.comment.digest import BY_DELIVERIES, render_digest  # noqa: PLC0415  --help needs neither

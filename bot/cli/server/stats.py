@@ -105,7 +105,7 @@ def _words(known: _Known) -> str:
 
 
 def _feedback(counts: FeedbackCounts) -> str:
-    """Return a line on what people said about reports and did to labels; empty if they did nothing."""
+    """Return a line on people's judgements of reports and their label changes; empty if there are none."""
     parts = (
         (counts.right, "called right"),
         (counts.wrong, "called wrong"),

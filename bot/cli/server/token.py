@@ -44,7 +44,7 @@ def listed(*, as_json: bool) -> None:
 @command.command("revoke")
 @click.argument("token_id", metavar="ID")
 def revoke(*, token_id: str) -> None:
-    """Revoke a token by the id that `triage token list` prints; it ends at once."""
+    """Revoke a token by the id that `triage token list` prints; it stops working at once."""
     if not _with_store(lambda store: store.api_tokens.revoke(token_id)):
         raise UserError(f"no token has the id {token_id}; `triage token list` lists them")
     click.echo(f"token {token_id} is revoked")

@@ -21,7 +21,7 @@ def answer_reply(
     """Return one sentence on the new finding, with a link to the report; empty if the finding did not change.
 
     Args:
-        before: the report that stood before the question; None if there was none.
+        before: the report before the question; None if there was none.
         after: the report that was written with the answer.
         thread: the issue.
         question_id: the question that was answered.

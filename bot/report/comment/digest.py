@@ -66,7 +66,7 @@ class _Page:
         self._language = language
 
     def say(self, text: str) -> str:
-        """Return own words in the language. Other people's text is never passed, so that no title is translated."""
+        """Return the App's own text in the language. Other people's text is never passed, so no title is translated."""
         return translate(text, self._language)
 
     def section(self, title: str, lines: Iterable[str], most: int) -> str:
@@ -125,5 +125,5 @@ class _Page:
 
 
 def _tail(path: str) -> str:
-    """Return the end of a long path, which says more than its beginning."""
+    """Return the end of a long path, which is more specific than its beginning."""
     return path if len(path) <= _PATH else f"…{path[-_PATH:]}"

@@ -252,7 +252,7 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    if worth <= _EVEN:  # claimed because search and model support it, which no measurement turned into a number yet
+    if worth <= _EVEN:  # claimed because search and model agree; no measurement gives this a probability yet
         return f"- The model points to {_file(report)}{inside} ({confidence_word(worth)}, {share})."
     return f"- {probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 

@@ -47,7 +47,7 @@ class StateQuestion(_Part):
 
 
 class CommentState(_Part):
-    """The state of a triage, without anything that the comment itself does not say."""
+    """The state of a triage, limited to what the comment itself shows."""
 
     version: Literal[1] = 1
     status: Literal["waiting", "finished"]
@@ -57,7 +57,7 @@ class CommentState(_Part):
     commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")] = ""
     kind: Text = ""
     statement: Text = ""
-    """What the comment says about the code, as in the report: ``claim``, ``facts``, ``first_place`` and so on."""
+    """What the comment states about the code, as in the report: ``claim``, ``facts``, ``first_place`` and so on."""
     places: Annotated[tuple[StatePlace, ...], Field(max_length=10)] = ()
     questions: Annotated[tuple[StateQuestion, ...], Field(max_length=MAX_QUESTIONS)] = ()
 

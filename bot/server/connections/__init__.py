@@ -1,4 +1,4 @@
-"""Limits on the resources that an unauthenticated caller may hold at the server."""
+"""Limits on the resources that an unauthenticated caller may use on the server."""
 
 from bot.server.connections.bodies import Bodies, NoRoomError
 from bot.server.connections.protocol import limited_protocol

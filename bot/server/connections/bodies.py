@@ -79,9 +79,9 @@ class Body:
 
 
 class Bodies:
-    """All bodies that are held now.
+    """All bodies in memory.
 
-    A usual delivery has some 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
+    A usual delivery has about 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
     """
 
     def __init__(self, most: int = MOST) -> None:

@@ -33,7 +33,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Register the connection."""
         super().connection_made(transport)
-        # A connection without a request counts as a head, so that an idle stranger has the short time limit.
+        # A connection without a request counts as a head, so that the short time limit applies to an idle caller.
         self.phase: Phase = "head"
         self.since = self.loop.time()
         self.stalled_since: float | None = None

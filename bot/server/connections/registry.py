@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
 
 MOST = 512
-"""Connections, whatever the descriptors allow: each may hold some 100 kB."""
+"""Connections, whatever the descriptors allow: each may use about 100 kB."""
 RESERVED = 96
 """Descriptors for the store, the log, the worker's pipes and calls of GitHub."""
 FEWEST = 64
@@ -128,9 +128,9 @@ class Connection(Protocol):
 class Connections:
     """The open connections, within a limit.
 
-    At the limit the address with the most connections loses those that wait longest. A stranger with hundreds of
-    half-open requests thus displaces those, and behind a proxy, where all share one address, the oldest go: a delivery
-    takes milliseconds and is never among them.
+    At the limit the address with the most connections loses those that wait longest. A caller with hundreds of
+    half-open requests thus loses its own connections. Behind a proxy, where all share one address, the oldest are
+    closed: a delivery takes milliseconds and is never among them.
     """
 
     def __init__(self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PATIENCE) -> None:

@@ -13,7 +13,7 @@ Parameters = Sequence[Value] | Mapping[str, Value]
 
 
 class StoreError(RetryableError):
-    """The disk is full, another process holds the file, or the server is away. No write is guaranteed."""
+    """The disk is full, another process has locked the file, or the server is unavailable. No write is guaranteed."""
 
 
 class ClosedError(StoreError):

@@ -396,8 +396,8 @@ _RATINGS = """
 ALTER TABLE outcomes ADD COLUMN rated_at REAL
 """
 
-# Who changed a label, and when; rows of older releases count as old. ``label_judgements`` has what such labels say of
-# reports, ``components`` the words that people taught, ``permissions`` those of people who reacted to reports.
+# Who changed a label, and when; rows of older releases count as old. ``label_judgements`` has the judgements of reports
+# by such labels, ``components`` the words that people taught, ``permissions`` those of people who reacted to reports.
 _LEARNING = """
 ALTER TABLE label_actors ADD COLUMN by_bot INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE label_actors ADD COLUMN at REAL NOT NULL DEFAULT 0;

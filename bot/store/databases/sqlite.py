@@ -23,7 +23,7 @@ _INCREMENTAL = 2
 _SPARE, _AT_ONCE = 1_000, 2_000
 """Free pages that the file retains, and the maximum released in one transaction."""
 _PAGES, _PAGES_OVERDUE = 1_000, 20_000
-"""Pages of the write-ahead log from which a commit moves them into the file: if this process tidies, and if not."""
+"""Pages of the write-ahead log at which a commit moves them into the file: if this process tidies, and if not."""
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class SqliteDatabase:
 
         Args:
             path: path of the file.
-            tidy: checkpoint the write-ahead log into the file now and then. False leaves that to another process, so
+            tidy: checkpoint the write-ahead log into the file periodically. False leaves that to another process, so
                 that no commit has to wait for it, unless the log is far too long.
 
         Raises:
@@ -65,7 +65,7 @@ class SqliteDatabase:
         """Run a transaction: commit all of its changes or none.
 
         Raises:
-            StoreError: the disk is full, another process holds the file, or this one has closed it.
+            StoreError: the disk is full, another process has locked the file, or this one has closed it.
         """
         self._check_open()
         loop = asyncio.get_running_loop()

@@ -34,7 +34,8 @@ def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, n
     if not taught.path:
         db.execute(_FORGET, (repository_key, taught.word))
         return
-    # The lock makes the count and the insertion one step: two commands at once must not both be the last word.
+    # The lock makes the count and the insertion one step: two commands at once must not both store the last allowed
+    # word.
     db.lock([repository_key])
     (others,) = db.execute(_COUNT, (repository_key, taught.word)).fetchone()
     if others < MOST:

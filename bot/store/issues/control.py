@@ -31,7 +31,7 @@ INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO U
 
 
 class Control:
-    """The view of one issue that its commands have."""
+    """The stored state of one issue, as its commands read and change it."""
 
     def __init__(
         self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] | None = None
@@ -120,7 +120,7 @@ def _apply(db: Connection, applied: _AppliedCommand, now: float) -> None:
         rows = [(issue_key, label, added, applied.comment.author, 0, now) for label in labels]
         db.executemany(LABELLED, rows)
     if effects.add_labels or effects.remove_labels:
-        # No delivery follows that counts: its sender is the App.
+        # The delivery that follows does not count, because its sender is the App.
         db.lock([issue_key])
         guid = f"labels:{issue_key}:{applied.comment.id}:{applied.comment.updated_at}"
         insert_job(db, guid, applied.ordinal, JudgeLabels(ref=applied.ref), now)

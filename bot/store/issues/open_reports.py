@@ -45,7 +45,7 @@ class OpenIssues:
         self._key = tenant.repository_key
 
     async def read(self, since: float) -> OpenReports:
-        """Read all of it in one transaction; ``since`` begins the period in which closed issues are counted."""
+        """Read reports and questions in one transaction; closed issues are counted from ``since`` on."""
         return await self._database.read(lambda db: _read(db, self._key, since))
 
 

@@ -64,7 +64,8 @@ class Questions:
         answer_url: str | None = None,
     ) -> None:
         """Answer, withdraw or expire an open question; a settled one stays unchanged."""
-        # ``state = 'open'`` makes the first settlement final: an answer, an edit and the expiry may meet.
+        # ``state = 'open'`` makes the first settlement final: an answer, an edit and the expiry may arrive at the same
+        # time.
         statement = """
             UPDATE questions SET state = ?, answer = ?, answered_by = ?, answer_url = ?
             WHERE issue_key = ? AND question_id = ? AND state = 'open'

@@ -1,4 +1,4 @@
-"""Store what people said and decided: rows of commands, labels, and confirmed or denied duplicates."""
+"""Store people's instructions and decisions: signals of commands, labels, and confirmed or denied duplicates."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read_relations(db: Connection, issue_key: str) -> tuple[Relation, ...]:
 
 
 PACE = 0.5
-"""Minimum seconds between two queries of a run. A signal that its last moments miss starts another run."""
+"""Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 

@@ -13,16 +13,16 @@ from bot.store.jobs.dead import Death
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
-"""Claims of one job, however they ended. Twenty kills in a row must not lose a job, and no job may run forever."""
+"""Maximum claims of one job, however they ended: twenty kills in a row must not lose it, and none may run forever."""
 MAX_WAITED = 5_000
-"""Times that a limit may postpone one job, at no cost of attempts; a few days, since one wait is about a minute."""
+"""Maximum times that a limit may postpone one job without using attempts: a few days of one-minute waits."""
 MAX_LOST = 3
-"""Times that a job may end its worker process while the server keeps running."""
+"""Maximum times that a job may end its worker process while the server keeps running."""
 FEW = 5
 """Attempts without a delay after a restart; later attempts wait longer each time."""
 
 _ROUNDS = 20
-"""Times that a claim is retried while other processes take every job that was found."""
+"""Maximum times that a claim is retried while other processes take every job that was found."""
 
 PATIENCE = 600.0
 """Seconds for which later equal jobs may postpone a job."""
@@ -289,7 +289,7 @@ def check_owned(db: Connection, job: Job) -> None:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
 
-# ``attempt`` is compared besides the owner: a worker that stood still may claim a job again after it was freed, and its
+# ``attempt`` is compared besides the owner: a worker that was frozen may claim a job again after it was freed, and its
 # first attempt must then change nothing.
 def _release(
     db: Connection, job: Job, state: str, when: float, message: str, *, waited: bool = False, death: str = ""

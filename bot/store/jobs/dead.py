@@ -42,7 +42,7 @@ class DeadJobs:
 
 def _revive(db: Connection, now: float) -> list[int]:
     # The due time of a dead job is the time at which it died.
-    # A job of an older release has no reason of death, and no chance: only an operator replays it.
+    # A dead job of an older release has no recorded cause and is not revived: only an operator replays it.
     rows = db.execute(_DEAD).fetchall()
     due = [row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
     revived: list[int] = []

@@ -25,7 +25,7 @@ class RunContext:
 
     origin: Origin
     words: tuple[StoredSignal, ...]
-    """Redirects, corrections and answers by command that the run had, the earliest first."""
+    """Redirects, corrections and answers by command that the run received, the earliest first."""
     before: tuple[int, Result] | None
     """The latest earlier run of the issue that has a report: its number and result."""
     labels: tuple[str, ...]
@@ -38,9 +38,9 @@ class RunContext:
     pairs: tuple[tuple[float, bool], ...]
     """The repository's scored reports: confidence, and whether the first file was right."""
     judged: tuple[tuple[float, bool], ...]
-    """The same of claims that people judged and no fix decided."""
+    """The same for claims that people judged and that no fix has confirmed or refuted."""
     labelled: tuple[tuple[float, bool], ...]
-    """The same of claims that only label changes judged."""
+    """The same for claims that only label changes judged."""
     comment_id: int | None
     """Id of the App's comment on the issue."""
 
@@ -59,7 +59,7 @@ def _context(db: Connection, row: RunRow) -> RunContext:
     sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
     outcome = read_outcome(db, key)
     changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
-    # A run in progress may still read a signal; one that is over read those up to its last.
+    # A run in progress may still read a signal; a finished one has read the signals up to its last one.
     signals = read_signals(db, key, 0)
     return RunContext(
         origin=Origin(*origin),

@@ -107,7 +107,7 @@ class Repositories:
         return read_repository(row) if row else None
 
     async def outcomes(self, key: str) -> list[OutcomeRow]:
-        """Return the outcomes of its reports, the earliest first; those without a time come before."""
+        """Return the outcomes of its reports, the earliest first; those without a time come first."""
         # SQLite sorts NULL first and Postgres last, so the order states the place of NULL.
         statement = """
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes

@@ -123,7 +123,7 @@ class IssueRuns:
         return await self._database.do(lambda db: open_run(db, self._key, now))
 
     async def restore(self, status: Literal["waiting", "finished"], body_hash: str) -> Run:
-        """Store a run that another store knew, without its result and checkpoint; return the newest run if one exists.
+        """Store a run of another store, without its result and checkpoint; return the newest run if one exists.
 
         Args:
             status: its status.

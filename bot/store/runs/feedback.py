@@ -104,7 +104,7 @@ WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM o
 
 
 def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
-    """Count what people said about a repository's reports and did to labels."""
+    """Count people's judgements of a repository's reports and their label changes."""
     # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
     bounds = (f"{repository_key}#", f"{repository_key}$")
     judged, changed = db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), db.execute(_LABELLED, bounds).fetchone()
@@ -127,7 +127,7 @@ ORDER BY feedback.issue_key LIMIT 5000
 
 
 def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
-    """Read the claims of a repository that people judged and no fix decided; the last judgement of an issue counts."""
+    """Read the claims that people judged and no fix has settled; the last judgement of an issue counts."""
     rows = db.execute(_JUDGED, (repository_key,)).fetchall()
     return [(float(confidence), bool(right)) for confidence, right in rows]
 

@@ -88,7 +88,7 @@ class LabelJudgements:
         return await self._database.read(lambda db: _changes(db, self._key, run))
 
     async def keep(self, run: int, found: Sequence[LabelJudgement]) -> None:
-        """Store what labels say about a run's report in place of what they said before."""
+        """Store the labels' judgements of a run's report in place of the earlier ones."""
         await self._database.do(lambda db: _keep(db, self._key, run, found))
 
 

@@ -176,15 +176,15 @@ class RepositoryOutcomes:
         return await self._database.read(lambda db: read_outcomes(db, self._key))
 
     async def judged(self) -> list[tuple[float, bool]]:
-        """Return the confidence of each claim that people judged and no fix decided, and whether they call it right."""
+        """Return the confidence of each claim that people judged and no fix has settled, and whether it is right."""
         return await self._database.read(lambda db: read_judged(db, self._key))
 
     async def labelled(self) -> list[tuple[float, bool]]:
-        """Return the same of claims that only label changes by people judged."""
+        """Return the same for claims that only label changes by people judged."""
         return await self._database.read(lambda db: read_labelled(db, self._key))
 
     async def feedback_counts(self) -> FeedbackCounts:
-        """Count what people said about its reports and did to labels."""
+        """Count people's judgements of its reports and their label changes."""
         return await self._database.read(lambda db: read_feedback_counts(db, self._key))
 
     async def corrections(self) -> list[Correction]:
@@ -192,7 +192,7 @@ class RepositoryOutcomes:
         return await self._database.read(lambda db: read_corrections(db, self._key))
 
     async def texts(self) -> list[tuple[int, str, str]]:
-        """Return number, title and body of issues as their last report read them, if they are stored still."""
+        """Return number, title and body of issues as their last report read them, if they are still stored."""
         rows = await self._database.read(lambda db: db.execute(_TEXTS, (self._key,)).fetchall())
         return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
 
@@ -244,7 +244,7 @@ class Outcomes:
 
 
 def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Reported) -> None:
-    """Store what a report said, within a transaction; it replaces an earlier report's row."""
+    """Store what a report named, within a transaction; it replaces an earlier report's row."""
     statement = """
         INSERT INTO outcomes (issue_key, repository_key, run_no, sha, claimed, confidence, named)
         VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -156,7 +156,7 @@ class StoredPace:
         if free - now <= SHORTEST_TO_REFUSE:
             self._write(db, max(next_at, now) + self._apart, promised)
             return Slot(free - now, granted=True)
-        # Refused callers get times one interval apart, since of those with one time all but one would be refused again.
+        # Refused callers get retry times one interval apart: at a common time, all but one would be refused again.
         mine = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
         self._write(db, next_at, mine)
         return Slot(mine - now, granted=False)

@@ -28,9 +28,9 @@ from bot.worker.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 NICE = 10
 """Niceness of the worker, so that the process that answers GitHub has priority."""
 THREADS, THREADS_OF_A_JOB = 8, 8
-"""Threads of the process, and additional threads for each concurrent job. Python's default is six on two cores: jobs
-that wait for the index of
-one large repository would block every other repository.
+"""Threads of the process, and additional threads for each concurrent job.
+
+Python's default is six on two cores: jobs that wait for the index of one large repository would block all others.
 """
 
 logger = logging.getLogger(__name__)

@@ -91,7 +91,7 @@ class Accounts:
         return key
 
     def sealed(self, key: str) -> dict[str, str]:
-        """Return what a cookie needs besides the id, for another server to continue the login; encrypted."""
+        """Return the encrypted part of a cookie, with which another server can continue the login."""
         account = self._known.get(key)
         if self._cipher is None or account is None:
             return {}
@@ -157,7 +157,7 @@ class Accounts:
             name, number, token = json.loads(self._cipher.decrypt(sealed))
         except InvalidToken:
             return None
-        # GitHub is asked before anything is shown, as after a minute.
+        # The permissions are read from GitHub before anything is shown, as after a minute.
         account = _Account(Viewer(name, frozenset(), id=number), token, self._clock(), -math.inf)
         self._known[key] = account
         self._make_room(name)

@@ -175,7 +175,7 @@ def _fact(fact: Fact, links: Links, here: str = "") -> Linked:
 
 
 def _others(report: TriageReport, links: Links, shown: Collection[str]) -> tuple[Linked, ...]:
-    """Return the facts that no shown place has."""
+    """Return the facts that belong to no shown place."""
     known = {at for one in report.suspects if one.path in shown for at in one.facts}
     others = (fact for at, fact in enumerate(report.facts) if at not in known and fact.says != report.verdict)
     return tuple(_fact(fact, links) for fact in others)[:_FACTS]

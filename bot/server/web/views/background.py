@@ -38,7 +38,7 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Words of a person that the run had."""
+    """A person's text that the run received."""
 
     who: str
     did: str
@@ -80,7 +80,7 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
     """Build the background.
 
     Args:
-        context: what the store has about the run.
+        context: the stored data about the run.
         report: the run's report, if there is one.
         links: builds links to its repository.
         issue: the issue's URL.

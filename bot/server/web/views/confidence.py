@@ -1,4 +1,4 @@
-"""The confidence of each draft of a report, and the drafts that the quality gate sent back."""
+"""The confidence of each draft of a report, and the drafts that the quality gate rejected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 440, 210, 48, 28, 172
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A draft that was sent back, with the reason."""
+    """A rejected draft, with the reason."""
 
     round: int
     confidence: str
@@ -24,7 +24,7 @@ class Retry:
 
 
 def retries(metrics: Metrics) -> tuple[Retry, ...]:
-    """Return each draft that was sent back."""
+    """Return each rejected draft."""
     return tuple(
         Retry(one.iteration, percent(one.confidence), ", ".join(retry_reasons(one))) for one in metrics.retry_reasons
     )
@@ -71,5 +71,5 @@ def _axes() -> list[str]:
 def _alternative(history: Sequence[float], reasons: Sequence[RetryReason]) -> str:
     drafts = [f"draft {number}: {value:.0%}" for number, value in enumerate(history, 1)]
     for at, reason in enumerate(reasons[: len(drafts)]):
-        drafts[at] += f", sent back because {', '.join(retry_reasons(reason))}"
+        drafts[at] += f", rejected because {', '.join(retry_reasons(reason))}"
     return "; ".join(drafts)

@@ -150,7 +150,7 @@ class RequestedFilter:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of issues above the list, which leads to them."""
+    """A number of issues, shown above the list with a link to them."""
 
     name: str
     issues: int

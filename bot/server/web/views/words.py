@@ -81,7 +81,7 @@ _TAGS = {
 }
 LONGEST = 40_000
 """Characters shown; a comment has at most 65,536, and few have a tenth of that."""
-CUT = "\n\n*The text is shortened; GitHub has all of it.*\n"
+CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
 
 
 def as_html(markdown: str) -> Markup:

@@ -28,7 +28,7 @@ CONNECTIONS = 4
 CLOCK_KEPT = 1.0
 """Seconds for which the last reading of the server's clock is used."""
 PATIENCE = 8.0
-"""Seconds to wait for a server that is away or for conflicting transactions. GitHub waits ten for a response."""
+"""Seconds to wait for an unavailable server or for conflicting transactions. GitHub waits ten for a response."""
 _FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
 # TCP alone notices after hours that a server vanished without closing its connections; with these values it takes some
 # ten seconds.
@@ -78,7 +78,8 @@ class PostgresDatabase:
         """Run a serializable transaction: commit all of its changes or none.
 
         Raises:
-            StoreError: the server is away or full. If the response to COMMIT was lost, the commit may have succeeded.
+            StoreError: the server is unavailable or full. If the response to COMMIT was lost, the commit may have
+            succeeded.
         """
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._with_retries, _commit, work)

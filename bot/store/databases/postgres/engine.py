@@ -25,7 +25,7 @@ Away = Callable[[Exception], Awaitable[None]]
 
 
 class RetryingConnector(PsycopgConnector):
-    """Retries while the server is away, so that no heartbeat ends and workers keep their registration."""
+    """Retries while the server is unavailable, so that no heartbeat ends and workers keep their registration."""
 
     def __init__(self, *, away: Away, **settings: Any) -> None:
         super().__init__(**settings)

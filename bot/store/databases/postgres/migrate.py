@@ -102,5 +102,5 @@ def _wait(connection: Connection) -> None:
 def _one(connection: Connection, statement: str) -> tuple[Any, ...]:
     row = connection.execute(statement.encode()).fetchone()
     if row is None:
-        raise RuntimeError("a statement that always answers did not")
+        raise RuntimeError("a statement that always returns a row returned none")
     return row

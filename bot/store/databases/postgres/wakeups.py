@@ -23,8 +23,8 @@ EARLY = 0.25
 """Seconds by which a job may start early, since two readings of one clock may differ."""
 
 # Only a due wake-up has a lock: procrastinate does not run a later wake-up before an earlier one of the same lock,
-# however late the earlier one is due. Jobs with an attempt go first, or what a dead worker left would wait behind all
-# newer jobs.
+# however late the earlier one is due. Jobs with an attempt go first; otherwise the jobs of a dead worker would wait
+# behind all newer jobs.
 _OURS = f"""
 CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
 RETURNS void LANGUAGE plpgsql AS $$
