@@ -89,7 +89,7 @@ def test_an_empty_file_asks_nobody(text: str) -> None:
         pytest.param("tools:\n  a: {url: 'ftp://x'}\n", 2, "http or https address", id="scheme"),
         pytest.param("tools:\n  a: {url: 'https://me:pw@x'}\n", 2, "without a user or password", id="userinfo"),
         pytest.param("tools:\n  critic: {command: [x]}\n", 2, "is reserved", id="taken-name"),
-        pytest.param("tools:\n  A-b: {command: [x]}\n", 2, "must begin with a small letter", id="odd-name"),
+        pytest.param("tools:\n  A-b: {command: [x]}\n", 2, "must begin with a lowercase letter", id="odd-name"),
         pytest.param("tools:\n  a: {command: x y}\n", 2, "`tools.a.command` must be a list", id="command-is-a-list"),
         pytest.param("tools:\n  a: {command: []}\n", 2, "`tools.a.command` must not be empty", id="empty-command"),
         pytest.param("tools:\n  a: {command: [x], headers: {A: b}}\n", 2, "headers are for a url", id="headers"),
