@@ -119,8 +119,10 @@ class RepositoryConfig(Section):
     mode: Mode = "comment"
     """``dry-run`` writes nothing, ``label`` sets labels, ``comment`` also comments and reacts."""
     comment_on: Annotated[tuple[Kind, ...], Field(max_length=6)] = ("bug",)
-    """Kinds of issues that get a comment: ``bug``, ``feature``, ``question``, ``docs``. Kinds other than bugs get one
-    only if a verified code location answers them. Security problems, leaked secrets and commands always get a reply."""
+    """Kinds of issues that get a comment: ``bug``, ``feature``, ``question``, ``docs``. There is no comment if the
+    report has nothing to state: no checked place, change or related issue, and no missing information. The report on a
+    feature request names the place where its change probably belongs, if facts support one. Security problems, leaked
+    secrets and commands always get a reply."""
     answer_questions: bool = False
     """``true`` comments on an issue of the kind ``question`` if a checked line of the documentation or the code answers
     what it asks: where a name is defined or called, how an option is set, what is documented about it, when a file or
