@@ -1,8 +1,8 @@
 """The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
 
-The search's probability is calibrated for its own first file, and a model's number for nothing. What tells more is
-whether both prefer the same file, whether the model does so again when the list is reversed, and whether the search
-itself puts the model's file among its first or a program checked a strong fact on it.
+The search's probability is calibrated for its own first file; a model's number is not calibrated. Three observations
+are more reliable: whether both prefer the same file, whether the model prefers it again when the list is reversed, and
+whether the search ranks it among its first files or a strong fact about it was verified.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Relation = Literal["agree_in_both_orders", "disagree_near", "disagree_far"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MODEL_FROM = (0.0, 0.5, 0.8)
 NEAR = 3
-"""Files at the top of the search's order, of which a model that disagrees may be believed."""
+"""Number of the search's first files; a model that disagrees with the search is believed only about these."""
 _LARGEST = 64_000
-"""Bytes of a table; a larger file is not read."""
+"""Maximum bytes of a table; a larger file is not read."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Opinions:
     same_in_both_orders: bool | None
     """Whether the model preferred one file in both orders of the list; None if it saw one order."""
     near: bool
-    """Whether the search has the model's file among its first, or a program checked a strong fact on it."""
+    """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
 
     @property
     def relation(self) -> Relation | None:
@@ -58,7 +58,7 @@ class Table:
     search_from: tuple[float, ...]
     """The lowest probability of the search of each column."""
     rows: Mapping[Relation, tuple[tuple[float, ...], ...]]
-    """For each relation one row for each of MODEL_FROM."""
+    """By relation: one row for each value of MODEL_FROM."""
     model: str = ""
     """The model whose runs were counted; empty for the shipped table."""
     cases: int = 0
@@ -85,11 +85,12 @@ def support_of(opinions: Opinions, table: Table | None = None) -> float:
     """Return how far the opinions support the model's first file; a report may claim it from a minimum on.
 
     The model's number alone never raises it: only agreement with the search in both orders can lift it above the
-    search's, and only a preference that both orders and the search's own order support is believed against the search.
+    search's, and a preference that contradicts the search counts only if both orders of the list and the search's own
+    order support it.
     """
     lower, relation = min(opinions.search, opinions.model), opinions.relation
     if relation is None:
-        # The remaining probability is all that is known of another file.
+        # Another file can have at most the remaining probability.
         return round(lower if opinions.agree else min(lower, 1 - opinions.search), 4)
     entry = (table or load_table()).entry(relation, opinions.search, opinions.model)
     return round(max(lower, entry) if opinions.agree else min(opinions.model, entry), 4)
@@ -98,7 +99,8 @@ def support_of(opinions: Opinions, table: Table | None = None) -> float:
 def confidence_of(opinions: Opinions, table: Table | None = None) -> float:
     """Return the confidence that is shown: what was measured, and at most the search's own until runs are counted.
 
-    A model that is consistent and wrong looks like one that knows, so the shipped table raises no number.
+    A model that is consistently wrong cannot be distinguished from one that is right, so the shipped table raises no
+    number.
     """
     support = support_of(opinions, table)
     measured = table is not None and table.cases > 0 and opinions.relation is not None
@@ -115,7 +117,7 @@ def read_table(document: Any) -> Table:
     """Read a table.
 
     Raises:
-        ValueError: it is not a table, or is one of another release.
+        ValueError: the text is not a table, or another release wrote it.
     """
     try:
         columns = tuple(map(float, document["search_from"]))

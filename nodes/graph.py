@@ -64,7 +64,7 @@ def _compiled() -> Graph:
     # The error handlers turn a failure into a finding, so nodes only catch exceptions that they can name.
     for name, node in nodes.items():
         graph.add_node(name, node, error_handler=_specialist_failed)
-    # A handler of its own: a run without the writer's finding would have no report.
+    # The writer has a separate handler, because a run without its finding would have no report.
     graph.add_node("writer", writer, error_handler=_writer_failed)
     # A deferred node runs once, after all parallel branches.
     graph.add_node("join", join, defer=True)

@@ -169,7 +169,7 @@ def is_rejected(state: BugTriageState) -> bool:
 
 
 def may_learn_more(state: BugTriageState) -> bool:
-    """Return whether another search, or a source outside the repository, may still bring something new."""
+    """Return whether another search, or a source outside the repository, may still find something new."""
     return may_search(state) or any(may_be_asked(state, name) for name in ("web_search", *state.tools))
 
 
@@ -183,8 +183,8 @@ def worthwhile_nodes(state: BugTriageState) -> tuple[NodeName, ...]:
     """Return the next nodes that the guards allow and that can change the report; never empty.
 
     They follow from the supervisor's own instructions (PRD section 3), which a model may overlook: the code is searched
-    before a question is asked or a report is written, after an approval the report is written, after a rejection what
-    the critic misses is looked for, and a step that was taken is not repeated without new input.
+    before a question is asked or a report is written, after an approval the report is written, after a rejection the
+    code is searched for what the critic misses, and a step that was taken is not repeated without new input.
     """
     allowed = allowed_nodes(state)
     return tuple(node for node in allowed if _is_worthwhile(state, node)) or allowed

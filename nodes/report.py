@@ -161,7 +161,7 @@ class Evaluation(Part):
 
 
 DISAGREE = "The search and the model disagree"
-"""The beginning of a doubt that names both first files."""
+"""The first words of the doubt that names the first file of the search and that of the model."""
 
 
 _DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
@@ -178,7 +178,7 @@ class TriageReport(Part):
     severity: Severity = "unknown"
     severity_reason: Line = ""
     reproduction: Line = Field(default="", exclude_if=lambda value: not value)
-    """What the example of the issue lacks, by reading it; not serialised if the issue has no example in Python."""
+    """What the issue's Python example lacks, found without running it; not serialised if there is no such example."""
     affected_versions: tuple[Line, ...] = ()
     """Versions that the issue names, each with the product it belongs to, as written in the issue."""
     platforms: tuple[Line, ...] = ()
@@ -230,8 +230,8 @@ class TriageReport(Part):
     written_by: str = "rules"
     """The brain that wrote the report: a model's name or ``rules``."""
     doubts: tuple[Line, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """What speaks against the first place: the search prefers another file, or the critic misses something. Not
-    serialised if there is nothing.
+    """Objections to the first place: the search prefers another file, or the critic misses something. Not serialised if
+    there are none.
     """
     notes: tuple[Line, ...] = ()
     """Fallbacks during the run, each with its reason."""
@@ -259,7 +259,7 @@ class TriageReport(Part):
 
     @property
     def claim_strength(self) -> float:
-        """The number that a claim is compared by."""
+        """The number that is compared with the minimum for a claim."""
         return self.confidence if self.support is None else self.support
 
     @property

@@ -69,7 +69,7 @@ class Read:
     search_prefers: str = ""
     """The first file of the search, if the brain prefers another one."""
     opinions: Opinions | None = None
-    """What the support follows from."""
+    """The opinions from which the support is computed."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -157,7 +157,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
 
 
 def _near(ranking: Ranking, survey: Survey) -> frozenset[str]:
-    """Return the files of which a model that disagrees with the search may be believed."""
+    """Return the files about which a model that disagrees with the search is believed."""
     strong = {fact.path for fact in survey.facts if fact.strong and not fact.refuses} & set(survey.paths)
     return frozenset((*(hit.path for hit in ranking.files[:NEAR]), *map(str, strong)))
 
@@ -184,7 +184,7 @@ async def _pointed(state: BugTriageState, context: Context) -> tuple[Evidence, .
 def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
     """Cap the confidence of a repeated search that no new answer or redirect supports.
 
-    A search widened by nothing but the critic's gaps finds what those gaps name, which does not support the result.
+    A search that only the critic's gaps widened finds what those gaps name, which does not support the result.
     """
     before, now = state.marks.after_search, progress(state)
     if before is None or (before.answers, before.redirects) != (now.answers, now.redirects):
@@ -221,7 +221,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:
-    """Return the first file of the search, unless the model ranks it, or what a maintainer pointed at, first."""
+    """Return the search's first file; empty if the model ranks first that file or a place that a maintainer named."""
     files = gathered.ranking.files
     if not reading.suspects or not files:
         return ""
@@ -231,7 +231,7 @@ def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], ga
 
 
 def _is_read(state: BugTriageState, context: Context) -> bool:
-    """Return whether a model read the code already and no person said anything since: it would see the same again."""
+    """Return whether a model read the code and no answer or redirect arrived since; it would see the same code."""
     before, now = state.marks.after_search, progress(state)
     if before is None or not is_model_asked(context, state):
         return False
@@ -295,7 +295,7 @@ def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
 
 
 def _opinions(read: Read) -> dict[str, float]:
-    """Return what a table of agreement is fitted to, as numbers."""
+    """Return the measured values that a table of agreement is fitted to."""
     opinions = read.opinions
     if opinions is None or read.support is None:
         return {}

@@ -21,7 +21,7 @@ from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
 
 _FUNCTIONS, _BODY = 2, 450
-"""Functions that a model sees whole, and most tokens of each."""
+"""Number of functions that a model receives whole, and maximum tokens of each."""
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -109,7 +109,7 @@ async def _span(evidence: Evidence, context: Context) -> tuple[int, int] | None:
 
 
 async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
-    """Return a model's audit without what it says of code that does not exist; its gaps may be published."""
+    """Return a model's audit without statements about code that does not exist, because its gaps may be published."""
     evidence = [f"{item.evidence.quote} {item.evidence.locator.path or ''}\n" for item in case.evidence]
     paths = [item.evidence.locator.path for item in case.evidence if item.evidence.locator.path]
     prose = ProseCheck(context.code, (case.title, case.body, *evidence), paths)
@@ -121,7 +121,7 @@ async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:
 
 
 async def _existing(place: str, case: Case, context: Context) -> str:
-    """Return the place as a path or name of this commit; empty if it has none such."""
+    """Return the place as a path or name of this commit; empty if the commit has neither."""
     name = place.strip(" `'\"[]().")
     known = {item.id: item.evidence for item in case.evidence if item.evidence.kind == "code"}
     if name.upper() in known:

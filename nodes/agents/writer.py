@@ -86,7 +86,7 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     others = PastIssueTitles(context.past) if context.past is not None else None
     issue = f"{case.title}\n{case.body}"
     checked = await check(judged.value, evidence, context.code, issue, others)
-    if judged.judged_by == "rules":  # the program wrote their prose
+    if judged.judged_by == "rules":  # the program wrote the prose of drafts by rules
         return checked
     standing = [evidence[name] for name in checked.standing]
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
@@ -103,7 +103,7 @@ def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> floa
     if not _needs_search(case, judged):
         return own
     if judged.judged_by != "rules" and _moved(case, checked):
-        # Nobody but the writer prefers this file, so only what remains of the probability is left for it.
+        # Only the writer prefers this file, so its confidence is at most the remaining probability.
         return min(own, searched, round(1 - searched, 4))
     return min(own, searched)
 
@@ -117,14 +117,14 @@ def _raw_support(case: Case, judged: Judged[Draft], checked: Checked) -> float |
 
 
 def _moved(case: Case, checked: Checked) -> bool:
-    """Return whether the draft puts another file first than the model that read the code."""
+    """Return whether the draft's first file differs from the first file of the model that read the code."""
     first = next(iter(checked.draft.suspects), None)
     path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
     return bool(path) and _read_first(case.state) not in ("", path)
 
 
 def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
-    """Return a model's draft with the file first that it preferred when it read the code.
+    """Return a model's draft that begins with the file which the model preferred when it read the code.
 
     The confidence is about that file. A writer that answers an objection may move another place up.
     """
@@ -142,17 +142,17 @@ def _read_first(state: BugTriageState) -> str:
 
 
 async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]:
-    """Return the kind's label, and those that a model proposes besides if the repository has them."""
+    """Return the kind's label, and the further labels that a model proposes and the repository has."""
     own = kind_labels(case, draft.kind)
     proposed = [label for label in draft.labels if label.casefold() not in own]
-    if context.labels is None or not proposed:  # the labels cost a request
+    if context.labels is None or not proposed:  # reading the repository's labels costs a request
         return own
     known = {name.casefold(): name for name in await context.labels()}
     return tuple(dict.fromkeys((*own, *(known[one.casefold()] for one in proposed if one.casefold() in known))))
 
 
 def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:
-    """Return what the supervisor reads of a model's draft that is written again."""
+    """Return the finding about a model's rejected draft, for the supervisor."""
     if judged.judged_by == "rules":
         return ()
     dropped = "; ".join(report.citation_audit.dropped)

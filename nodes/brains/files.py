@@ -1,6 +1,6 @@
-"""The file stage: a model chooses five files of a list; if in doubt it is asked again, with the list reversed.
+"""The file stage: a model chooses five files of a list; if in doubt, it is asked again with the list reversed.
 
-If it takes none, the second list is that of the next files.
+If it chooses none, the second list contains the search's next files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHOWN = 16
 LIST, LIST_AGAIN = 1_500, 950
 """Maximum tokens of the list, and of the reversed list."""
 SURE, UNSURE = 0.65, 0.5
-"""A model that agrees with a search of the first probability, with at least the second, is not asked again."""
+"""Minimum probabilities of a search and of a model that agree: above both, the model is not asked again."""
 _SIBLINGS = 80
 _FIRST = 4
 """Number of files that are shown with more of their code."""
@@ -101,7 +101,7 @@ async def choose_files(case: Case, looks: LookupPort, ask: Asks) -> Choice:
 
 
 def merged(one: Sequence[FileCard], other: Sequence[FileCard], order: Sequence[FileCard]) -> tuple[FileCard, ...]:
-    """Merge two orders by the sum of the ranks; a file that one lacks ranks after its last, ties follow ``order``."""
+    """Merge two orders by the sum of the ranks; a file that one lacks ranks after that one's last file."""
     ranks = [{card.path: rank for rank, card in enumerate(cards)} for cards in (one, other)]
     known = {card.path: card for card in (*order, *one, *other)}
     place = {path: number for number, path in enumerate(known)}
@@ -146,7 +146,7 @@ def file_schema(ids: tuple[str, ...]) -> type[FileStep]:
 
 
 def build_file_list(case: Case, shown: Sequence[FileCard], *, again: bool, analysis: str) -> tuple[Message, Message]:
-    """Return the messages of the file stage: the issue, what was said since, the files, and the title again."""
+    """Return the messages of the file stage: the issue, later messages, the files, and the title again."""
     rank = {card.path: number for number, card in enumerate(case.files)}
     rank |= {card.path: number for number, card in enumerate(card for card in shown if card.path not in rank)}
     sections = (
@@ -168,7 +168,7 @@ def _reading(case: Case) -> str:
 
 
 def _listed(shown: Sequence[FileCard], tokens: int, rank: Mapping[str, int]) -> str:
-    """Format the files in as much detail as fits, more for the first of the search; drop the last ones if none fits."""
+    """Format the files in as much detail as fits, more for the search's first ones; if no level fits, drop the last."""
     cards, lines = list(shown), ""
     for best, rest in _DETAILS:
         lines = _lines(cards, best, rest, rank)

@@ -120,7 +120,7 @@ class Reader:
         opening = opening or build_opening(self._case, candidates)
         self._shown = {item.id: item for item in opening.shown}
         self._messages = build_conversation(self._case, "codebase_search", opening.text)
-        # Where model and search agree and are sure, a look would change nothing that is worth a request.
+        # If model and search agree and are sure, a lookup is not worth a request.
         step = await self._try_lookups(lookups) if lookups and not (choice and choice.sure) else None
         if step is None:
             step = await self._rank(choice) if self._shown else NOTHING

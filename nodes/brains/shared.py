@@ -17,7 +17,7 @@ from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
 ISSUE, FACTS, PICTURES = 430, 80, 200
-"""Most tokens of the issue, of the facts of an issue that is shortened, and of the words in its pictures."""
+"""Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
 TITLE = 300
 _FRAMES, _EACH = 5, 10
 Message = tuple[Literal["system", "human", "ai"], str]

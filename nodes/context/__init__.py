@@ -81,7 +81,7 @@ class CodePort(Protocol):
         """Return the first files for a query, the checked facts about them, and the probability of the first file."""
 
     async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return files in few words, in the order given; a path that no file has, or that several have, is left out."""
+        """Return sketches of files, in the order given; a path that no file or more than one file has is left out."""
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         """Return verbatim lines (1-based, inclusive), or None if they do not exist."""
@@ -277,7 +277,7 @@ class Context:
     labels: LabelReader | None = None
     """Reads the repository's labels, of which a model may propose any; None if the repository is not on GitHub."""
     origin: IssueOrigin | None = None
-    """None if the issue has no number, as a text from a file."""
+    """None if the issue has no number, such as a text from a file."""
     pulls: PullReader | None = None
     """None if pull requests are not read."""
     agreement: Table | None = None

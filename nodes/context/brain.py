@@ -63,10 +63,10 @@ class LookupPort(Protocol):
         """Answer or refuse a lookup; both count against the limit."""
 
     async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
+        """Return sketches of the files that paths and names of definitions identify; unknown ones are left out."""
 
     async def next_files(self, listed: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return as many files again, those that the search ranks after the listed ones; fewer if it has no more."""
+        """Return sketches of as many further files as were listed, in search order; fewer if the search has no more."""
 
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
@@ -77,7 +77,7 @@ class LookupPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileCard:
-    """A file that a model may choose, in few words."""
+    """A sketch of a file that a model may choose."""
 
     sketch: FileSketch
     facts: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ class IssueOrigin:
     opened: int
     """Seconds since 1970."""
     reopened: bool = False
-    """Whether a person opened it again, so that a commit which says that it fixes it did not suffice."""
+    """Whether a person reopened the issue; then a commit whose message says that it fixes the issue did not suffice."""
 
     @classmethod
     def of(cls, number: int, project: str, created_at: str, *, reopened: bool) -> IssueOrigin | None:

@@ -33,9 +33,9 @@ class PicturesRead:
 
 
 async def read_pictures(case: Case, context: Context, answer: str | None = None) -> PicturesRead:
-    """Fetch and read the pictures, unless this run has done so, or may not.
+    """Fetch and read the pictures, unless this run has done so or is not allowed to.
 
-    A picture that is refused and a model that fails cost nothing but their trace: the run continues without them.
+    If a picture is refused or the model fails, the trace records it and the run continues without the words.
 
     Args:
         case: the run.

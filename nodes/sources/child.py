@@ -1,4 +1,4 @@
-"""Run an MCP server as a child process: its standard streams are the transport, metered, and it is always killed."""
+"""Run an MCP server as a child process: its standard streams are the metered transport; it is always killed."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _LISTED, _PAGES = 200, 10
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The address and the call of a tool. Every value is the operator's."""
+    """The address and the call of a tool. The operator sets every value."""
 
     name: str
     kind: EvidenceKind = "document"

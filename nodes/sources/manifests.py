@@ -60,7 +60,7 @@ def find_in(name: str, text: str, package: Package) -> Dependency | None:
     try:
         fits = [one for one in reader(text) if one.ecosystem == package.ecosystem and _is_it(one, package)]
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
-        # A manifest is foreign text and may have any structure.
+        # A manifest is untrusted and may have any structure.
         return None
     # A JVM package may match several groups, and the longest is the most specific; elsewhere only one matches.
     return max(fits, key=lambda one: len(one.name), default=None)

@@ -77,7 +77,7 @@ def results_of(answer: mcp_types.CallToolResult) -> list[Result]:
     """
     texts = [content.text for content in answer.content if content.type == "text"]
     if answer.is_error:
-        raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it does not say why'}")
+        raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it gives no reason'}")
     if answer.structured_content:
         return results_in(answer.structured_content)
     links = [

@@ -80,7 +80,7 @@ async def fetch_json(
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
     except ResponseTooLargeError as error:
-        raise SourceError(f"it said {error}") from error
+        raise SourceError(f"it sent {error}") from error
     except (ValueError, RecursionError) as error:
         raise SourceError("its response is not JSON") from error
 

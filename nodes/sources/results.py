@@ -60,7 +60,7 @@ def clean(text: str) -> str:
 
 
 def results_in(value: Any, depth: int = 0) -> list[Result]:
-    """Return the results in a decoded answer, for many names of its parts; any other value is a single result."""
+    """Return the results in a decoded answer, under any usual name of its list; any other value is a single result."""
     if depth > _DEEPEST:
         return []
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The web search: queries all providers in parallel and joins their results; a failure only costs its own."""
+"""The web search: queries all providers in parallel and joins their results; one that fails adds none."""
 
 from __future__ import annotations
 

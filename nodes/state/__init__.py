@@ -22,7 +22,7 @@ MAX_ITERATIONS = 8
 MAX_RETRIES = 2
 MAX_QUESTIONS = 2
 CORRECTION = "The last report was wrong: "
-"""The prefix of an instruction that says what is wrong, as opposed to where to search."""
+"""The prefix of an instruction that states what is wrong instead of where to search."""
 MAX_REDIRECTS = 3
 ROUNDS_PER_ANSWER = 2
 ROUNDS_PER_REDIRECT = 3
@@ -33,7 +33,7 @@ NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "h
 Specialist = Literal["codebase_search", "web_search"]
 """Nodes that may be a next node and run in parallel. Configured tools only run in parallel with one of these."""
 MAX_BESIDE = 3
-"""Specialists in parallel with the next node. Findings must not be shortened before their evidence is numbered."""
+"""Maximum specialists beside the next node; with more, findings would be cut before their evidence is numbered."""
 ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 

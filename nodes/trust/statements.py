@@ -10,7 +10,7 @@ from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
 
 TOO_ALIKE = 0.7
-"""The share of a sentence's word sequences found in the issue from which the sentence counts as a repetition."""
+"""Minimum share of a sentence's word sequences that occur in the issue for the sentence to count as a repetition."""
 _SEQUENCE = 4  # words in a row; any two texts about one subject share shorter sequences
 _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")

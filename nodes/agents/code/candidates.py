@@ -65,7 +65,8 @@ def find_candidates(
         retry: whether a draft was rejected; then the search is wider.
         pointed: places that a maintainer named.
         facts: lines of facts.
-        chooses: whether a model chooses files whose places it reads; then it sees the strong places alone beside them.
+        chooses: whether a model chooses files and reads their places; then it receives only the strong places in
+        addition.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]

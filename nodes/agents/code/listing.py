@@ -46,7 +46,7 @@ async def list_files(
 
 
 def remembered(state: BugTriageState, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the marks of all files that a model was shown, now with these."""
+    """Return the marks of all files that a model was shown, including these."""
     return tuple(dict.fromkeys((*state.files_listed, *map(mark, paths))))[:_REMEMBERED]
 
 

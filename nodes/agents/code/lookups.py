@@ -21,7 +21,7 @@ _HEADING = 12
 
 
 def fitted(passage: Passage, tokens: int) -> Passage:
-    """Shorten a passage to the leading whole lines that fit. A first line that is too long is left for the caller."""
+    """Shorten a passage to the leading whole lines that fit. The first line stays, so the caller checks the size."""
     lines = passage.quote.split("\n")
     while len(lines) > 1 and (
         size_of(passage) > tokens or len(passage.quote) > MAX_QUOTE or not passage.quote.split("\n")[-1].strip()
@@ -47,7 +47,7 @@ _ASKED, _LINE = 70, 120
 _NAMES, _FILES_OF_A_NAME = 4, 2
 _FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
 _UNRANKED = 0.3
-"""The score of a place that no ranking of the whole commit put among its first."""
+"""The score of a place that is not among the first places of any search of the commit."""
 
 
 class Refused(Exception):  # noqa: N818  an answer like any other, in few words
@@ -119,7 +119,7 @@ class CodeLookups:
         return result
 
     async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return the files that paths and names of definitions stand for, in few words; unknown ones are left out."""
+        """Return sketches of the files that paths and names of definitions identify; unknown ones are left out."""
         paths: list[str] = []
         for name in (name.strip(" `'\"") for name in names[:_NAMES]):
             if _FILE_NAME.search(name):
@@ -129,7 +129,7 @@ class CodeLookups:
         return await self._code.sketches(self._query, tuple(dict.fromkeys(paths))) if paths else ()
 
     async def next_files(self, listed: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return as many files again, those that the search ranks after the listed ones; fewer if it has no more."""
+        """Return sketches of as many further files as were listed, in search order; fewer if the search has no more."""
         ranking = await self._code.find(replace(self._query, limit=2 * len(listed)))
         paths = [hit.path for hit in ranking.files if hit.path not in set(listed)][: len(listed)]
         self.listed = tuple(paths)

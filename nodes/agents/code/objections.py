@@ -16,7 +16,7 @@ from nodes.state import BugTriageState
 _OF_BETTER_PLACE, _OF_THE_REST = 2, 4
 """Places that are looked up for the critic's better place, and for everything else that it misses."""
 _SCORE = 0.4
-"""Their score: below the places that the model read and ranked first."""
+"""The score of these places: below the score of places that the model read and ranked first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ async def look_up_objections(state: BugTriageState, context: Context, query: Que
     """Find the critic's better place, the evidence that it requires, and what a rejected draft could not cite.
 
     After a rejected draft the search itself is wider too: twice the places, a lower threshold (seed 002), and the words
-    of the objections in its query. What is new becomes evidence, which the critic judges and the writer may cite.
+    of the objections in its query. New places become evidence, which the critic judges and the writer may cite.
 
     Args:
         state: the run.
@@ -72,7 +72,7 @@ async def _better_place(state: BugTriageState, context: Context) -> list[Evidenc
 async def _asked_for(texts: Sequence[str], context: Context) -> list[Evidence]:
     if not texts:
         return []
-    # A search of these words alone: the words of the issue led to what was found already.
+    # Only these words are searched, because the words of the issue lead to the places that were already found.
     ranking = await context.code.find(Query(body="\n".join(texts), limit=10))
     places = [place for place in ranking.locations if is_citable(place.path, place.quote)]
     return [as_evidence(place, ranking.commit, _SCORE) for place in places[:_OF_THE_REST]]

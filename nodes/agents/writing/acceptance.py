@@ -62,10 +62,11 @@ def check_draft(case: Case, report: TriageReport, claim_from: float) -> Gate:
 
 
 def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
-    """Return whether another draft by a model can come to another result.
+    """Return whether another draft by a model can have another outcome.
 
-    Without an answer or a redirect the model would read the same code, so its confidence cannot rise. What can change
-    is a draft that cited what does not exist, if its place is probable enough; and an unanswered contradiction.
+    Without an answer or a redirect the model would read the same code, so its confidence cannot rise. Two faults can be
+    corrected: a citation of evidence that does not exist, if the draft's place is probable enough, and an unanswered
+    contradiction.
     """
     audit = report.citation_audit
     support = state.search_confidence if state.search_support is None else state.search_support

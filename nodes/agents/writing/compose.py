@@ -74,7 +74,7 @@ def compose(
 
 
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:
-    """Return what a reader has to know about how the report was made."""
+    """Return the notes that explain to a reader how the report was made."""
     state = case.state
     fallbacks = map(_fallback, filter(None, (*state.metrics.fallbacks, fallback)))
     return (*state.notes, *_doubt(case, kind, written_by), *fallbacks, *state.metrics.remarks)
@@ -108,7 +108,7 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
 
 
 def _unread(report: TriageReport, gate: Gate) -> TriageReport:
-    """Return the report of a run without code: it says so, and nothing in it suggests a search."""
+    """Return the report of a run without code: it states this, and no part of it implies that code was searched."""
     return report.model_copy(
         update={
             "verdict": "The code could not be read, so the report names no place.",

@@ -14,7 +14,7 @@ from nodes.search.history.naming import NamingCommit
 SHOWN = 4
 """Maximum number of changes in a report."""
 PLACES = 2
-"""Number of files of a report whose open pull requests are looked for."""
+"""Number of files of a report for which open pull requests are searched."""
 MOST_FILES = 20
 """Maximum number of files of a pull request that is about a place; larger ones touch everything."""
 _NOT_LOOKED_UP = frozenset({"spam", "security"})

@@ -163,7 +163,7 @@ def function_of(report: TriageReport) -> str | None:
 
 
 def _names_function(fact: Fact) -> bool:
-    """Return whether a claim may name a fact's function; the one that declares an option seldom has the fault."""
+    """Return whether a claim may name a fact's function; a function that only declares an option is rarely at fault."""
     return fact.strong and bool(fact.symbol and fact.line) and fact.kind != "default_here"
 
 

@@ -1,4 +1,4 @@
-"""The budget and the rate of a run's model calls: reserved before a call is sent, the unused part returned after."""
+"""The budget and the rate of a run's model calls: a call reserves its maximum, then returns the unused part."""
 
 from __future__ import annotations
 

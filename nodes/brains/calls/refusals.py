@@ -34,7 +34,7 @@ _CONTEXT = re.compile(
     r"context[ _-]?(?:length|size|window|limit)|n_ctx|(?:prompt|input|request) is too long|too many (?:input )?tokens",
     re.IGNORECASE,
 )
-"""Not the word alone: servers written in Go say "context deadline exceeded" when they are busy."""
+"""Not the word alone: servers written in Go answer "context deadline exceeded" when they are busy."""
 _WINDOW = re.compile(r"(?:context|n_ctx)[^0-9]{0,80}(\d[\d,]{2,9})", re.IGNORECASE)
 _MOST = re.compile(
     r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE
@@ -114,7 +114,7 @@ class Fault:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the request that the message names; the field that the server gives decides alone."""
+        """The parts of the request that the message names; if the server names a field, only that field counts."""
         for text in (self.param, self.text):
             named = tuple(part for part, pattern in _PARTS if text and pattern.search(text))
             if named:

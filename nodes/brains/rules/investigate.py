@@ -18,7 +18,7 @@ from nodes.search.types import Frame, StackTrace
 MAY_BE_A_BUG = 0.1
 """Minimum probability for treating an issue as a bug: a missed bug costs more than a search."""
 DESCRIBED_AS_A_BUG = 0.05
-"""The same minimum for an issue that tells what was expected or how to reproduce it."""
+"""The same minimum for an issue that states what was expected or how to reproduce it."""
 UNLIKELY = 0.15
 """Below this probability, the report of an issue that is treated as a bug states the more likely kind."""
 NOT_LIKELIER = 0.35

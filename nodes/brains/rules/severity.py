@@ -40,7 +40,7 @@ _SIGNS = (
 
 
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?])|(?<=\bi\.e)\.|(?<=\be\.g)\.){1,400}")
-"""A sentence; a point inside a name, a number or an abbreviation does not end it."""
+"""A sentence; a full stop inside a name, a number or an abbreviation does not end it."""
 _NEGATED = re.compile(r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it)\b|n't\b", re.IGNORECASE)
 
 

@@ -12,7 +12,7 @@ READ = 4_000
 """Characters of prose that are searched."""
 
 LONGEST_SENTENCE = 400
-"""Characters; what has more without an end of a sentence is seldom prose."""
+"""Maximum characters of a sentence; a longer text without the end of a sentence is rarely prose."""
 
 
 def _load() -> dict[str, list[str]]:
@@ -66,7 +66,7 @@ def _says_how(text: str) -> bool:
 def _passages(sentence: str) -> list[str]:
     """Return a sentence, or overlapping groups of its lines if it is so long that it is a log, a list or code.
 
-    Words of a log that are many lines apart say nothing together.
+    Words of a log that are many lines apart are unrelated.
     """
     if len(sentence) <= LONGEST_SENTENCE:
         return [sentence]

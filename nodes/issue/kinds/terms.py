@@ -117,9 +117,9 @@ def cues_of(parts: Parts) -> frozenset[str]:
 
 
 def describes_a_failure(parts: Parts) -> bool:
-    """Return whether a body, headings included, tells what was expected or how to reproduce it.
+    """Return whether a body, headings included, states what was expected or how to reproduce it.
 
-    The model reads no headings, because in other repositories they are others.
+    The model reads no headings, because they differ between repositories.
     """
     return bool(_REPORTED.search(without_comments(parts.whole)))
 
