@@ -162,7 +162,7 @@ class Cache:
         return self._file.run(lambda connection: _get(connection, requested), {}) if requested else {}
 
     def put(self, records: Mapping[str, bytes], needed: Collection[str] = ()) -> None:
-        """Store records. To make room, drop the least recently used records, but none that is needed."""
+        """Store records. To make room, drop the least recently used records, except those that are still needed."""
         if records:
             self._file.run(lambda connection: self._put(connection, records, {*needed, *records}), None)
 

@@ -130,7 +130,7 @@ class Engine:
         leads = self._leads(index, parsed, files[:LEADS], all_places, locations)
         hits = tuple(self._hit(index, features, scores, number, hinted) for number in files[: query.limit])
         seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-        # By the evidence alone: a hint is none.
+        # The confidence depends on evidence only, and a hint is not evidence.
         by_evidence = best_files(plain, index, RIVALS, ignored)
         sure = limited(_confidence(features, weights, by_evidence, plain), by_evidence, files)
         return Ranking(sha, hits, locations, sure, seconds, leads)
@@ -146,9 +146,9 @@ class Engine:
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
-        """Return files of a commit in few words, in the order given; a path may be the end of a file's path.
+        """Return sketches of files of a commit, in the order given; a path may be the end of a file's path.
 
-        A path that no file has, or that several have, is left out.
+        A path that no file or more than one file has is left out.
         """
         sha = self.commit(commit)
         index, parsed, features = self.features(query, sha)

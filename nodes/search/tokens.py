@@ -66,7 +66,7 @@ def stem_hash(part: str) -> int:
 
 
 def query_terms(text: str) -> Counter[str]:
-    """Count the terms of a query's text, without words without information about a fault's location."""
+    """Count the terms of a query's text, except words that carry no information about a fault's location."""
     counts: Counter[str] = Counter()
     for word, times in Counter(WORD.findall(text)).items():
         if word.lower() not in STOPWORDS:

@@ -174,7 +174,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class PlaceSketch:
-    """A place in few words."""
+    """A place, summarised in a few lines."""
 
     location: Location
     signature: str
@@ -185,7 +185,7 @@ class PlaceSketch:
 
 @dataclass(frozen=True, slots=True)
 class FileSketch:
-    """A file in few words, for a reader who chooses among many."""
+    """A file, summarised in a few lines for a reader who chooses among many."""
 
     path: str
     about: str = ""

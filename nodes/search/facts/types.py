@@ -86,7 +86,7 @@ class Fact:
     refuses: bool = False
     """Whether the line belongs to a statement that raises deliberately; the fault is often in the caller then."""
     by_library: bool = False
-    """Whether a library that the line called raised the error; what it got is often decided elsewhere."""
+    """Whether a library that the line called raised the error; the value that it got often comes from elsewhere."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
 

@@ -142,7 +142,7 @@ class Repository:
             records = git.records(b"\0", limits.entries)
             found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
             code = git.finish()
-            # A listing that was cut is used as far as it goes: a part of a huge repository is better than nothing.
+            # A truncated listing is used too, because a part of a huge repository is better than nothing.
             if git.cut is not None:
                 self._record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
             return found, None if code == 0 or git.cut is not None else git.stderr_tail()
@@ -265,7 +265,7 @@ class Repository:
             stdin: git's input.
             cache_key: the cache key, if the arguments contain a value that differs in each call.
         """
-        # The part of the key that differs per clone state: deepening a shallow clone changes what full ids lead to.
+        # The state of the clone is part of the key: deepening a shallow clone changes which commits a full id reaches.
         key = ("output", self._shallow_state(), cache_key or arguments, stdin)
         printed: bytes | None = self.known.get(key)
         if printed is None:

@@ -43,7 +43,7 @@ def parse_entry(record: bytes, sizes: Mapping[bytes, bytes]) -> Entry | None:
 def parse_batch(stream: IO[bytes], most: int) -> Iterator[tuple[str, bytes | None]]:
     """Read the output of ``git cat-file --batch``, with None for an object that is missing or has more bytes.
 
-    The process's own limit of memory is set after its start, so a large object may be there before it.
+    The memory limit of the process is set after its start, so git may print a large object before the limit applies.
     """
     while header := stream.readline():
         content = parse_content(stream, header)

@@ -27,7 +27,8 @@ class QueryCache:
         self._largest = largest
         self._used = 0
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        # ``move_to_end`` and ``popitem`` of two threads could otherwise meet between the lookup and the move.
+        # Without the lock, ``popitem`` of one thread could remove an entry between another's lookup and
+        # ``move_to_end``.
         self._lock = Lock()
 
     def get(self, query: Hashable) -> Any:

@@ -1,4 +1,4 @@
-"""Read what landed on a branch, merge by merge, and which issues each commit says that it closes."""
+"""Read the commits of a branch, merge by merge, and the issues that each message says are closed."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
         log: the history.
         number: the issue's number.
         project: owner/name, to recognise references that include it.
-        since: when the issue was opened (seconds since 1970); earlier commits mean another issue, as of an old tracker.
+        since: when the issue was opened (seconds since 1970); earlier commits refer to another issue, for example of an
+        old tracker.
     """
     found = (commit for commit in log.mentioning([str(number)], MOST_READ) if commit.committed >= since)
     named = (commit for commit in found if re.search(rf"(?<![\w&])#{number}(?!\w)", _message(commit)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit, Spot
 
 FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""The paths in the order in which GitHub looks; only the first that exists is used."""
+"""The paths in the order in which GitHub tries them; only the first that exists is used."""
 LARGEST = 3_000_000
 """Bytes; GitHub does not load a larger file either."""
 MOST_RULES = 20_000

@@ -37,7 +37,7 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
     if not releases.all:
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     good, bad = good_and_bad(own_claims)
-    # Two statements that exclude each other bound nothing; either may be the wrong one.
+    # Two contradictory statements give no range, because either may be wrong.
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", f"the issue says both that {good} works and that {bad} does not")
     # If the bad version has no tag, the next release contains its changes.
@@ -149,7 +149,8 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         now: the time of the commit, in seconds since 1970.
     """
     own_claims = [claim for claim in claims.versions if is_own(claim, own) and not _is_unrelated_number(claim, own)]
-    # Versions before days: a release is exact, and a day in an issue is often only when somebody noticed.
+    # Versions before days: a release is exact, and a day in an issue is often only the day on which somebody noticed
+    # the fault.
     if any(claim.part != "affected" for claim in own_claims):
         return of_versions(own_claims, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]

@@ -1,4 +1,4 @@
-"""Score a change as the cause of a fault, by shared words among others; the reasons add up to the score."""
+"""Score a change as the cause of a fault, by shared words and other signals; the reasons add up to the score."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[s
     """
     counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
     titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
-    # A word in over a quarter of the messages distinguishes none; of three messages or fewer no share can be taken.
+    # A word in over a quarter of the messages distinguishes none; with three messages or fewer, a share means nothing.
     max_messages = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
     return {
         term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)

@@ -188,7 +188,7 @@ class Index:
 
 
 def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return for each value its position in ``query``, and whether it is in there."""
+    """Return for each value its position in ``query``, and whether ``query`` contains it."""
     if not len(query):
         return np.zeros(len(values), np.int32), np.zeros(len(values), bool)
     order = np.argsort(query, kind="stable")

@@ -39,7 +39,7 @@ COLUMNS = {
     "marks": ("mark", "u1"),
 }
 """Group and type of each column. Four-byte columns come first, so that all are aligned in a packed table."""
-# The largest value of one byte says that the real count is in ``much_count``.
+# The largest value of one byte means that the real count is in ``much_count``.
 MUCH = 255
 _HEAD = struct.Struct("<II")  # checksum of the rest, and the number of files
 _WIDTH = {name: np.dtype(kind).itemsize for name, (_, kind) in COLUMNS.items()}

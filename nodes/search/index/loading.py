@@ -43,7 +43,7 @@ PER_WRITE = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An index, and what it took to load it."""
+    """An index, and the cost of loading it."""
 
     index: Index
     texts: int

@@ -34,7 +34,7 @@ class Language:
     files: tuple[str, ...] = ()
     """File names that belong to this language whatever their ending."""
     outline_by_lines: Callable[[bytes], Outline | None] | None = None
-    """Returns the parser's outline of plainly written source in less time; None if only the parser can tell."""
+    """Returns the parser's outline of plainly written source in less time; None if the source needs the parser."""
 
 
 def outline_without_parser(language: Language, source: bytes) -> Outline | None:

@@ -53,7 +53,8 @@ def code_of(source: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
     require_plain(source.count(b"\r") == source.count(b"\r\n") and _is_utf8(source))
     strings: list[tuple[int, str]] = []
     code = b"".join([b"\n", *_pieces(source, strings)])
-    # A tab counts as up to eight columns and a form feed resets the column, so the number of spaces says nothing.
+    # A tab counts as up to eight columns and a form feed resets the column, so the number of spaces is not the
+    # indentation.
     require_plain(not any(space in code and _ODD_SPACE.search(code) for space in (b"\t", b"\f", b"\v")))
     require_plain(is_closed(code, 0, len(code)))
     return code, tuple(strings)
@@ -214,7 +215,7 @@ class _Reader:
             if text:
                 comments.append((len(line) - len(text), at))
             at = begin
-        # The grammar counts a comment to the block above it if it is indented like that block.
+        # The grammar adds a comment to the block above it if it is indented like that block.
         for column, end in reversed(comments):
             if column < inner:
                 break

@@ -22,7 +22,7 @@ from nodes.search.languages.grammar import Language, outline_without_parser
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000
-"""Loose tokens at the top of a file that does not parse; the time of a query grows by the square of their number."""
+"""Maximum loose tokens at the top of a file that does not parse; a query's time grows by the square of their number."""
 MAX_GAP = 2_000
 """Maximum bytes between an attribute and its definition."""
 _ARGUMENTS = re.compile(r"<[^<>]*>")

@@ -233,7 +233,7 @@ OVERSTATED = 0.55
 
 
 def cautious(fitted: float) -> float:
-    """Return the confidence to state about a ranking without facts: right for the worst source, low for the others.
+    """Return the confidence to state about a ranking without facts: correct for the worst source, low for others.
 
     The order of issues by confidence stays the same. Thresholds and reports use the fitted value: facts correct it.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LONGEST = 200
 """Maximum characters of a name or of search words that are read."""
 PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
-"""Starts of lines that more likely describe a name than use it."""
+"""Beginnings of lines that probably describe a name instead of using it."""
 _PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
 
@@ -45,7 +45,7 @@ def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def spread(places: Iterable[Passage]) -> list[Passage]:
-    """Put the first use in each function first: ten uses in one function tell a reader less than ten functions."""
+    """Put the first use in each function first: ten uses in one function are less informative than ten functions."""
     seen: Counter[tuple[str, str | None, bool]] = Counter()
     ranked = []
     for number, place in enumerate(places):

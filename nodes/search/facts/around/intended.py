@@ -1,4 +1,4 @@
-"""``intended``: a comment, docstring or page that says of a named definition that it behaves so by intention."""
+"""``intended``: a comment, docstring or page that states that a named definition behaves as intended."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NOT_SO = re.compile(
 _COMMENT = re.compile(r"\s{0,200}(?:#|//|/\*|\*)")
 _END = re.compile(r"[.!?:;](?=\s)|\n\n")
 _MARKS = re.compile(r"^(?:#+|//+[/!]?|/?\*+/?|\"{3}|'{3}|--)|(?:\*{1,9}/|\"{3}|'{3})$")
-"""What begins and ends the lines of comments and docstrings, without their white space."""
+"""Markers at the beginning and end of lines of comments and docstrings, without white space."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -91,7 +91,7 @@ def _begin(lines: Sequence[str], start: int) -> int:
 
 
 def sentences(path: str, lines: Sequence[str], first: int) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of comments and docstrings that state an intention, each with the line that does.
+    """Yield the sentences of comments and docstrings that state an intention, each with the line that states it.
 
     Args:
         path: the file, for its language.
@@ -134,7 +134,7 @@ def _terms(text: str) -> set[str]:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the line states an intention, and that it and the lines around it have the sentence."""
+    """Verify that the line states an intention, and that it and the lines around it contain the sentence."""
     line = fact.line or 0
     lines = witness.lines(fact.path or "", max(1, line - ABOVE), line + ABOVE)
     quoted = fact.says.partition("“")[2].removesuffix("”")

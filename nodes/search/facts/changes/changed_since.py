@@ -106,7 +106,7 @@ def _of_messages(inquiry: FinderInput, release: Release, messages: Sequence[Text
 
 
 def _is_error(text: Text, inquiry: FinderInput) -> bool:
-    """Return whether a text is an error's message, and no interpreter's."""
+    """Return whether a text is an error's message, and not one of an interpreter."""
     of_trace = any(normalise_space(trace.message) == text.text for trace in inquiry.issue.traces if trace.message)
     return (of_trace or (not text.is_prose and bool(_ERROR.match(text.text)))) and not STANDARD.search(text.text)
 
@@ -130,7 +130,7 @@ def _holding(repository: Repository, sha: str, message: str) -> list[tuple[str, 
 
 
 def is_gone(repository: Repository, sha: str, path: str, text: str) -> bool:
-    """Return whether no file of a commit has a line any more, and its own file not even in another format."""
+    """Return whether no file of a commit contains a line, and its own file does not contain it in another format."""
     plain = text.strip()
     if _letters(plain) == "" or len(_letters(plain)) < _ENOUGH or len(plain) > MOST_WIDTH:
         return False
@@ -160,7 +160,7 @@ def _fact(inquiry: FinderInput, release: Release, line: _Line) -> Fact | None:
 
 
 def _changes(repository: Repository, change: str, path: str, text: str) -> bool:
-    """Return whether a file has a line before a commit, and after it not even in another format."""
+    """Return whether a file contains a line before a commit, and after the commit not even in another format."""
     before = repository.read_file(repository.resolve(f"{change}~1"), path)
     after = repository.read_file(change, path)
     if before is None or text.strip() not in {line.strip() for line in before.decode("utf-8", "replace").split("\n")}:

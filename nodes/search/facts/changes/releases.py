@@ -32,7 +32,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _later(release: Release, made: Releases) -> str | None:
-    """Return how many final releases follow a release, and which is the last; None if none does."""
+    """Return how many final releases follow a release, and which is the last; None if no release follows."""
     later = [one for one in made.all if one.version > release.version and not one.version.is_prerelease]
     if not later:
         return None

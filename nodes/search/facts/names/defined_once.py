@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEW_USERS = 5
 """Maximum number of own files that use a name for its definition to be a useful hint."""
 EVERYWHERE, MANY_USERS = 0.25, 30
-"""Share and number of own files that use a name from which on it is too common in the project."""
+"""Share and number of own files that use a name; above both, the name is too common in the project."""
 FEW_NAMES = 3
 """Maximum number of such names in one report; more names do not identify a place."""
 _HEAD = (
@@ -71,7 +71,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
-        # Such as the project's own name. Without ranked files a person asked for the definition.
+        # Skip, for example, the project's own name. Without ranked files, a person asked for the definition.
         if inquiry.first and not hit.qualified and hit.users > everywhere:
             continue
         fact = _fact(inquiry.code, hit)
@@ -145,7 +145,7 @@ def definition_of(code: Code, name: Name) -> int | None:
     rows = code.definitions(name.last)
     if rows and len(name.parts) > 1:
         if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
-            return None  # the name is a module's, regardless of what defines it
+            return None  # the name refers to a module, whatever definitions share it
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     # Not a second definition: a constructor has the name of its class.
     rows = [row for row in rows if not _is_constructor(code.index.name_of(row))] or rows
@@ -173,7 +173,7 @@ def _is_owner(code: Code, row: int, owner: str) -> bool:
     """Return whether a qualifier is the definition's class, module, folder, file or package."""
     around = code.index.name_of(row).split(".")[:-1]
     modules = module_parts(code.path(int(code.index.def_file[row])))
-    # A package offers names of its modules as its own, such as `package.function`.
+    # A package can re-export names of its modules, such as `package.function`.
     return owner in around or owner in modules[-2:] or (not around and owner in modules[:2])
 
 

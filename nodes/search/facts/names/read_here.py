@@ -65,7 +65,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if len(files) != 1 or len(functions) > FEW_FUNCTIONS:
             continue
         yield from _facts(code, words, uses)
-    # Many options are a command line that the reporter used; none of them says what is wrong.
+    # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 
 

@@ -132,7 +132,7 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
 
 
 def _words(literal: Literal, text: Text) -> str | None:
-    """Return the words of a text that the literal's message has, or None."""
+    """Return the words of a text that match the literal's message, or None."""
     if text.cut:
         return match_start(literal.parts, text.text, text.cut)
     return (
@@ -215,7 +215,7 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None) ->
 
 
 def sentence(what: str, path: str, symbol: str | None, count: int, aside: str | None) -> str:
-    """Return the sentence that a place builds a message; a file without a function is never its subject."""
+    """Return the sentence that a place builds a message; a file is never the one that builds it."""
     if symbol:
         only = "the only place that does" if count == 1 else f"one of {count} places that do"
         only = f"the only place outside `{aside}` that does" if aside else only

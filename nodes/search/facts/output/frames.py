@@ -53,9 +53,9 @@ class MappedFrame:
     exact: bool
     """Whether the frame's own text, or the call to the next frame, is on that line."""
     has_lost: bool = False
-    """Whether a frame inside it is in a file of own code, at a place that this commit does not have there."""
+    """Whether an inner frame is in a file of own code, at a place that the file does not have at this commit."""
     is_library: bool = False
-    """Whether a frame inside it is in a library, so that the library raised the error."""
+    """Whether an inner frame is in a library, so that the library raised the error."""
 
 
 class _Span(NamedTuple):

@@ -135,7 +135,7 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
 
 
 def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
-    """Return the end of a text if a message begins so: its first fixed parts in order, up to where the text ends.
+    """Return the end of a text if it begins a message: the first fixed parts in order, up to the text's end.
 
     Args:
         parts: the fixed parts of the message.
@@ -168,7 +168,7 @@ def _until_end(fixed: Sequence[str], text: str, at: int) -> str | None:
 
 
 def _truncated_part(held: str, part: str, rest: str, *, is_first: bool) -> str | None:
-    """Return the fixed text if the rest of a text is a value, the beginning of a part, or one after the other."""
+    """Return the fixed text if the rest of a text is a value, the beginning of a part, or both in this order."""
     if part.startswith(rest) or is_first:
         return f"{held} {rest}" if part.startswith(rest) else None
     at = -1

@@ -34,7 +34,7 @@ _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the innermost own frame of each root trace, or of the trace that wraps a root without any."""
+    """Yield the innermost own frame of each root trace; if the root has none, that of the trace that wraps it."""
     seen = set()
     for chain in islice(chains(inquiry.issue), MOST_TRACES):
         chained = len(chain) > 1

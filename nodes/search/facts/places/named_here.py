@@ -27,7 +27,7 @@ SHORTEST = 5
 """Minimum length of a word of the title that may be the name of a file."""
 _WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")
 _PREFIX = re.compile(r"(?:\s{0,9}\[[^\[\]]{0,40}\]){0,3}\s{0,9}([A-Za-z][\w-]{0,80}):\s")
-"""What a title begins with if it names the part of the program that it is about."""
+"""The beginning of a title that names the part of the program that the issue is about."""
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that stand for their folder."""
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
@@ -54,10 +54,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _by_title(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the file whose name is a compound word of the title or its prefix before a colon, if only one is.
+    """Yield the file whose name is a compound word of the title or its prefix before a colon, if it is the only one.
 
-    A plain word inside a title is usually no name: on development issues such a word named the right file of the first
-    place in 2 of 9 cases.
+    A plain word inside a title is usually no name: on development issues such a word led to the right first
+    file in 2 of 9 cases.
     """
     code, found = inquiry.code, dict[int, str]()
     title = URL.sub(" ", inquiry.issue.title)
@@ -85,7 +85,7 @@ def _by_name(code: Code) -> dict[str, list[int]]:
 
 
 def _named(paths: Iterable[str]) -> list[str]:
-    """Return the files that have a name; that of an index file beside others is the name of the folder, not its own."""
+    """Return the files that a title can name; an index file counts only if its folder has no other file."""
     every = list(paths)
     inside = Counter(path[:at] for path in every for at in range(len(path)) if path[at] == "/")
     return [path for path in every if not _is_index(path) or inside[path.rpartition("/")[0]] == 1]

@@ -29,7 +29,7 @@ _DEFAULT_LINE = re.compile(
     r"|os: \[e\.g\. iOS8\.1\]|browser \[e\.g\. stock browser, safari\])",
     re.IGNORECASE,
 )
-"""Lines of the templates that GitHub offers, as they stand before a reporter writes."""
+"""Lines of the templates that GitHub offers, as they are before a reporter edits them."""
 
 
 def split_fields(text: str) -> tuple[str, str]:

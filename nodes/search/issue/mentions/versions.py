@@ -39,11 +39,11 @@ _VALUE = re.compile(
     r"|(?:[+*/^]|[)\]\d]\s?-)\s?$",
     re.IGNORECASE,
 )
-"""What stands before a number with one point that is a value, not a version."""
+"""Text before a number with one point which shows that the number is a value, not a version."""
 LAST_YEAR = 2100
 """Calendar versions begin with a year at most this late."""
 _LOCAL = re.compile(r"(?:127|0|10|169\.254|172\.(?:1[6-9]|2\d|3[01])|192\.168|255)\.")
-"""The beginning of an address of the own computer or network."""
+"""The beginning of an address of the local computer or a private network."""
 _NAMELESS = frozenset(
     """
     version versions v ver release since in on at from to with and or than until before after is using use the

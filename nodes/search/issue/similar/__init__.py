@@ -22,7 +22,7 @@ CLOSE_TITLE, CLOSE = 0.3, 0.25
 MANY_FRAMES = 3
 """With this number of equal frames, a call path is no coincidence, even if the messages differ."""
 FEW_TITLE_WORDS, FEW_WORDS = 2, 5
-"""Two texts that share fewer words are never called the same."""
+"""Two texts that share fewer words never count as duplicates."""
 
 _QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|“[^”\n]{0,200}”")
 _NUMBER = re.compile(r"\d+(?:\.\d+){0,5}")
@@ -113,7 +113,7 @@ def _same_crash(one: Report, other: Report) -> Fingerprint | None:
 
 
 def _is_sure(crash: Fingerprint, other: Report) -> bool:
-    """Return whether frames and message are equal; every query of a program ends in the same two frames."""
+    """Return whether frames and message are equal; frames alone do not suffice: different failures share them."""
     return crash.basis == "frames" and any(
         theirs.value == crash.value and theirs.message == crash.message for theirs in other.crashes
     )

@@ -53,8 +53,8 @@ def crash_names(body: str) -> list[str]:
     for trace in find_traces(body[:MAX_TEXT]):
         error = plain_error(trace.error)
         names += [f"error {error}"] if error else []
-        # Twice as many frames as a fingerprint has: it skips those of libraries, which cannot be told apart without
-        # the files.
+        # Twice as many frames as a fingerprint has: it skips those of libraries, which cannot be recognised without the
+        # files.
         names += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
     return [name for name in names if name not in ("frame ", "frame ~")]
 

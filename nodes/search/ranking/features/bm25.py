@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Flags = npt.NDArray[np.bool_]
 
-# Files differ more in length than functions, so they are saturated later and shortened more.
+# Files differ more in length than functions, so their counts saturate later and their lengths are normalised more.
 K1_FILE, B_FILE = 2.0, 0.75
 K1_PART, B_PART = 2.0, 0.7
 K1_CHUNK, B_CHUNK = 1.2, 0.4

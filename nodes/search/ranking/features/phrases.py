@@ -33,7 +33,7 @@ def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
     features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
     chunks = zero_scores(index)
-    # A message that many files contain marks no place.
+    # A message that many files contain identifies no place.
     for row in rows[files_with[place[rows]] <= 3]:
         number, line = index.string_file[row], index.string_line[row]
         chunks[(index.chunk_file == number) & (index.chunk_start <= line) & (line <= index.chunk_end)] += 1

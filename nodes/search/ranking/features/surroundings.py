@@ -164,7 +164,7 @@ def callers(index: Index, likely: Mapping[int, float]) -> Floats:
         rows = matches.chunk[matches.term == place]
         rows = rows[~np.isin(index.chunk_def[rows], list(owners[key]))]
         if 0 < len(rows) <= COMMON:
-            # Few callers say more than many.
+            # A few callers are stronger evidence than many.
             found[rows] += likelihood[key] / len(rows) ** 0.5
     return found
 

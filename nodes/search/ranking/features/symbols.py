@@ -52,7 +52,7 @@ def add_definitions(features: Features, index: Index, parsed: Parsed, files: Ite
     features.chunks["name_title"], features.chunks["name_body"] = in_title, in_body
 
 
-COMMON = 12  # definitions of the same name; if there are more, the name says little
+COMMON = 12  # definitions of the same name; if there are more, the name identifies none
 
 
 def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
