@@ -47,7 +47,7 @@ def test_a_redirect_means_what_it_names(redirect: str, expected: list[str]) -> N
     assert all(item.reasons[0] == POINTED for item in found)
 
 
-def test_what_nothing_speaks_for_is_not_meant() -> None:
+def test_a_path_without_support_in_the_text_is_not_chosen() -> None:
     assert pointed_at(Ranking(SHA, locations=(PLAIN,)), "where strings end") == ()
 
 

@@ -83,7 +83,7 @@ def test_any_prose_becomes_one_line_without_effect(text: str) -> None:
 
 @pytest.mark.tried("mark-up that must not act in what is posted")
 @given(HOSTILE)
-def test_whatever_it_is_code_holds_it(text: str) -> None:
+def test_the_line_of_any_fact_contains_its_text(text: str) -> None:
     expected = code(text)
     assert "\n" not in expected
     html = rendered(expected)

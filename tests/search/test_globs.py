@@ -95,7 +95,7 @@ PATTERNS = st.builds(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pattern=PATTERNS, paths=st.lists(PATHS, min_size=1, max_size=30, unique=True))
-def test_whatever_it_is_git_says_the_same(folder: Path, pattern: str, paths: list[str]) -> None:
+def test_any_answer_agrees_with_git(folder: Path, pattern: str, paths: list[str]) -> None:
     assert {path for path in paths if path_matches(path, (pattern,))} == by_git(folder, pattern, paths)
 
 

@@ -66,5 +66,5 @@ def test_of_two_files_that_score_the_same_neither_is_right_more_often_than_not()
     assert sure(0.0, title=2.0, words=2.0) <= 0.5
 
 
-def test_to_be_the_best_of_a_few_makes_nothing_surer():
+def test_being_first_of_few_candidates_raises_no_confidence():
     assert sure(0.5, title=2.0, others=1) == sure(0.5, others=1)

@@ -35,7 +35,7 @@ async def test_only_assets_are_assets(pages: Pages, name: str) -> None:
     assert answer.status_code in (303, 404)
 
 
-async def test_a_fault_of_ours_tells_nothing(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_internal_error_reveals_no_details(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_given: object) -> None:
         raise RuntimeError("octo/secret-repository")
 

@@ -107,7 +107,7 @@ async def test_it_shows_the_reason_for_the_run_and_the_instructions_that_it_had(
     assert "the lexer is never reached" in told.partition("Instructions from people")[2]
 
 
-async def test_it_tells_the_difference_to_the_run_before(site: Site) -> None:
+async def test_it_shows_the_difference_from_the_run_before(site: Site) -> None:
     ref = await ran(site.store, Ran())
     other = FOUND.model_copy(update={"suspects": (suspect("parser/reader.py", facts=(2,)),)})
     await ran(site.store, Ran(number=ref.number, report=other))
@@ -129,7 +129,7 @@ async def test_it_tells_the_difference_to_the_run_before(site: Site) -> None:
     ],
     ids=["open", "right", "second", "wrong", "unknown"],
 )
-async def test_it_tells_whether_the_report_was_right(site: Site, verdict: Verdict | None, said: str) -> None:
+async def test_it_shows_whether_the_report_was_right(site: Site, verdict: Verdict | None, said: str) -> None:
     ref = await ran(site.store, Ran())
     if verdict is not None:
         await site.store.for_issue(ref).outcome.keep(verdict)
@@ -138,7 +138,7 @@ async def test_it_tells_whether_the_report_was_right(site: Site, verdict: Verdic
     assert (f"https://github.com/octo/parser/commit/{'f' * 40}" in page) == (verdict is not None and bool(verdict.fix))
 
 
-async def test_it_tells_what_people_judged_and_which_labels_were_set(site: Site) -> None:
+async def test_it_shows_judgements_of_people_and_the_labels_that_were_set(site: Site) -> None:
     ref = await ran(site.store, Ran())
     await say(site, ref, judgement=Judgement(right=False, why="it is the reader"))
     await site.store.for_repository(ref.repository).effects.set_wanted(ref.key, "labels", "", "h", '["bug"]')

@@ -61,7 +61,7 @@ def test_a_word_of_the_title_is_a_name_where_code_calls_it(title: str, body: str
     assert [name.last for name in named if name.in_title] == found
 
 
-def test_a_class_stands_for_its_operator(tmp_path: Path):
+def test_an_exception_class_is_equivalent_to_its_operator(tmp_path: Path):
     files = {"approx.py": "class Approx:\n    def near(self, x):\n        return x\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "Approx.operator_call is not const"), "defined_once")
     assert (found.words, found.symbol, found.in_title) == ("Approx", "Approx", True)
