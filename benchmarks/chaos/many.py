@@ -430,8 +430,8 @@ def main() -> None:
     options.add_argument("--issues", type=int, default=300)
     options.add_argument("--kills", type=int, default=100)
     options.add_argument("--pause", type=float, default=10.0, help="seconds between two kills")
-    options.add_argument("--freeze", type=float, default=30.0, help="seconds for which a worker stands still")
-    options.add_argument("--restarts", type=int, default=2, help="of Postgres")
+    options.add_argument("--freeze", type=float, default=30.0, help="seconds for which a worker is paused")
+    options.add_argument("--restarts", type=int, default=2, help="number of restarts of PostgreSQL")
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serve_postgres() as postgres:

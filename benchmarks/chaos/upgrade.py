@@ -34,7 +34,7 @@ LATENCY = 0.4
 def main() -> None:
     """Print the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("commit", help="of the older release")
+    options.add_argument("commit", help="commit of the older release")
     options.add_argument("--issues", type=int, default=60)
     options.add_argument("--keep", type=Path, metavar="FILE")
     given = options.parse_args()

@@ -69,11 +69,11 @@ def _rivals() -> Iterator[tuple[str, Sequence[str]]]:
     if GIDGETHUB.exists():
         yield "gidgethub", (str(GIDGETHUB), str(Path(__file__).with_name("rival.py")))
     else:
-        print("gidgethub is not there: make load fetches it")
+        print("gidgethub is not installed: make load fetches it")
     if PROBOT.exists():
         yield "Probot", ("node", str(Path(__file__).with_name("rival.mjs")), str(PROBOT))
     else:
-        print("Probot is not there: make load fetches it with npm")
+        print("Probot is not installed: make load fetches it with npm")
 
 
 def _load(url: str, event: str, body: bytes, seconds: float) -> Mapping[str, float]:
