@@ -64,7 +64,7 @@ ELSEWHERE = {
         "this does not report", "the text is too short", "the search and the model disagree",
     ),
     "bot/settings/plain.py": (
-        "must be an address", "must consist of small", "must begin with a small", "must be the name of",
+        "must be an address", "must consist of lowercase", "must begin with a lowercase", "must be the name of",
         "must be one line", "must be an absolute path", "Value error",
     ),
     "bot/worker/budgets.py": ("the model's server asks to wait", "waiting for a turn", "the wait is too long"),
