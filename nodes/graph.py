@@ -35,7 +35,6 @@ RECURSION_LIMIT = 5 * ROUNDS_LIMIT + 10
 
 Graph = CompiledStateGraph[BugTriageState, Context, BugTriageState, BugTriageState]
 Node = Callable[[BugTriageState, Runtime[Context]], Awaitable[Update]]
-Handler = Callable[[BugTriageState, NodeError], Command[Any]]
 
 ALONE = ("investigator", "critic", "human_input", "writer")
 Destination = Literal["investigator", "codebase_search", "web_search", "critic", "human_input", "writer", "__end__"]

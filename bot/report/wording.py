@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from nodes.report import Kind, NotFoundReason
+from nodes.report import NotFoundReason
 
 NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "no_candidates": "no code in this commit matches what the issue says",
@@ -16,14 +16,6 @@ NOT_FOUND: Final[dict[NotFoundReason, str]] = {
     "code_not_readable": "nothing was searched",
     "not_searched": "the code was not searched",
     "search_and_model_disagree": "the search and the model disagree",
-}
-KINDS: Final[dict[Kind, str]] = {
-    "bug": "bug",
-    "feature": "feature request",
-    "question": "question",
-    "docs": "documentation",
-    "spam": "spam",
-    "security": "security",
 }
 SECURITY: Final = (
     "**This may describe a security problem.** Please do not add details here. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -28,8 +27,6 @@ from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
 from nodes.state import Answer, BugTriageState, HumanExchange
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-
-logger = logging.getLogger(__name__)
 
 Ask = Callable[[HumanExchange], Awaitable[Answer]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -30,8 +29,6 @@ from bot.store.databases.database import StoreError
 from bot.store.tables import Store
 
 PATH = "/webhooks/github"
-
-logger = logging.getLogger(__name__)
 
 
 class Work(Protocol):

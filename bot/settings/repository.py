@@ -15,7 +15,7 @@ from bot.settings.paths import PathInside
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, compose, read_yaml, values_of
 from nodes.report import Kind
-from nodes.search.paths.globs import name_matches, path_matches
+from nodes.search.paths.globs import name_matches
 
 Mode = Literal["dry-run", "label", "comment"]
 CommandRole = Literal["author", "maintainer", "nobody"]
@@ -161,10 +161,6 @@ class RepositoryConfig(Section):
     ``nobody``. It cannot allow more people than the default."""
     bots: Annotated[tuple[Label, ...], Field(max_length=50)] = ()
     """Logins of bots whose issues are triaged like a person's, such as ``sentry-io[bot]``."""
-
-    def ignores(self, path: str) -> bool:
-        """Return whether a file must never be reported."""
-        return path_matches(path, self.ignore_paths)
 
 
 def config_schema() -> dict[str, Any]:

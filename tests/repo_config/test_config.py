@@ -18,6 +18,7 @@ from bot.settings import Settings
 from bot.settings.operator import operator_schema
 from bot.settings.plain import PATTERNS
 from bot.settings.repository import ConfigError, RepositoryConfig, config_schema, find_config, read_config
+from nodes.search.paths.globs import path_matches
 
 WHOLE = """\
 # yaml-language-server: $schema=https://example.org/triage.yml.json
@@ -49,9 +50,9 @@ def test_every_key_is_read() -> None:
     assert config.labels.allows("area: lexer")
     assert config.labels.allows("type: bug")
     assert not config.labels.allows("wontfix")
-    assert config.ignores("vendor/a/b.c")
-    assert config.ignores("jquery.min.js")
-    assert not config.ignores("src/vendor/x")
+    assert path_matches("vendor/a/b.c", config.ignore_paths)
+    assert path_matches("jquery.min.js", config.ignore_paths)
+    assert not path_matches("src/vendor/x", config.ignore_paths)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -24,12 +24,6 @@ _LARGEST = 999_999_999
 """Largest number of an issue or a run that a path may name."""
 
 
-class _Page(Protocol):
-    next: str | None
-    items: Any
-
-
-P = TypeVar("P", bound=BaseModel)
 Q = TypeVar("Q", bound=Query)
 Read = Callable[[Any], Awaitable[Any]]
 

@@ -9,10 +9,11 @@ from starlette.requests import Request
 
 from bot.github.people import People
 from bot.server.web.auth.accounts import Accounts
-from bot.server.web.auth.authentication import Authenticator, EndedSessionStore
+from bot.server.web.auth.authentication import Authenticator
 from bot.server.web.auth.sessions import Sessions, session_secret
 from bot.server.web.live import Live
 from bot.settings import Settings
+from bot.store.access import EndedSessions
 from bot.store.tables import Store
 
 
@@ -37,7 +38,7 @@ class Site:
         return (self.settings.triage_public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
 
 
-def build_authenticator(settings: Settings, ended: EndedSessionStore | None = None) -> Authenticator:
+def build_authenticator(settings: Settings, ended: EndedSessions | None = None) -> Authenticator:
     """Build the authentication that the settings allow.
 
     Args:

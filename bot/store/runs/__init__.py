@@ -75,7 +75,7 @@ class Origin:
     author: str = ""
     """Login of the issue's author."""
     why: str = ""
-    """The reason, as ``publish.publisher.Why`` names it."""
+    """The reason, as ``bot.worker.publish.publisher.Why`` names it."""
     asked_by: str = ""
     """Login of the person whose command began it; empty without a command."""
     asked_in: int | None = None

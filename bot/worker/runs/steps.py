@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from bot.observability.logs import add_log_context
 from bot.ports import Issue, Withheld
 from bot.store.runs import Origin, Run
@@ -17,8 +15,6 @@ from nodes.trust.secrets import holds_token, mask
 
 STORED_TEXT = 20_000
 """Characters of an issue's text that are stored for the page of its run."""
-
-logger = logging.getLogger(__name__)
 
 
 async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:

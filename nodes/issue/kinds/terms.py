@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from nodes.search.issue.mentions.markdown import split_blocks, without_comments
 
@@ -148,7 +148,6 @@ def _shapes(parts: Parts) -> Iterator[str]:
 
 
 Field = Literal["title", "prose", "code", "cues", "whole"]
-FIELDS: tuple[Field, ...] = get_args(Field)
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!]")
 
 

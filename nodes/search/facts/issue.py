@@ -41,15 +41,6 @@ _STAMP = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A part of the reporter's text that is searched as a unit: a line of prose or of a block."""
-
-    text: str
-    place: str
-    """``title``, ``prose``, ``span`` (inline code) or ``block``."""
-
-
 @dataclass(frozen=True)
 class Issue:
     """The parts of an issue that finders of facts read."""

@@ -40,8 +40,6 @@ class Statement:
     """The fact that leads, or None."""
     strong: tuple[Fact, ...] = ()
     """The strong facts on the first files, in order of precedence."""
-    names_function: bool = False
-    """Whether the report may claim the headline's function, because a strong fact is on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     signs = confidence_inputs(facts, files)
     if signs.on_first and not signs.elsewhere:
         lead = strong[0]
-        return Statement("claimed", lead, strong, names_function=lead.symbol is not None)
+        return Statement("claimed", lead, strong)
     if signs.on_first:
         return Statement("several", strong[0], strong)
     refused = bool(strong) and strong[0].path == first[0]

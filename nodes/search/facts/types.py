@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal[
     "linked_here",
@@ -89,10 +89,3 @@ class Fact:
     """Whether a library that the line called raised the error; the value that it got often comes from elsewhere."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fact in the format of ``report.facts``."""
-        return {name: getattr(self, name) for name in _SHOWN}
-
-
-_SHOWN = ("kind", "words", "path", "line", "text", "symbol", "sha", "change", "count", "says")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -110,9 +109,6 @@ def is_own(path: str, like: str) -> bool:
     if mine is None or other is None or family(mine) != family(other):
         return False
     return role_of(path) == "source" and not COPIED.search(path)
-
-
-_NUMBER = re.compile(rb"(\d{1,9})\0")
 
 
 def _hit(record: bytes, sha: str) -> Hit | None:

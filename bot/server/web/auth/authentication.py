@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from bot.server.connections import Refusals
 from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.server.web.faults import fault, wants_page
+from bot.store.access import EndedSessions
 
 MOST = 10
 """Wrong tokens from one address within ``WITHIN`` after which further wrong tokens get 429."""
@@ -60,21 +61,6 @@ class TooManyError(Exception):
     """A wrong token after too many wrong ones from the same address."""
 
 
-class EndedSessionStore(Protocol):
-    """Store of sessions that were ended before their cookie expires."""
-
-    async def end(self, session: str, lasts: float) -> None:
-        """End a session.
-
-        Args:
-            session: the session's id.
-            lasts: seconds for which its cookie could still be valid at most.
-        """
-
-    async def has_ended(self, session: str) -> bool:
-        """Return whether a session was ended."""
-
-
 class Authenticator:
     """Authenticates requests."""
 
@@ -85,7 +71,7 @@ class Authenticator:
         *,
         oauth_states: Sessions,
         accounts: Accounts | None = None,
-        ended: EndedSessionStore | None = None,
+        ended: EndedSessions | None = None,
     ) -> None:
         """Accept the operator's token, and GitHub accounts if they are configured.
 
