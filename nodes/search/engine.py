@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import time
-from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from nodes.search.cache import LARGEST, Cache
 from nodes.search.git import Repository
-from nodes.search.git.objects import decode, is_text, split_lines
+from nodes.search.git.objects import decode, is_text
 from nodes.search.index import Index
-from nodes.search.index.loading import MOST_TEXT, Loaded, load_index
+from nodes.search.index.loading import MOST_TEXT, Loaded
+from nodes.search.indexes import Indexes, cache_file
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
-from nodes.search.issue.query import Parsed, parse_query
+from nodes.search.issue.query import Parsed
 from nodes.search.issue.stacktraces import find_traces
-from nodes.search.paths.globs import path_matches
 from nodes.search.paths.suffixes import PathIndex
-from nodes.search.ranking.features import measure
-from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
-from nodes.search.ranking.features.symbols import add_definitions
 from nodes.search.ranking.features.table import Features
-from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
-from nodes.search.ranking.locations import locate_places, term_weights
-from nodes.search.ranking.rank import (
-    RIVALS,
-    Place,
-    Weights,
-    best_files,
-    confidence,
-    explain,
-    load_weights,
-    rank_places,
-    signs,
-    weighted,
-)
+from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
 from nodes.search.reading.lookups import Lookups
-from nodes.search.reading.sketches import Source, sketch
-from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
+from nodes.search.types import FileSketch, Query, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,11 +29,6 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.ranking.survey import Survey
-
-LEADS = 5
-"""Number of files whose best place is always in a ranking, even if places of other files score higher."""
-COMMITS = 2
-"""Number of indexes in memory: the current commit and the previous one."""
 
 
 class Engine:
@@ -88,15 +60,12 @@ class Engine:
         """Parse results of earlier runs."""
         if cache_dir:
             self.cache = Cache(cache_file(cache_dir, self.repository.directory), largest=cache_bytes)
-        self._most_text = most_text
-        self._progress = progress or (lambda _phase, _done, _total: None)
-        self._indexes: OrderedDict[str, Loaded] = OrderedDict()
-        self._lock = Lock()
+        self._indexes = Indexes(self.cache, progress or (lambda _phase, _done, _total: None), most_text)
 
     @property
     def memory(self) -> int:
         """Approximate bytes of the indexes in memory."""
-        return sum(loaded.index.memory for loaded in list(self._indexes.values()))
+        return self._indexes.memory
 
     def commit(self, rev: str = "HEAD") -> str:
         """Return the full SHA of the commit that a branch, tag or SHA names.
@@ -109,31 +78,13 @@ class Engine:
 
     def warm(self, commit: str) -> Loaded:
         """Parse what is not in the cache and return the index with the cost of loading it."""
-        return self._loaded(self.commit(commit))
+        return self._indexes.load(self.repository, self.commit(commit))
 
     def find(self, query: Query, commit: str) -> Ranking:
         """Rank the files and places of a commit by how likely the issue is about them."""
         began = time.perf_counter()
         sha = self.commit(commit)
-        index, parsed, features = self.features(query, sha)
-        weights = load_weights()
-        plain = weighted(features.files, weights.files, len(index.paths))
-        hinted = hinted_files(index, query.hints)
-        scores = plain + HINT * hinted
-        ignored = [n for n, path in enumerate(index.paths) if path_matches(path, query.ignore)]
-        files = best_files(scores, index, query.limit, ignored)
-        add_definitions(features, index, parsed, files)
-        all_places = rank_places(index, features, weights, files, scores)
-        places = all_places[: query.limit]
-        ranked = time.perf_counter()
-        locations = locate_places(self.repository, index, parsed, places)
-        leads = self._leads(index, parsed, files[:LEADS], all_places, locations)
-        hits = tuple(self._hit(index, features, scores, number, hinted) for number in files[: query.limit])
-        seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
-        # The confidence depends on evidence only, and a hint is not evidence.
-        by_evidence = best_files(plain, index, RIVALS, ignored)
-        sure = limited(_confidence(features, weights, by_evidence, plain), by_evidence, files)
-        return Ranking(sha, hits, locations, sure, seconds, leads)
+        return rank(Measured.of(self.repository, self._index(sha), query), query, sha, began)
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
@@ -150,31 +101,12 @@ class Engine:
 
         A path that no file or more than one file has is left out.
         """
-        sha = self.commit(commit)
-        index, parsed, features = self.features(query, sha)
-        weights = load_weights()
-        scores = weighted(features.files, weights.files, len(index.paths))
-        files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
-        add_definitions(features, index, parsed, files)
-        terms = term_weights(parsed)
-        places: dict[str, list[Location]] = {}
-        for location in locate_places(
-            self.repository, index, parsed, rank_places(index, features, weights, files, scores)
-        ):
-            places.setdefault(location.path, []).append(location)
-        contents = dict(self.repository.read(sorted({index.blobs[number] for number in files})))
-        return tuple(
-            sketch(Source(index, index.paths[number], split_lines(decode(content)), terms), places.get(path, ()))
-            for number in files
-            if (content := contents.get(index.blobs[number])) is not None
-            for path in (index.paths[number],)
-        )
+        return sketch_files(Measured.of(self.repository, self._index(self.commit(commit)), query), paths)
 
     def features(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
-        index = self._index(sha)
-        parsed = parse_query(query)
-        return index, parsed, self._measure(index, parsed)
+        measured = Measured.of(self.repository, self._index(sha), query)
+        return measured.index, measured.parsed, measured.features
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
@@ -199,7 +131,7 @@ class Engine:
 
         sha = self.commit(commit)
         index = self._index(sha)
-        ignored = [number for number, path in enumerate(index.paths) if path_matches(path, query.ignore)]
+        ignored = ignored_files(index, query.ignore)
         template = template_lines(self.repository, sha)
         return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
 
@@ -308,91 +240,7 @@ class Engine:
         """Return lookups of names, words and lines of a commit, without the files whose paths match ``ignore``."""
         sha = self.commit(commit)
         index = self._index(sha)
-        return Lookups(
-            self.repository, sha, index, [n for n, path in enumerate(index.paths) if path_matches(path, ignore)]
-        )
+        return Lookups(self.repository, sha, index, ignored_files(index, ignore))
 
     def _index(self, sha: str) -> Index:
-        return self._loaded(sha).index
-
-    def _loaded(self, sha: str) -> Loaded:
-        # The lock also covers loading, so that two threads never parse the same commit at once.
-        with self._lock:
-            if sha not in self._indexes:
-                self._indexes[sha] = load_index(
-                    self.repository, sha, self.cache, self._progress, most_text=self._most_text
-                )
-                while len(self._indexes) > COMMITS:
-                    self._indexes.popitem(last=False)
-            self._indexes.move_to_end(sha)
-            return self._indexes[sha]
-
-    def _measure(self, index: Index, parsed: Parsed) -> Features:
-        """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
-        features = measure(index, parsed)
-        first = load_weights().first
-        files = weighted(features.files, first["files"], len(index.paths))
-        chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
-        add_context_features(features, index, FirstPass(files, chunks), lambda wanted: self._chunk_texts(index, wanted))
-        return features
-
-    def _chunk_texts(self, index: Index, chunks: Sequence[int]) -> dict[int, str]:
-        wanted = dict.fromkeys(index.blobs[index.chunk_file[chunk]] for chunk in chunks)
-        lines = {blob: split_lines(decode(content)) for blob, content in self.repository.read(wanted)}
-        texts = {}
-        for chunk in chunks:
-            of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
-            texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
-        return texts
-
-    def _leads(
-        self, index: Index, parsed: Parsed, files: list[int], places: list[Place], located: tuple[Location, ...]
-    ) -> tuple[Location, ...]:
-        """Return the best place of each file; reuse a location that was already computed."""
-        first: dict[str, Place] = {}
-        for place in places:
-            first.setdefault(index.paths[index.chunk_file[place.chunk]], place)
-        known: dict[str, Location] = {}
-        for location in located:
-            known.setdefault(location.path, location)
-        wanted = [index.paths[number] for number in files]
-        others = [first[path] for path in wanted if path in first and path not in known]
-        known |= {location.path: location for location in locate_places(self.repository, index, parsed, others)}
-        return tuple(known[path] for path in wanted if path in known)
-
-    def _hit(
-        self,
-        index: Index,
-        features: Features,
-        scores: np.ndarray[tuple[int], np.dtype[np.float64]],
-        number: int,
-        hinted: np.ndarray[tuple[int], np.dtype[np.float64]],
-    ) -> FileHit:
-        reasons = with_hint(explain(features.files, load_weights().files, number, features.notes), hinted, number)
-        return FileHit(index.paths[number], float(scores[number]), reasons)
-
-
-def _file_named(index: Index, path: str) -> int | None:
-    """Return the file of that path, or the only one whose path ends with it."""
-    if path in index.number_of:
-        return index.number_of[path]
-    parts = len(path.strip("/.").split("/"))
-    whole = [number for number, shared in index.names.with_suffix(path) if shared == parts]
-    return whole[0] if len(whole) == 1 else None
-
-
-def _confidence(
-    features: Features, weights: Weights, files: list[int], scores: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> float:
-    best = [float(scores[number]) for number in files]
-    if not best or best[0] <= 0:
-        return 0.0
-    columns = {name: values[files] for name, values in features.files.items()}
-    return confidence(signs(best, columns, weights.files), weights.confidence)
-
-
-def cache_file(directory: Path, repository: Path) -> Path:
-    """Return the path of a repository's cache: a readable name with a hash that is unique to each clone."""
-    digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
-    name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
-    return Path(directory) / f"{name}-{digest}.sqlite"
+        return self._indexes.load(self.repository, sha).index

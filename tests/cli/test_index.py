@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nodes.search.cache import Cache
-from nodes.search.engine import cache_file
 from nodes.search.git import Repository
 from nodes.search.index.loading import load_index
+from nodes.search.indexes import cache_file
 from tests.cli.process import command, environment, triage
 from tests.patience import patience
 from tests.preloaded import Forked

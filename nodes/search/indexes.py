@@ -1,0 +1,62 @@
+"""The indexes of a repository's commits: loaded on first use, the last ones retained in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from nodes.search.index.loading import Loaded, load_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nodes.search.cache import Cache
+    from nodes.search.git import Repository
+
+COMMITS = 2
+"""Number of indexes in memory: the current commit and the previous one."""
+
+
+class Indexes:
+    """The indexes of one repository. Safe to use from several threads."""
+
+    def __init__(self, cache: Cache | None, progress: Callable[[str, int, int], None], most_text: int) -> None:
+        """Start with none.
+
+        Args:
+            cache: parse results of earlier runs.
+            progress: called with (phase, done, total) at intervals.
+            most_text: maximum bytes of a commit's text that are indexed.
+        """
+        self._cache = cache
+        self._progress = progress
+        self._most_text = most_text
+        self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def memory(self) -> int:
+        """Approximate bytes of the indexes in memory."""
+        return sum(loaded.index.memory for loaded in list(self._loaded.values()))
+
+    def load(self, repository: Repository, sha: str) -> Loaded:
+        """Return the index of a commit, given its full SHA, with the cost of loading it."""
+        # The lock also covers loading, so that two threads never parse the same commit at once.
+        with self._lock:
+            if sha not in self._loaded:
+                self._loaded[sha] = load_index(repository, sha, self._cache, self._progress, most_text=self._most_text)
+                while len(self._loaded) > COMMITS:
+                    self._loaded.popitem(last=False)
+            self._loaded.move_to_end(sha)
+            return self._loaded[sha]
+
+
+def cache_file(directory: Path, repository: Path) -> Path:
+    """Return the path of a repository's cache: a readable name with a hash that is unique to each clone."""
+    digest = hashlib.sha256(os.fsencode(repository)).hexdigest()[:12]
+    name = "".join(character if character.isalnum() else "-" for character in repository.name)[:40]
+    return Path(directory) / f"{name}-{digest}.sqlite"

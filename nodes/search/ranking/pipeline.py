@@ -1,0 +1,183 @@
+"""The ranking of one query at one commit, from its index to ranked files, quoted places and sketches."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.git.objects import decode, split_lines
+from nodes.search.issue.query import Parsed, parse_query
+from nodes.search.paths.globs import path_matches
+from nodes.search.ranking.features import measure
+from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
+from nodes.search.ranking.features.symbols import add_definitions
+from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
+from nodes.search.ranking.locations import locate_places, term_weights
+from nodes.search.ranking.rank import (
+    RIVALS,
+    Place,
+    Weights,
+    best_files,
+    confidence,
+    explain,
+    load_weights,
+    rank_places,
+    signs,
+    weighted,
+)
+from nodes.search.reading.sketches import Source, sketch
+from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+    from nodes.search.ranking.features.table import Features
+
+    Floats = npt.NDArray[np.float64]
+
+LEADS = 5
+"""Number of files whose best place is always in a ranking, even if places of other files score higher."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A query and the features of a commit's files and chunks for it."""
+
+    repository: Repository
+    index: Index
+    parsed: Parsed
+    features: Features
+
+    @classmethod
+    def of(cls, repository: Repository, index: Index, query: Query) -> Measured:
+        """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
+        parsed = parse_query(query)
+        features = measure(index, parsed)
+        first = load_weights().first
+        files = weighted(features.files, first["files"], len(index.paths))
+        chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
+        add_context_features(
+            features, index, FirstPass(files, chunks), lambda wanted: _chunk_texts(repository, index, wanted)
+        )
+        return cls(repository, index, parsed, features)
+
+    def scores(self) -> Floats:
+        """Return the score of each file by evidence, without hints."""
+        return weighted(self.features.files, load_weights().files, len(self.index.paths))
+
+    def locate(self, places: Sequence[Place]) -> tuple[Location, ...]:
+        """Return places with the lines to quote."""
+        return locate_places(self.repository, self.index, self.parsed, places)
+
+
+def ignored_files(index: Index, patterns: Sequence[str]) -> list[int]:
+    """Return the numbers of the files whose paths match one of the patterns."""
+    return [number for number, path in enumerate(index.paths) if path_matches(path, patterns)]
+
+
+def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
+    """Rank the files and places of a commit by how likely the issue is about them.
+
+    Args:
+        measured: the features for the query.
+        query: the issue.
+        sha: the full SHA of the commit.
+        began: when the search began, by ``time.perf_counter``.
+    """
+    index, features, weights = measured.index, measured.features, load_weights()
+    plain = measured.scores()
+    hinted = hinted_files(index, query.hints)
+    scores = plain + HINT * hinted
+    ignored = ignored_files(index, query.ignore)
+    files = best_files(scores, index, query.limit, ignored)
+    add_definitions(features, index, measured.parsed, files)
+    all_places = rank_places(index, features, weights, files, scores)
+    places = all_places[: query.limit]
+    ranked = time.perf_counter()
+    locations = measured.locate(places)
+    leads = _leads(measured, files[:LEADS], all_places, locations)
+    hits = tuple(_hit(measured, scores, number, hinted) for number in files[: query.limit])
+    seconds = {"rank": ranked - began, "quote": time.perf_counter() - ranked}
+    # The confidence depends on evidence only, and a hint is not evidence.
+    by_evidence = best_files(plain, index, RIVALS, ignored)
+    sure = limited(_confidence(features, weights, by_evidence, plain), by_evidence, files)
+    return Ranking(sha, hits, locations, sure, seconds, leads)
+
+
+def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, ...]:
+    """Return sketches of files, in the order given; a path may be the end of a file's path.
+
+    A path that no file or more than one file has is left out.
+    """
+    index, repository = measured.index, measured.repository
+    scores = measured.scores()
+    files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
+    add_definitions(measured.features, index, measured.parsed, files)
+    terms = term_weights(measured.parsed)
+    places: dict[str, list[Location]] = {}
+    for location in measured.locate(rank_places(index, measured.features, load_weights(), files, scores)):
+        places.setdefault(location.path, []).append(location)
+    contents = dict(repository.read(sorted({index.blobs[number] for number in files})))
+    return tuple(
+        sketch(Source(index, index.paths[number], split_lines(decode(content)), terms), places.get(path, ()))
+        for number in files
+        if (content := contents.get(index.blobs[number])) is not None
+        for path in (index.paths[number],)
+    )
+
+
+def _chunk_texts(repository: Repository, index: Index, chunks: Sequence[int]) -> dict[int, str]:
+    wanted = dict.fromkeys(index.blobs[index.chunk_file[chunk]] for chunk in chunks)
+    lines = {blob: split_lines(decode(content)) for blob, content in repository.read(wanted)}
+    texts = {}
+    for chunk in chunks:
+        of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
+        texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
+    return texts
+
+
+def _leads(
+    measured: Measured, files: list[int], places: list[Place], located: tuple[Location, ...]
+) -> tuple[Location, ...]:
+    """Return the best place of each file; reuse a location that was already computed."""
+    index = measured.index
+    first: dict[str, Place] = {}
+    for place in places:
+        first.setdefault(index.paths[index.chunk_file[place.chunk]], place)
+    known: dict[str, Location] = {}
+    for location in located:
+        known.setdefault(location.path, location)
+    wanted = [index.paths[number] for number in files]
+    others = [first[path] for path in wanted if path in first and path not in known]
+    known |= {location.path: location for location in measured.locate(others)}
+    return tuple(known[path] for path in wanted if path in known)
+
+
+def _hit(measured: Measured, scores: Floats, number: int, hinted: Floats) -> FileHit:
+    features = measured.features
+    reasons = with_hint(explain(features.files, load_weights().files, number, features.notes), hinted, number)
+    return FileHit(measured.index.paths[number], float(scores[number]), reasons)
+
+
+def _file_named(index: Index, path: str) -> int | None:
+    """Return the file of that path, or the only one whose path ends with it."""
+    if path in index.number_of:
+        return index.number_of[path]
+    parts = len(path.strip("/.").split("/"))
+    whole = [number for number, shared in index.names.with_suffix(path) if shared == parts]
+    return whole[0] if len(whole) == 1 else None
+
+
+def _confidence(features: Features, weights: Weights, files: list[int], scores: Floats) -> float:
+    best = [float(scores[number]) for number in files]
+    if not best or best[0] <= 0:
+        return 0.0
+    columns = {name: values[files] for name, values in features.files.items()}
+    return confidence(signs(best, columns, weights.files), weights.confidence)
