@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.chaos.many import PER_INSTALLATION
+from benchmarks.chaos.fleet import PER_INSTALLATION
 from benchmarks.parsers import SLOWEST, source
 from nodes.search.languages import LANGUAGES
 from tests.github_server import GitHubServer, serve_github

@@ -7,170 +7,29 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-import os
 import random
-import signal
 import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 
+from benchmarks.chaos.fleet import Fleet, repositories
 from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
 from bot.jobs import load
 from tests.deliveries import comment_event, issue_event
-from tests.github_server import Call, Fault, GitHubServer, private_key, serve_github
+from tests.github_server import Call, Fault, serve_github
 from tests.github_world import Repo
-from tests.patience import patience
 from tests.postgres import Postgres, serve_postgres
-from tests.repositories import make_repository
-from tests.serve.app import SERVE, WAIT_BY_NATURE, App, ask, processes_of, wait_for
-from tests.serve.conftest import BODY, FILES, TITLE
+from tests.serve.app import WAIT_BY_NATURE, App, ask
+from tests.serve.conftest import BODY, TITLE
 
 RESUMES_WITHIN = 15.0
 """Maximum seconds until another process resumes an interrupted job."""
-PER_INSTALLATION = 10
-"""Number of issues whose writes stay below the limit per minute."""
-
-
-@dataclass
-class Fleet:
-    """Processes on one database that are restarted whenever they end, as a supervisor does."""
-
-    github: GitHubServer
-    postgres: Postgres
-    url: str
-    folder: Path
-    servers: int = 2
-    crew: int = 3
-    settings: dict[str, str] = field(default_factory=dict)
-    fresh: bool = False
-    """Whether the processes are new interpreters, as those of another release must be."""
-    apps: list[App] = field(default_factory=list)
-    progress: float = 0.0
-    """The completed fraction of the planned faults, 0..1."""
-    waits: list[float] = field(default_factory=list)
-    """Seconds from a kill or freeze until each interrupted job was restarted or done."""
-    down: list[App] = field(default_factory=list)
-    """Processes that were killed and have not been restarted yet."""
-    _watching: list[threading.Thread] = field(default_factory=list)
-    _starting: list[threading.Thread] = field(default_factory=list)
-
-    @property
-    def receivers(self) -> list[App]:
-        return self.apps[: self.servers]
-
-    @property
-    def workers(self) -> list[App]:
-        return self.apps[self.servers :]
-
-    def start(self) -> None:
-        """Start all processes at once."""
-        private_key()  # created once, before several threads request it
-        words = [(*SERVE, "--no-worker")] * self.servers + [("worker",)] * self.crew
-        settings = {"DATABASE_URL": self.url, **self.settings}
-        self.apps = [
-            App(self.github, self.folder / f"data{k}", dict(settings), given, fresh=self.fresh)
-            for k, given in enumerate(words)
-        ]
-        _all([app.start for app in self.apps])
-
-    def stop(self) -> None:
-        """Kill all processes; a frozen one would not notice that its parent has ended."""
-        started = [app for app in self.apps if app.process]
-        for app in started:
-            for pid in list(processes_of(app.process.pid)) if app.process else ():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        for app in started:
-            app.kill()
-
-    def calm(self, opened: Sequence[tuple[Repo, int]]) -> None:
-        """Wait until every process runs, every issue has a report, and no job is left."""
-        for thread in self._starting:
-            thread.join()
-        wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.status)
-        wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.status, pause=0.1)
-
-    def status(self) -> str:
-        """Return the unfinished jobs and the last lines of each log."""
-        return json.dumps([self.apps[0].unfinished(), *(app.log[-3:] for app in self.apps)], default=str)
-
-    def kill(self, app: App) -> None:
-        """Kill a process with SIGKILL and start its restart."""
-        assert app.process is not None
-        pid, began = app.process.pid, time.monotonic()
-        cut_off = self._jobs_of(pid)
-        app.kill()
-        self.down.append(app)
-        self.watch(cut_off, began)
-        self._starting.append(threading.Thread(target=self._start, args=(app,), daemon=True))
-        self._starting[-1].start()
-
-    def _start(self, app: App) -> None:
-        app.start(ready=False)
-        app.up.wait(patience(60))
-        self.down.remove(app)
-
-    @contextlib.contextmanager
-    def frozen(self, app: App) -> Iterator[None]:
-        """Freeze a process and its child, like a machine that swaps or was suspended."""
-        assert app.process is not None
-        pids, began = list(processes_of(app.process.pid)), time.monotonic()
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        self.watch(self._jobs_of(app.process.pid), began)
-        try:
-            yield
-        finally:
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGCONT)
-
-    def busy(self, app: App) -> bool:
-        """Return whether a process runs a job."""
-        assert app.process is not None
-        return bool(self._jobs_of(app.process.pid))
-
-    def watch(self, cut_off: dict[int, int], began: float) -> None:
-        """Record when interrupted jobs resume."""
-        if cut_off:
-            self._watching.append(threading.Thread(target=self._watch, args=(cut_off, began), daemon=True))
-            self._watching[-1].start()
-
-    def watched(self) -> list[float]:
-        """Return the waiting times after all are recorded."""
-        for thread in self._watching:
-            thread.join(patience(120))
-        return self.waits
-
-    def _jobs_of(self, pid: int) -> dict[int, int]:
-        """Return the jobs of a process with their attempts; empty if the database is unavailable."""
-        try:
-            rows = ask(self.url, f"SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE '%:{pid}:%'")
-        except psycopg.OperationalError:
-            return {}
-        return dict(rows)
-
-    def _watch(self, cut_off: dict[int, int], began: float) -> None:
-        while cut_off and time.monotonic() - began < 100:
-            with contextlib.suppress(psycopg.OperationalError):
-                numbers = ",".join(map(str, cut_off))
-                for number, attempt, state in ask(
-                    self.url, f"SELECT id, attempt, state FROM jobs WHERE id IN ({numbers})"
-                ):
-                    if attempt > cut_off[number] or state == "done":
-                        self.waits.append(time.monotonic() - began)
-                        del cut_off[number]
-            time.sleep(0.25)
-        self.waits.extend(100.0 for _ in cut_off)
 
 
 @dataclass
@@ -252,13 +111,10 @@ def storm(
             apart = (time.monotonic() - raging) / max(kills, 1)
             arriving.join()
             fleet.calm(arriving.opened)
-            waits = fleet.watched()
+            fleet.watched()
         finally:
             fleet.stop()
-        reports = Counter(len(github.world.ours(*one)) for one in arriving.opened)
-        tracebacks = Counter(_fault(line) for app in fleet.apps for line in app.log if "traceback" in line)
-        found = reports, blind_posts(github), disordered(fleet.url), waits, _left(fleet.url), tracebacks
-        return Outcome(issues, time.monotonic() - began, killed, apart, arriving.refused, *found)
+        return _outcome(fleet, arriving, time.monotonic() - began, killed, apart)
 
 
 class Arriving(threading.Thread):
@@ -266,7 +122,7 @@ class Arriving(threading.Thread):
 
     def __init__(self, fleet: Fleet, repos: list[Repo], issues: int, seed: int) -> None:
         super().__init__(daemon=True)
-        self._fleet, self._repos, self._issues = fleet, repos, issues
+        self._fleet, self._repos, self.issues = fleet, repos, issues
         self._dice = random.Random(seed)
         self.opened: list[tuple[Repo, int]] = []
         self.refused = 0
@@ -274,8 +130,8 @@ class Arriving(threading.Thread):
     def run(self) -> None:
         """Send each delivery until it is accepted, as the reconciler would."""
         world, again = self._fleet.github.world, list[tuple[str, bytes, str]]()
-        for index in range(self._issues):
-            while index > self._fleet.progress * self._issues:
+        for index in range(self.issues):
+            while index > self._fleet.progress * self.issues:
                 time.sleep(0.05)
             repo = self._repos[index % len(self._repos)]
             number = world.open_issue(repo, f"{TITLE}, case {index}", BODY)["number"]
@@ -300,6 +156,23 @@ class Arriving(threading.Thread):
                     return
             self.refused += 1
             time.sleep(0.2)
+
+
+def _outcome(fleet: Fleet, arriving: Arriving, seconds: float, killed: Counter[str], apart: float) -> Outcome:
+    """Return what GitHub, the store and the logs show after the storm."""
+    return Outcome(
+        issues=arriving.issues,
+        seconds=seconds,
+        killed=killed,
+        apart=apart,
+        refused=arriving.refused,
+        reports=Counter(len(fleet.github.world.ours(*one)) for one in arriving.opened),
+        blind=blind_posts(fleet.github),
+        disordered=disordered(fleet.url),
+        waits=fleet.waits,
+        states=_left(fleet.url),
+        tracebacks=Counter(_fault(line) for app in fleet.apps for line in app.log if "traceback" in line),
+    )
 
 
 def _inject_faults(
@@ -352,16 +225,6 @@ def _at_work(fleet: Fleet) -> App:
     return fleet.workers[0]
 
 
-def repositories(github: GitHubServer, folder: Path, issues: int) -> list[Repo]:
-    """Create enough repositories for the installations, whose writes are limited."""
-    origin = folder / "origin"
-    sha = make_repository(origin, FILES)
-    return [
-        github.world.repository(f"octo/feedbox{k}", installation=100 + k, git=origin, head=sha)
-        for k in range(-(-issues // PER_INSTALLATION))
-    ]
-
-
 def _left(url: str) -> Counter[str]:
     """Return the unfinished jobs by state, except those that wait by design."""
     rows = ask(url, "SELECT state, work FROM jobs WHERE state <> 'done'")
@@ -383,25 +246,6 @@ def disordered(url: str) -> int:
 def _fault(line: dict[str, Any]) -> str:
     """Return a logged fault: its message, and the type and place of the exception."""
     return f"{str(line['message'])[:80]}: {' '.join(str(line['traceback']).split()[-60:])}"
-
-
-def _all(calls: list[Callable[[], None]]) -> None:
-    """Make calls concurrently; none may fail."""
-    failed: list[BaseException] = []
-
-    def make(call: Callable[[], None]) -> None:
-        try:
-            call()
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=make, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
 
 
 def table(outcome: Outcome) -> str:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.chaos.many import Fleet, disordered, repositories
+from benchmarks.chaos.fleet import Fleet, repositories
+from benchmarks.chaos.many import disordered
 from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
 from tests.cli.process import ROOT
 from tests.deliveries import issue_event

@@ -16,7 +16,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.chaos.many import Arriving, Fleet, disordered, repositories
+from benchmarks.chaos.fleet import Fleet, repositories
+from benchmarks.chaos.many import Arriving, disordered
 from tests.cli.process import ROOT, environment
 from tests.deliveries import comment_event, issue_event
 from tests.github_server import serve_github

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.chaos.many import Fleet, repositories
+from benchmarks.chaos.fleet import Fleet, repositories
 from tests.deliveries import issue_event
 from tests.github_server import Call, GitHubServer, serve_github
 from tests.github_world import Repo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.calls.models import Abilities
+from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.refusals import Fault, instead
 
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from benchmarks.chaos.many import Fleet, disordered
+from benchmarks.chaos.fleet import Fleet
+from benchmarks.chaos.many import disordered
 from benchmarks.chaos.storm import blind_posts
 from tests.cli.process import triage
 from tests.deliveries import comment_event, headers, issue_event

@@ -15,7 +15,7 @@ import pytest
 
 from bot.server.registration import read_registration
 from bot.server.registration.first_start import setup_pages
-from bot.server.web.pages import setup as first_pages
+from bot.server.web.auth import setup_token
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
 from tests.browserless import form_of, on_github
@@ -181,5 +181,5 @@ async def test_any_server_of_a_database_continues_a_registration(
         state = parse_qs(back.query)["state"][0]
         assert third.pending.take(state) is None
         assert first.pending.take(f"{state}x") is None
-        monkeypatch.setattr(first_pages, "_LASTS", -1)
+        monkeypatch.setattr(setup_token, "_LASTS", -1)
         assert first.pending.take(state) is None

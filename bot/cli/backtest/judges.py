@@ -18,8 +18,9 @@ from bot.errors import UserError
 from bot.limits.ceilings import cost, read_prices
 from bot.runs.model import model_settings
 from bot.settings import Settings
+from nodes.brains.calls.abilities import Abilities, LearntRefusals, Memory
 from nodes.brains.calls.budget import Call, ModelBudget, Pace, Reserved, RunLimits
-from nodes.brains.calls.models import Abilities, LearntRefusals, Memory, Models, ModelSettings
+from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.context import Brain
 from nodes.state import Usage

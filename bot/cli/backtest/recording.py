@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bot.errors import UserError
-from nodes.brains.calls.models import Abilities, read_abilities
+from nodes.brains.calls.abilities import Abilities, read_abilities
 
 Fault = Literal["", "timeout", "connection"]
 _FORMAT = 1

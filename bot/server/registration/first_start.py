@@ -15,7 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from bot.github.registration import NewApp
 from bot.server.process import serve_until
 from bot.server.registration import RequestedApp, api_of, is_local, store_registration, suggested_name
-from bot.server.web.pages.setup import Defaults, Pending, SetupPages, next_steps, setup_app
+from bot.server.web.auth.setup_token import Pending
+from bot.server.web.pages.setup import Defaults, SetupPages, next_steps, setup_app
 from bot.server.web.render import render
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings

@@ -13,7 +13,7 @@ from bot.store.issues import Issues
 from bot.store.issues.components import Components, teach
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
-from bot.store.jobs import insert_job
+from bot.store.jobs.insertion import insert_job
 from bot.store.runs import IssueRuns
 from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.run_events import RunEvidence

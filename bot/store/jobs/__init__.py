@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import JobTakenOverError
-from bot.jobs import Job, Lane, UnknownWorkError, Work, dump, kind_of, load
+from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
 from bot.store.databases.database import Connection, Database, Value
 from bot.store.jobs.dead import Death
+from bot.store.jobs.insertion import insert_job
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
@@ -23,9 +24,6 @@ FEW = 5
 
 _ROUNDS = 20
 """Maximum times that a claim is retried while other processes take every job that was found."""
-
-PATIENCE = 600.0
-"""Seconds for which later equal jobs may postpone a job."""
 
 _NEXT = f"""
 SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
@@ -202,20 +200,6 @@ class Jobs:
         return await self._database.do(lambda db: db.execute(statement, (before,)).rowcount)
 
 
-def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) -> None:
-    """Store a job under the delivery or job that caused it; idempotent."""
-    due = now + work.delay
-    if work.merges and _postpone_equal(db, work, due, now):
-        return
-    if _repeats_last(db, work, due):
-        return
-    statement = """
-        INSERT INTO jobs (guid, ordinal, issue_key, installation, lane, work, due, stored_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-    """
-    db.execute(statement, (guid, ordinal, work.key, work.installation, work.lane, dump(work), due, now))
-
-
 def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work], now: float) -> None:
     """Settle a job within a larger transaction.
 
@@ -226,41 +210,6 @@ def settle_job(db: Connection, job: Job, message: str, next_work: Sequence[Work]
     db.lock(work.key for work in next_work)
     for ordinal, work in enumerate(next_work):
         insert_job(db, f"job:{job.id}:{job.attempt}", ordinal, work, now)
-
-
-def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
-    """Update waiting jobs of the same kind and postpone them while the issue keeps changing, up to ``PATIENCE``."""
-    statement = """
-        SELECT id, work, due, stored_at FROM jobs
-        WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due > ? AND attempt = 0
-    """
-    waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
-    # Jobs that are due may be claimed at any moment, and those with an attempt have begun, so both are left alone.
-    equal = [
-        (dump(work), max(was_due, min(due, stored_at + PATIENCE)), number)
-        for number, text, was_due, stored_at in waiting
-        if kind_of(text) == work.kind
-    ]
-    db.executemany("UPDATE jobs SET work = ?, due = ? WHERE id = ?", equal)
-    return bool(equal)
-
-
-def _repeats_last(db: Connection, work: Work, due: float) -> bool:
-    """Return whether the last waiting job is equal and has no attempt yet.
-
-    `stop`, `resume`, `stop` remain three jobs.
-    """
-    if not work.may_repeat:
-        return False
-    statement = """
-        SELECT work, attempt FROM jobs WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due <= ?
-        ORDER BY id DESC LIMIT 1
-    """
-    last = db.execute(statement, (work.key, work.lane, due)).fetchone()
-    try:
-        return last is not None and last[1] == 0 and work.repeats(load(last[0]))
-    except UnknownWorkError:
-        return False
 
 
 def _claim(db: Connection, owner: str, at: float, parameters: Mapping[str, Value]) -> Job | None:

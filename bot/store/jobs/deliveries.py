@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.jobs import Work
 from bot.store.databases.database import Connection, Database
-from bot.store.jobs import insert_job
+from bot.store.jobs.insertion import insert_job
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.brains.calls.models import METHODS, Abilities, LimitName
+from nodes.brains.calls.abilities import METHODS, Abilities, LimitName
 
 if TYPE_CHECKING:
     from openai import APIError

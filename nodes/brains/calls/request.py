@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.budget import Call
 from nodes.brains.calls.fitting import counted, fit_window
-from nodes.brains.calls.models import Abilities, Model
+from nodes.brains.calls.models import Model
 from nodes.brains.calls.schema import without_bounds
 from nodes.brains.calls.tokens import estimate
 from prompts import build_schema_request

@@ -9,8 +9,9 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from nodes.brains.calls.abilities import Method
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Method, Model
+from nodes.brains.calls.models import Model
 from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
 from nodes.brains.calls.request import Message
 from nodes.brains.calls.schema import fit, strict_schema
