@@ -101,16 +101,9 @@ async def advance(
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}, "recursion_limit": RECURSION_LIMIT}
     snapshot = snapshot or await graph.aget_state(config)
-    # LangGraph returns a snapshot without a creation time for an unknown thread.
-    if snapshot.created_at is None:
-        graph_input: BugTriageState | Command[object] | None = initial
-    elif snapshot.interrupts and answer is not None:
-        graph_input = _resumption(snapshot, answer, question_id)
-    elif snapshot.interrupts or not snapshot.tasks:
+    if _is_at_rest(snapshot, answer):
         return _result(snapshot)
-    else:
-        # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
-        graph_input = None
+    graph_input = _graph_input(snapshot, initial, answer, question_id)
     steps = graph.astream(
         graph_input, config, context=context, durability=durability, stream_mode=["tasks"], version="v2"
     )
@@ -119,9 +112,35 @@ async def advance(
             watch(_step(cast("dict[str, Any]", part["data"])))
     # The stream reports steps only; an interrupt is visible in the stored state.
     after = await graph.aget_state(config)
-    if after.created_at is None:
+    if _is_unknown(after):
         raise ThreadDeletedError(f"the thread {thread_id} was deleted while it ran")
     return _result(after)
+
+
+def _is_at_rest(snapshot: StateSnapshot, answer: Answer | None) -> bool:
+    """Return whether a thread has ended, or waits for an answer that was not given."""
+    if _is_unknown(snapshot):
+        return False
+    return answer is None if snapshot.interrupts else not snapshot.tasks
+
+
+def _is_unknown(snapshot: StateSnapshot) -> bool:
+    """Return whether the thread does not exist: only then does LangGraph's snapshot have no creation time."""
+    return snapshot.created_at is None
+
+
+def _graph_input(
+    snapshot: StateSnapshot, initial: BugTriageState, answer: Answer | None, question_id: str | None
+) -> BugTriageState | Command[object] | None:
+    """Return what starts a new thread, answers a waiting one, or resumes one that was cut off.
+
+    Raises:
+        StaleAnswerError: the answer belongs to another question.
+    """
+    if _is_unknown(snapshot):
+        return initial
+    # Without input, LangGraph resumes a thread that was cut off from its checkpoint.
+    return _resumption(snapshot, answer, question_id) if snapshot.interrupts else None
 
 
 def _result(snapshot: StateSnapshot) -> Waiting | Finished:

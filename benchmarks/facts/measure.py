@@ -86,56 +86,76 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+@dataclass
+class Results:
+    """The measurements of all issues."""
+
+    kinds: dict[str, Kind] = field(default_factory=lambda: defaultdict(Kind))
+    levels: dict[str, list[tuple[bool, bool | None]]] = field(default_factory=lambda: defaultdict(list))
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    done: int = 0
+    skipped: int = 0
+    false: list[str] = field(default_factory=list)
+    """Facts that do not verify."""
+
+
 def main() -> None:
     args = options()
-    kinds: dict[str, Kind] = defaultdict(Kind)
-    levels: dict[str, list[tuple[bool, bool | None]]] = defaultdict(list)
-    seconds: dict[str, float] = defaultdict(float)
+    results = Results()
     engines: dict[Path, Engine] = {}
-    done, skipped, false = 0, 0, []
     for row in rows_of(args):
         clone = clone_of(row, args.repos)
         if clone is None:
-            skipped += 1
+            results.skipped += 1
             continue
         engine = engines.setdefault(clone, Engine(clone, args.cache))
-        title, _, body = row["issue"].partition("\n")
-        query, sha = Query(title, body), row["base_commit"]
         try:
-            engine.warm(sha)
+            engine.warm(row["base_commit"])
         except SearchError as error:  # a clone without that commit
             print("skipped", row["id"], error, file=sys.stderr)
-            skipped += 1
+            results.skipped += 1
             continue
-        began = cpu()
-        ranking = engine.find(query, sha)
-        middle = cpu()
-        files = [hit.path for hit in ranking.files]
-        facts = engine.facts(query, files, sha)
-        seconds["find"] += middle - began
-        seconds["facts"] += cpu() - middle
-        if cpu() - middle > 1:
-            print("slow", row["id"], round(cpu() - middle, 2), file=sys.stderr)
-        done += 1
-        gold = set(row["gold_files"])
-        for fact in facts:
-            count(kinds, fact, row, files, gold)
-            if args.verify and (why := verify(fact, Repository.open(clone), sha, f"{title}\n{body}")):
-                false.append(f"{row['id']} {fact.kind}: {why}")
-        stated = statement(facts, files, ranking.confidence)
-        lead = stated.headline
-        function = in_fix(lead, row) if lead and stated.level == "claimed" else None
-        levels[stated.level].append((bool(files) and files[0] in gold, function))
-        if args.show:
-            show(row, facts, files, gold, args.show)
-    print(
-        f"issues {done}, skipped {skipped}; " + ", ".join(f"{k} {v / max(1, done):.3f} s" for k, v in seconds.items())
-    )
-    print_kinds(kinds, done)
-    print_levels(levels, done)
+        measure(engine, row, results, args)
+    report(results, args)
+
+
+def measure(engine: Engine, row: dict[str, Any], results: Results, args: argparse.Namespace) -> None:
+    """Find the facts of one issue and count them."""
+    title, _, body = row["issue"].partition("\n")
+    query, sha = Query(title, body), row["base_commit"]
+    began = cpu()
+    ranking = engine.find(query, sha)
+    middle = cpu()
+    files = [hit.path for hit in ranking.files]
+    facts = engine.facts(query, files, sha)
+    results.seconds["find"] += middle - began
+    results.seconds["facts"] += cpu() - middle
+    if cpu() - middle > 1:
+        print("slow", row["id"], round(cpu() - middle, 2), file=sys.stderr)
+    results.done += 1
+    gold = set(row["gold_files"])
+    for fact in facts:
+        count(results.kinds, fact, row, files, gold)
+        if args.verify and (why := verify(fact, Repository.open(engine.repository.directory), sha, f"{title}\n{body}")):
+            results.false.append(f"{row['id']} {fact.kind}: {why}")
+    stated = statement(facts, files, ranking.confidence)
+    lead = stated.headline
+    function = in_fix(lead, row) if lead and stated.level == "claimed" else None
+    results.levels[stated.level].append((bool(files) and files[0] in gold, function))
+    if args.show:
+        show(row, facts, files, gold, args.show)
+
+
+def report(results: Results, args: argparse.Namespace) -> None:
+    """Print all tables."""
+    done = results.done
+    seconds = ", ".join(f"{k} {v / max(1, done):.3f} s" for k, v in results.seconds.items())
+    print(f"issues {done}, skipped {results.skipped}; {seconds}")
+    print_kinds(results.kinds, done)
+    print_levels(results.levels, done)
     if args.verify:
-        print(f"facts that do not verify: {len(false)}")
-        print("\n".join(false[:20]))
+        print(f"facts that do not verify: {len(results.false)}")
+        print("\n".join(results.false[:20]))
 
 
 def print_levels(levels: dict[str, list[tuple[bool, bool | None]]], done: int) -> None:

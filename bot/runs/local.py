@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from bot.observability.tracing.observer import traced
 from bot.report.comment.markdown import MarkdownRenderer
@@ -68,45 +69,61 @@ async def triage(
         language: of the comment, and of the text that a model writes.
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
+    rules = RulesBrain()
+    async with _open_run(settings, key) as run, open_brain(settings) as brain, traced(settings):
+        context = build_context(
+            title,
+            body,
+            code=code,
+            evidence=run.store.evidence(run.thread_id),
+            brain=brain or rules,
+            rules=rules,
+            config=RepositoryConfig(language=language),
+            renderer=renderer,
+            origin=origin,
+            listener=listener,
+            past=past,
+            outside=outside,
+            pictures=pictures,
+        )
+        state = await _run_to_completion(run, context, ask)
+        # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
+        await run.store.finish_run(key, run.number)
+        result = build_result(state, language=language)
+        gathered = result.numbered(await context.evidence.get(state.evidence))
+        return Account(run.number, code.sha, context.brain.name, settings_hash(settings), result, gathered)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenRun:
+    """A run that was begun or is resumed, and where it is stored."""
+
+    number: int
+    thread_id: str
+    store: SqliteStore
+    saver: SqliteCheckpoints
+
+
+@asynccontextmanager
+async def _open_run(settings: Settings, key: str) -> AsyncIterator[_OpenRun]:
+    """Open the stores of the data directory, and in them the unfinished run of a key or a new one."""
     store = SqliteStore(settings.triage_data_dir / "store.db")
     try:
-        run_no = await store.open_run(key)
-        thread_id = f"{key}:{run_no}"
-        async with open_brain(settings) as brain, _checkpoints(settings) as saver, traced(settings):
-            rules = RulesBrain()
-            context = build_context(
-                title,
-                body,
-                code=code,
-                evidence=store.evidence(thread_id),
-                brain=brain or rules,
-                rules=rules,
-                config=RepositoryConfig(language=language),
-                renderer=renderer,
-                origin=origin,
-                listener=listener,
-                past=past,
-                outside=outside,
-                pictures=pictures,
-            )
-            state = await _run(saver, context, thread_id, ask)
-            # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
-            await store.finish_run(key, run_no)
-            result = build_result(state, language=language)
-            gathered = result.numbered(await context.evidence.get(state.evidence))
-            return Account(run_no, code.sha, context.brain.name, settings_hash(settings), result, gathered)
+        number = await store.open_run(key)
+        async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
+            yield _OpenRun(number, f"{key}:{number}", store, SqliteCheckpoints(connection, serde=serializer()))
     finally:
         await store.aclose()
 
 
-async def _run(saver: SqliteCheckpoints, context: Context, thread_id: str, ask: Ask) -> BugTriageState:
+async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask) -> BugTriageState:
     """Run the graph to its end, with each question put to the caller, and return the last state."""
 
     async def ask_person(waiting: Waiting) -> Answer:
         return await ask(waiting.exchange)
 
     start = initial_state(context.title, context.body, repository="", sha=context.code.sha, outside=context.outside)
-    return (await advance_answered(build_graph(saver), context, thread_id, start, ask_person)).state
+    return (await advance_answered(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str, *, language: str) -> str:
@@ -156,9 +173,3 @@ async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIte
         yield sources.outside(finder.search_issues)
     finally:
         await finder.aclose()
-
-
-@asynccontextmanager
-async def _checkpoints(settings: Settings) -> AsyncIterator[SqliteCheckpoints]:
-    async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
-        yield SqliteCheckpoints(connection, serde=serializer())

@@ -107,18 +107,8 @@ async def _settle(
     The checkpoint of a run that ended is deleted: the store has its result and what people wrote.
     """
     quiet = published.state in ("quiet", "moved")
-    # The expiry is stored in the same transaction: a question without one could wait forever.
     if isinstance(outcome, Waiting) and not quiet:
-        expire = Expire(ref=issue_job.ref, question_id=outcome.exchange.question_id)
-        await issue_job.store.runs.settle(
-            run.number,
-            "waiting",
-            issue_job.job,
-            last_signal=outcome.state.last_signal,
-            message=published.state,
-            next_work=(expire, *reminders(issue_job.ref, expire.question_id, seen.found.config), *left_over),
-            unread=lambda: Continue(ref=issue_job.ref),
-        )
+        await _settle_waiting(issue_job, seen, run, outcome, published, left_over=left_over)
         return
     await issue_job.store.runs.settle(
         run.number,
@@ -138,6 +128,29 @@ async def _settle(
     )
     # After settling, as the next attempt would need the checkpoint. `prune` deletes it if a kill comes in between.
     await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
+
+
+async def _settle_waiting(
+    issue_job: IssueJob,
+    seen: CurrentIssue,
+    run: Run,
+    outcome: Waiting,
+    published: Published,
+    *,
+    left_over: tuple[LeftOver, ...],
+) -> None:
+    """Store that the run waits for an answer, and settle the job."""
+    # The expiry is stored in the same transaction: a question without one could wait forever.
+    expire = Expire(ref=issue_job.ref, question_id=outcome.exchange.question_id)
+    await issue_job.store.runs.settle(
+        run.number,
+        "waiting",
+        issue_job.job,
+        last_signal=outcome.state.last_signal,
+        message=published.state,
+        next_work=(expire, *reminders(issue_job.ref, expire.question_id, seen.found.config), *left_over),
+        unread=lambda: Continue(ref=issue_job.ref),
+    )
 
 
 def _result(outcome: Outcome, seen: CurrentIssue, published: Published) -> str | None:
