@@ -262,41 +262,34 @@ class JudgeLabels(_IssueWork):
     merges: ClassVar[bool] = True
 
 
-class LearnPast(_Work):
+class _RepositoryWork(_Work):
+    ref: RepositoryRef
+
+    @property
+    def installation(self) -> str:
+        """The key of the installation, for fair scheduling between installations."""
+        return installation_key(self.ref.host, self.ref.installation_id)
+
+    @property
+    def key(self) -> str:
+        """The ordering key: one job at a time for each repository, as issue number 0, which never exists."""
+        return f"{self.ref.key}#0"
+
+
+class LearnPast(_RepositoryWork):
     """Read the next page of a repository's past issues, for comparison with new ones."""
 
     kind: Literal["learn_past"] = "learn_past"
     lane: ClassVar[Lane] = "control"
     rest: ClassVar[float] = 5.0
-    ref: RepositoryRef
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
-
-    @property
-    def key(self) -> str:
-        """The ordering key; issue number 0, which never exists, represents the repository."""
-        return f"{self.ref.key}#0"
 
 
-class ApiRun(_Work):
+class ApiRun(_RepositoryWork):
     """Triage an issue submitted over the HTTP API; its text is stored in a row of its own."""
 
+    # One at a time for each repository, so that API runs never occupy every slot.
     kind: Literal["api_run"] = "api_run"
-    ref: RepositoryRef
     id: str
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
-
-    @property
-    def key(self) -> str:
-        """The ordering key: one at a time per repository, so that API runs never occupy every slot."""
-        return f"{self.ref.key}#0"
 
 
 class InstallationChanged(_Work):
@@ -322,20 +315,14 @@ class InstallationChanged(_Work):
         return self.key
 
 
-class RepositoryChanged(_Work):
+class RepositoryChanged(_RepositoryWork):
     """Handle a repository that was renamed, transferred, archived, unarchived, deleted or changed in visibility."""
 
     kind: Literal["repository"] = "repository"
     lane: ClassVar[Lane] = "control"
-    ref: RepositoryRef
     how: Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
     private: bool = False
     archived: bool = False
-
-    @property
-    def installation(self) -> str:
-        """The key of the installation, for fair scheduling between installations."""
-        return installation_key(self.ref.host, self.ref.installation_id)
 
     @property
     def key(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.errors import UnreadableFileError
 from bot.github.responses import Answer, UndecodableError
-from bot.ports import Comment, FailedDelivery, Issue, IssueRef, Permission, Rating, RepositoryRef
+from bot.ports import Comment, FailedDelivery, Issue, Permission, Rating, RepositoryRef
 from nodes.context import OpenPull
 
 # Above GitHub's own limit, so that nothing is cut unless the answer is not GitHub's.
@@ -47,7 +47,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         repository = replace(repository, owner=named[1], name=named[2])
     user = data.get("user") or {}
     return Issue(
-        ref=ref_of(repository, int(data["number"])),
+        ref=repository.issue(int(data["number"])),
         title=text(data.get("title"))[:1_024],
         body=text(data.get("body"))[:MAX_BODY],
         author_id=user.get("id"),
@@ -62,19 +62,6 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         created_at=text(data.get("created_at")),
         reopened=data.get("state_reason") == "reopened",
         comments=data["comments"] if isinstance(data.get("comments"), int) else None,
-    )
-
-
-def ref_of(repository: RepositoryRef, number: int) -> IssueRef:
-    """Return the reference to an issue of a repository."""
-    return IssueRef(
-        host=repository.host,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        owner=repository.owner,
-        name=repository.name,
-        number=number,
-        clone_url=repository.clone_url,
     )
 
 

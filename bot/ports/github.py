@@ -42,6 +42,10 @@ class RepositoryRef:
         """The permanent key, unaffected by renames."""
         return f"{self.host}/{self.id}"
 
+    def issue(self, number: int) -> IssueRef:
+        """Return the reference to an issue of this repository."""
+        return IssueRef(self.host, self.installation_id, self.id, self.owner, self.name, number, self.clone_url)
+
 
 @dataclass(frozen=True, slots=True)
 class IssueRef:

@@ -96,7 +96,7 @@ class Delivery:
         """
         if self.payload.issue is None:
             raise MalformedError("no issue in the payload")
-        return issue_ref(self.repository, self.payload.issue.number)
+        return self.repository.issue(self.payload.issue.number)
 
     @property
     def comment(self) -> Comment:
@@ -132,19 +132,6 @@ class Delivery:
             name=part.name or name,
             clone_url=part.clone_url,
         )
-
-
-def issue_ref(repository: RepositoryRef, number: int) -> IssueRef:
-    """Return the reference of an issue in a repository."""
-    return IssueRef(
-        host=repository.host,
-        installation_id=repository.installation_id,
-        repository_id=repository.id,
-        owner=repository.owner,
-        name=repository.name,
-        number=number,
-        clone_url=repository.clone_url,
-    )
 
 
 def media_type(header: str | None) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodes.search.history.claims import read_claims
+
 if TYPE_CHECKING:
     from nodes.search.facts.code import Code
     from nodes.search.facts.issue import Issue
     from nodes.search.facts.types import Fact
+    from nodes.search.history.claims import Claims
     from nodes.search.history.log import Log
     from nodes.search.types import Query
 
@@ -28,6 +31,11 @@ class FinderInput:
     """The first files of the ranking."""
     found: tuple[Fact, ...] = ()
     """The facts of the preceding finders, for finders that extend other facts."""
+
+    @property
+    def claims(self) -> Claims:
+        """Return the versions, days and changes that the report gives for the fault."""
+        return read_claims(self.query.title, "\n\n".join((self.query.body, *self.query.extra)))
 
     @property
     def shown(self) -> tuple[Fact, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bot.jobs import Edited, Ended, Labelled, Triage, Work
-from bot.server.webhook.events import Delivery, issue_ref
+from bot.server.webhook.events import Delivery
 from bot.server.webhook.handlers.people import Policy
 
 
@@ -24,7 +24,7 @@ def _opened(delivery: Delivery) -> list[Work]:
     changes = delivery.payload.changes
     moved_from = None
     if changes and changes.old_issue and changes.old_repository:
-        moved_from = issue_ref(delivery.named(changes.old_repository), changes.old_issue.number).key
+        moved_from = delivery.named(changes.old_repository).issue(changes.old_issue.number).key
     return [Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
 
 
@@ -48,7 +48,7 @@ def _transferred(delivery: Delivery) -> list[Work]:
     changes = delivery.payload.changes
     moved_to = None
     if changes and changes.new_issue and changes.new_repository:
-        moved_to = issue_ref(delivery.named(changes.new_repository), changes.new_issue.number).key
+        moved_to = delivery.named(changes.new_repository).issue(changes.new_issue.number).key
     return [Ended(ref=delivery.issue, how="transferred", moved_to=moved_to)]
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
-from nodes.search.history.claims import read_claims
 from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
@@ -28,12 +27,10 @@ _ENOUGH = 12
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the changes of the facts' lines and files in the range of versions that the report gives."""
-    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
-    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
+    claimed = claimed_range(inquiry)
+    if claimed is None:
         return
-    span, words = claimed_range(inquiry, claims), range_words(inquiry, claims)
-    if span is None or words is None:
-        return
+    span, words = claimed
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
     seen: set[str] = set()
     for fact in shown[:MOST_LINES]:
@@ -45,15 +42,23 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
 
 
-def claimed_range(inquiry: FinderInput, claims: Claims) -> Range | None:
-    """Return the commits between the good and the bad version of the report, or None."""
+def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
+    """Return the commits between the good and the bad version of the report, and the words that end the range."""
+    claims = inquiry.claims
+    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
+        return None
+    span, words = _range(inquiry, claims), _range_words(inquiry, claims)
+    return None if span is None or words is None else (span, words)
+
+
+def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
     code, log = inquiry.code, inquiry.log
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
     span = find_range(claims, log, own, log.committed_at)
     return span if isinstance(span, Range) and span.start is not None else None
 
 
-def range_words(inquiry: FinderInput, claims: Claims) -> str | None:
+def _range_words(inquiry: FinderInput, claims: Claims) -> str | None:
     """Return the version or day that ends the range, as the report writes it."""
     claimed = sorted((*claims.versions, *claims.days), key=lambda claim: claim.part not in ("bad", "until"))
     return next((claim.text for claim in claimed if claim.part != "affected" and inquiry.issue.holds(claim.text)), None)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
-from nodes.search.history.claims import read_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +27,7 @@ _SHORTEST = 2
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each source file of the small changes that the report names."""
-    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    claims = inquiry.claims
     found: dict[str, tuple[Commit, Named]] = {}
     for commit, named in (*_by_sha(inquiry, claims.commits), *_by_number(inquiry, claims.numbers)):
         found.setdefault(commit.sha, (commit, named))

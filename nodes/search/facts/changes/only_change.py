@@ -5,10 +5,9 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changes.changed_in import claimed_range, range_words
+from nodes.search.facts.changes.changed_in import claimed_range
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
-from nodes.search.history.claims import read_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +21,10 @@ MOST_LINES = 4_000
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the line that the only commit in the report's range added, if its changes are in one definition."""
-    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
-    if not any(claim.part != "affected" for claim in (*claims.versions, *claims.days)):
+    claimed = claimed_range(inquiry)
+    if claimed is None:
         return
-    span, words = claimed_range(inquiry, claims), range_words(inquiry, claims)
-    if span is None or words is None:
-        return
+    span, words = claimed
     commits = inquiry.log.touching(list(inquiry.first), span.start, span.end, 2) or []
     if len(commits) == 1:
         found = [fact for path in inquiry.first if (fact := _fact(inquiry, path, commits[0], span, words))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.types import Fact
-from nodes.search.history.claims import read_claims
 from nodes.search.history.log import Log
 from nodes.search.history.naming import releases
 from nodes.search.history.project import own_names, plain
@@ -54,7 +53,7 @@ def named_release(inquiry: FinderInput) -> tuple[Release, str] | None:
 
     Versions of other products, and versions that the report says work, are left out.
     """
-    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    claims = inquiry.claims
     code = inquiry.code
     wanted = [claim for claim in claims.versions if claim.part != "good" and inquiry.issue.holds(claim.text)]
     if not wanted:

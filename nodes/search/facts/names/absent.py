@@ -11,7 +11,6 @@ from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.history.claims import read_claims
 from nodes.search.history.naming import containing, releases
 from nodes.search.history.printed import is_sha
 from nodes.search.history.versions import parse_version
@@ -53,7 +52,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _releases(inquiry: FinderInput) -> list[Release]:
     """Return the project's releases that the report names, newest first."""
-    claims = read_claims(inquiry.query.title, "\n\n".join((inquiry.query.body, *inquiry.query.extra)))
+    claims = inquiry.claims
     versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
     if not versions:
         return []

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
+    add_alone,
     error_line,
-    find_alone,
     find_runs,
     forward,
     single_line_reader,
@@ -32,7 +31,7 @@ _FILLER = ("--- End of stack trace from previous location", "--- Exception trans
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find .NET traces; an inner exception is a separate trace."""
     traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "csharp", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "csharp", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
-    find_alone,
+    add_alone,
     find_runs,
     forward,
     single_line_reader,
@@ -27,7 +26,7 @@ _ARITY = re.compile(r"/\d{1,3}$")
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Elixir traces."""
     traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "elixir", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "elixir", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:

@@ -11,7 +11,7 @@ from nodes.search.issue.stacktraces.runs import (
     FramelessError,
     Heading,
     Line,
-    find_alone,
+    add_alone,
     forward,
     is_fence,
 )
@@ -40,7 +40,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top, heading = _heading_above(lines, floor=floor, first=index)
         traces.append(_trace(lines, heading, frames, top=top, stop=stop))
         floor = index = stop
-    return (traces + find_alone(lines, "go", traces, _alone))[:MAX_TRACES]
+    return add_alone(lines, "go", traces, _alone)
 
 
 def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
+    add_alone,
     error_line,
-    find_alone,
     find_runs,
     forward,
     single_line_reader,
@@ -43,7 +42,7 @@ _SCRIPT = re.compile(
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find JavaScript and TypeScript traces."""
     traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "javascript", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "javascript", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:

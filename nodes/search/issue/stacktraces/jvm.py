@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
+    add_alone,
     error_line,
-    find_alone,
     find_runs,
     single_line_reader,
 )
@@ -28,7 +27,7 @@ _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
     traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
-    return (traces + find_alone(lines, "java", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "java", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:

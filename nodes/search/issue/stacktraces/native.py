@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     FramelessError,
     Heading,
     Line,
-    find_alone,
+    add_alone,
     find_runs,
     forward,
 )
@@ -56,7 +55,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
     # A binary without symbols prints addresses only, which name nothing in the source.
     traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
-    return (traces + find_alone(lines, "c", traces, _alone))[:MAX_TRACES]
+    return add_alone(lines, "c", traces, _alone)
 
 
 def _frame(bare: str) -> Frame | None:

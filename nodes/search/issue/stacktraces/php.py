@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
+    add_alone,
     error_line,
-    find_alone,
     find_runs,
     forward,
     single_line_reader,
@@ -48,7 +47,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
-    return (traces + find_alone(lines, "php", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "php", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:

@@ -12,8 +12,8 @@ from nodes.search.issue.stacktraces.runs import (
     FramelessError,
     Heading,
     Line,
+    add_alone,
     error_line,
-    find_alone,
     forward,
     is_fence,
 )
@@ -46,7 +46,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop
-    return (traces + find_alone(lines, "python", traces, _alone))[:MAX_TRACES]
+    return add_alone(lines, "python", traces, _alone)
 
 
 def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:

@@ -157,13 +157,13 @@ class FramelessError(NamedTuple):
     stop: int
 
 
-def find_alone(
+def add_alone(
     lines: Sequence[Line],
     language: str,
-    traces: Sequence[StackTrace],
+    traces: list[StackTrace],
     read: Callable[[Sequence[Line], int], FramelessError | None],
 ) -> list[StackTrace]:
-    """Return errors outside the traces that state their location, or whose format only this language has."""
+    """Add the errors outside the traces that state their location, or whose format only this language has."""
     found: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(found) < MAX_TRACES:
@@ -178,11 +178,11 @@ def find_alone(
             index = stop
         else:
             index += 1
-    return found
+    return (traces + found)[:MAX_TRACES]
 
 
 def single_line_reader(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], FramelessError | None]:
-    """Adapt a parser of single lines to ``find_alone``."""
+    """Adapt a parser of single lines to ``add_alone``."""
 
     def alone(lines: Sequence[Line], index: int) -> FramelessError | None:
         heading = read(lines[index].bare)

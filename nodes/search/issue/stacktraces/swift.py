@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
-    MAX_TRACES,
     Dialect,
     Heading,
     Line,
-    find_alone,
+    add_alone,
     find_runs,
     single_line_reader,
 )
@@ -36,7 +35,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Swift traces, and fatal errors that state their location."""
     traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [trace for trace in traces if trace.frames]
-    return (traces + find_alone(lines, "swift", traces, single_line_reader(_alone)))[:MAX_TRACES]
+    return add_alone(lines, "swift", traces, single_line_reader(_alone))
 
 
 def _frame(bare: str) -> Frame | None:
