@@ -61,8 +61,10 @@ def note_crash(db: Connection, issue_key: str, crash: Crash, now: float) -> list
     An issue that was opened long ago, as in a backfill, leads to no alert.
     """
     repository = issue_key.rpartition("#")[0]
+    # Stored before they are counted, so that this issue's own report counts.
     for fingerprint in crash.fingerprints:
         db.execute(_NOTE, (repository, fingerprint, issue_key, crash.reporter, crash.at))
+    # By the time at which issues were opened: a backfill of years of issues must not look like an outage.
     storms = [_recent(db, repository, fingerprint, now) for fingerprint in dict.fromkeys(crash.fingerprints)]
     return [storm for storm in storms if storm.reporters >= REPORTERS and _is_first(db, repository, storm, now)]
 

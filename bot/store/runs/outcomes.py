@@ -252,6 +252,7 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
             claimed = excluded.claimed, confidence = excluded.confidence, named = excluded.named,
             state = 'open', rank = 0, fix = '', why = '', looks = 0, look_at = NULL, settled_at = NULL, rated_at = NULL
     """
+    # The new report has not been compared yet, so the result of the earlier comparison is reset.
     values = (int(reported.claimed), reported.confidence, json.dumps(reported.named))
     db.execute(statement, (issue_key, issue_key.rpartition("#")[0], run, sha, *values))
 

@@ -147,6 +147,7 @@ class Code:
         start, end = int(index.def_start[row]), int(index.def_end[row])
         self.read([number])
         pattern = whole_word(name)
+        # A definition may begin with decorators or comments, so its name is not always on its first line.
         for line in range(start, min(end, start + 40) + 1):
             text = self.text(number, line)
             if text and pattern.search(text) and not text.lstrip().startswith(("@", "#[", "//", "*", "/*")):
@@ -176,6 +177,7 @@ class Code:
     def count_users(self, name: str, enough: int) -> int:
         """Count the own files that contain a name as a whole word; stop counting at more than ``enough``."""
         files = self.files_with(name)
+        # The index also lists files with a similarly spelled name, so only a clear excess is certain without reading.
         if len(files) > 4 * enough + 8:
             return len(files)
         self.read(files)

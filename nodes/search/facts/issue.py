@@ -88,6 +88,7 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     """
     title = query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:LONGEST]
+    # The placeholder in the text itself would count as a trace.
     body = whole.replace("\r\n", "\n").replace(_TRACE, " ")
     traces = tuple(find_traces(body))
     prose, blocks = split_blocks(without_template(without_comments(_blank(body, traces))))
@@ -124,6 +125,7 @@ def without_timestamp(line: str) -> str:
 
 def _blank(body: str, traces: Iterable[StackTrace]) -> str:
     """Replace stack traces with placeholders; line numbers do not change, so that fences stay intact."""
+    # The last trace first, so that the offsets of the others remain valid.
     for trace in sorted(traces, key=lambda trace: -trace.start):
         if trace.frames:
             gap = "\n" * body.count("\n", trace.start, trace.end)

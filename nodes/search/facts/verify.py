@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "linked_here": linked_here.check,
     "named_change": named_change.check,
+    # With a line it comes from a range of versions; without one, the report names the commit.
     "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
     "raised_here": raised_here.check,
     "raised_on_purpose": raised_here.check,
@@ -59,6 +60,7 @@ def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str
     Returns:
         The reason why the fact does not hold, or None if it holds.
     """
+    # Without the index, so that its errors cannot confirm themselves.
     witness = Witness(repository, sha, issue_text)
     return _everywhere(fact, witness) or CHECKS[fact.kind](fact, witness)
 

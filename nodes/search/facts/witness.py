@@ -58,13 +58,14 @@ class Witness:
     def grep(self, name: str, *, path: str | None = None) -> list[Hit] | None:
         """Return the lines that contain a whole word, in the whole commit or in source files of one file's language.
 
-        Return None if git fails.
+        Return None if the name cannot be searched.
         """
         if not name or "\n" in name or not is_sha(self.sha):
             return None
         ending = os.path.splitext(path)[1] if path else ""
         where = (f"*{ending}",) if ending else ()
         command = ("grep", "-I", "-n", "-z", "-w", "-F", "--full-name", "--max-count=50", "-e", name, self.sha, "--")
+        # Git also fails if no line matches.
         printed = self.repository.cached_output("--no-pager", *command, *where)
         if printed is None:
             return []

@@ -60,6 +60,7 @@ class Measured:
         """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
         parsed = parse_query(query)
         features = measure(index, parsed)
+        # The surroundings of the likely files are measured, so a first pass with weights of its own determines these.
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
         chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))

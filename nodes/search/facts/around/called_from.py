@@ -49,6 +49,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code, seen = inquiry.code, set()
     for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MOST]:
         name = (fact.symbol or "").rpartition(".")[2]
+        # Calls are found by name alone, so a name that other classes may have too would find their calls.
         if name in seen or len(name) < 4 or _SPECIAL.fullmatch(name) or len(code.definitions(name)) != 1:
             continue
         seen.add(name)

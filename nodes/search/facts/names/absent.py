@@ -42,6 +42,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     releases = _releases(inquiry) if candidates else []
     witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
     for name, in_title in list(candidates.items())[: 2 * MOST] if asks or releases else ():
+        # The index costs no process, so git is asked only about names that the index does not have.
         if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
             continue
         if once := _existed(inquiry, name, releases):
@@ -70,6 +71,7 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
     says = f"`{name}` occurs nowhere at this commit; it did in {release.version}"
     between = inquiry.log.between(release.commit, code.sha)
     span = (release.commit, code.sha)
+    # The pickaxe compares the files of every commit in the range, so a long range is not searched.
     gone = last_to_change(code.repository, name, *span) if len(between) <= MOST_WALKED else None
     gone = gone if gone and _removes(code.repository, gone, name) else None
     change = next(iter(inquiry.log.details([gone])), None) if gone else None

@@ -97,6 +97,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for match in matches:
         places = same[match.words]
         aside = _folder_of_others(code, match, places)
+        # A message that the report cuts off counts only if a single literal begins so.
         if (len(places) > FEW and not aside) or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
             continue
         if not is_printed(match.literal, code.symbol(match.number, match.literal.line) or ""):

@@ -39,6 +39,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for chain in islice(chains(inquiry.issue), MOST_TRACES):
         chained = len(chain) > 1
         frame = _innermost(inquiry, chain)
+        # Several traces of one report may end in the same line; one fact is enough.
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))

@@ -53,6 +53,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         code = inquiry.code
         at = _commit(code, link.ref)
+        # Without a commit, only the name of the repository shows that the link is about this project.
         if at is None and link.repo:
             own = (
                 own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
@@ -132,6 +133,7 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
     lines = code.lines(number)
     for wanted in range(link.first, min(last, len(old)) + 1):
         text = old[wanted - 1].strip()
+        # Lines such as a closing bracket occur everywhere and locate nothing.
         if sum(map(str.isalnum, text)) < 4:
             continue
         same = [line for line, here in enumerate(lines, 1) if here.strip() == text]

@@ -46,6 +46,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             by_function[key].append((line, text))
             unique[key] |= len(found) == 1
     for key in sorted(by_function, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0])):
+        # Lines that all occur elsewhere too do not identify a function.
         if unique[key]:
             yield from _fact(inquiry, key[0], by_function[key])
 
@@ -57,6 +58,7 @@ def pasted_lines(blocks: Sequence[str]) -> list[str]:
         rows = block.split("\n")
         diff = any(_DIFF.match(row) for row in rows)
         for row in rows:
+            # The added lines of a pasted diff are a proposal, which the commit does not contain.
             if diff and (row.startswith("+") or _DIFF.match(row)):
                 continue
             text = (row[1:] if diff and row.startswith("-") else row).strip()
@@ -95,6 +97,7 @@ def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[in
     for one in sets[1:]:
         if not left:
             break
+        # A term of so many chunks excludes little, and its set is expensive to build.
         left &= set(one.tolist()) if len(one) < 50_000 else left
     return sorted(left)
 
