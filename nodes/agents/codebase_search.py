@@ -4,72 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from nodes.agents.case import load_case, metrics_of, trace_entry
+from nodes.agents.case import load_case, metrics_of
 from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
-    MIN_SCORE,
-    MIN_SCORE_ON_RETRY,
     POINTED,
-    Candidates,
     find_candidates,
     in_order,
     lines_of_facts,
-    mean_score,
     pointed_at,
     rescored,
 )
 from nodes.agents.code.listing import list_files, remembered
 from nodes.agents.code.lookups import CodeLookups
 from nodes.agents.code.objections import look_up_objections
+from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
 from nodes.agents.writing.statement import reporter_query
 from nodes.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.brains import is_model_asked, judge
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
-from nodes.context import Case, Context, Judged
+from nodes.context import Context
 from nodes.evidence import Evidence, NumberedEvidence
-from nodes.guards import NOT_READABLE, is_rejected, progress
+from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading
 from nodes.search.git.errors import SearchError
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The search results before any judgement."""
-
-    query: Query
-    ranking: Ranking
-    candidates: Candidates
-    looks: CodeLookups
-    case: Case
-    near: frozenset[str]
-    """The search's first files, and those among its first five with a strong fact."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """The judgement of a brain on the search results."""
-
-    judged: Judged[CodeReading]
-    seen: tuple[NumberedEvidence, ...]
-    """All evidence that the brain saw, in search order."""
-    ranked: tuple[NumberedEvidence, ...]
-    """The same evidence in the brain's order, best first."""
-    confidence: float
-    """Shown in the report."""
-    support: float | None = None
-    """How far search and model together support the first place; None if rules judged."""
-    search_prefers: str = ""
-    """The first file of the search, if the brain prefers another one."""
-    opinions: Opinions | None = None
-    """The opinions from which the support is computed."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -82,34 +47,18 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
             return await _with_objections(state, context, started)
         gathered = await _gather(state, context)
     except SearchError as error:
-        return _unreadable(state, error, started)
+        return unreadable(state, error, started)
     read = await _judge(gathered, context)
     await context.evidence.put([item.evidence for item in read.seen])
     return {
-        "findings": (_finding(read),),
+        "findings": (finding_of(read),),
         "search_confidence": read.confidence,
         "search_support": read.support,
         "search_prefers": read.search_prefers,
         "files_listed": remembered(state, (*(card.path for card in gathered.case.files), *gathered.looks.listed)),
-        "trace": (_entry(state, gathered, read, started),),
+        "trace": (entry_of(state, gathered, read, started),),
         "metrics": metrics_of(read.judged),
     }
-
-
-def _unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
-    """Record that nothing was searched, because a report must not claim otherwise."""
-    texts = f"The code could not be read: {error}"
-    entry = TraceEntry(
-        node="codebase_search",
-        decision=NOT_READABLE,
-        confidence=0.0,
-        reason=texts[:300],
-        error=str(error)[:300],
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - started) * 1000),
-    )
-    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
-    return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
 
 
 def build_query(state: BugTriageState, context: Context, pictures: str = "") -> Query:
@@ -270,68 +219,3 @@ async def _with_objections(state: BugTriageState, context: Context, started: flo
         duration_ms=round((time.perf_counter() - started) * 1000),
     )
     return {"findings": (finding,), "trace": (entry,)}
-
-
-def _finding(read: Read) -> AgentFinding:
-    return AgentFinding(
-        agent_name="codebase_search",
-        summary=read.judged.value.summary,
-        details=read.judged.value.details,
-        confidence=read.confidence if read.support is None else read.support,
-        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
-        evidence=tuple(item.evidence.key for item in read.seen),
-        judged_by=read.judged.judged_by,
-    )
-
-
-def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
-    """Return the score threshold and the mean score of the search's places that passed it (seed 002)."""
-    candidates = gathered.candidates
-    lowest = candidates.threshold
-    if read.judged.judged_by == "rules":
-        lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
-    kept = candidates.strong if lowest else candidates.all
-    return {"threshold_used": lowest, "avg_score": mean_score(item.evidence for item in kept), **_opinions(read)}
-
-
-def _opinions(read: Read) -> dict[str, float]:
-    """Return the measured values that a table of agreement is fitted to."""
-    opinions = read.opinions
-    if opinions is None or read.support is None:
-        return {}
-    orders = {} if opinions.same_in_both_orders is None else {"same_in_both_orders": opinions.same_in_both_orders}
-    numbers = {"search": opinions.search, "model": opinions.model, "support": read.support}
-    signs = {"agree": opinions.agree, "near": opinions.near, **orders}
-    return {**numbers, **{name: float(value) for name, value in signs.items()}}
-
-
-def _entry(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
-    looks = gathered.looks
-    looked_up = {item.id for item in looks.gathered}
-    candidates = sum(item.id not in looked_up for item in read.seen)
-    by_rules = read.judged.judged_by == "rules"
-    counts = {
-        "candidates": candidates,
-        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0)
-        if by_rules
-        else gathered.candidates.filtered_out,
-        "augmented": len(gathered.query.extra),
-    }
-    if chosen := len(read.seen) - candidates:
-        counts["chosen"] = chosen
-    if looks.lines:
-        counts |= {"looks": len(looks.lines), "refused": looks.refused}
-    if read.judged.dropped:
-        counts["dropped"] = read.judged.dropped
-    return trace_entry(
-        "codebase_search",
-        state,
-        read.judged,
-        started,
-        decision="found" if read.ranked else "nothing found",
-        confidence=read.confidence,
-        reason=read.judged.value.summary,
-        counts=counts,
-        scores=_scores(gathered, read),
-        looks=tuple(looks.lines),
-    )

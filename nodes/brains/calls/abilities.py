@@ -1,4 +1,4 @@
-"""What the server of a model accepts: assumed at first, learnt from refusals, and stored for later runs."""
+"""The abilities of a model's server: assumed at first, learnt from refusals, and stored for later runs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""Record what a code search did: its finding, and its entry in the trace."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from nodes.agents.case import trace_entry
+from nodes.agents.code.candidates import MIN_SCORE, MIN_SCORE_ON_RETRY, Candidates, mean_score
+from nodes.agents.code.lookups import CodeLookups
+from nodes.agreement import Opinions
+from nodes.context import Case, Judged
+from nodes.evidence import NumberedEvidence
+from nodes.guards import NOT_READABLE
+from nodes.judgements import CodeReading
+from nodes.search.git.errors import SearchError
+from nodes.search.types import Query, Ranking
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The search results before any judgement."""
+
+    query: Query
+    ranking: Ranking
+    candidates: Candidates
+    looks: CodeLookups
+    case: Case
+    near: frozenset[str]
+    """The search's first files, and those among its first five with a strong fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The judgement of a brain on the search results."""
+
+    judged: Judged[CodeReading]
+    seen: tuple[NumberedEvidence, ...]
+    """All evidence that the brain saw, in search order."""
+    ranked: tuple[NumberedEvidence, ...]
+    """The same evidence in the brain's order, best first."""
+    confidence: float
+    """Shown in the report."""
+    support: float | None = None
+    """How far search and model together support the first place; None if rules judged."""
+    search_prefers: str = ""
+    """The first file of the search, if the brain prefers another one."""
+    opinions: Opinions | None = None
+    """The opinions from which the support is computed."""
+
+
+def unreadable(state: BugTriageState, error: SearchError, started: float) -> Update:
+    """Record that nothing was searched, because a report must not claim otherwise."""
+    texts = f"The code could not be read: {error}"
+    entry = TraceEntry(
+        node="codebase_search",
+        decision=NOT_READABLE,
+        confidence=0.0,
+        reason=texts[:300],
+        error=str(error)[:300],
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - started) * 1000),
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary=f"{texts}; nothing was searched."[:300])
+    return {"findings": (finding,), "search_confidence": 0.0, "search_support": None, "trace": (entry,)}
+
+
+def finding_of(read: Read) -> AgentFinding:
+    """Return the finding of a reading."""
+    return AgentFinding(
+        agent_name="codebase_search",
+        summary=read.judged.value.summary,
+        details=read.judged.value.details,
+        confidence=read.confidence if read.support is None else read.support,
+        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
+        evidence=tuple(item.evidence.key for item in read.seen),
+        judged_by=read.judged.judged_by,
+    )
+
+
+def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
+    """Return the score threshold and the mean score of the search's places that passed it (seed 002)."""
+    candidates = gathered.candidates
+    lowest = candidates.threshold
+    if read.judged.judged_by == "rules":
+        lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
+    kept = candidates.strong if lowest else candidates.all
+    return {"threshold_used": lowest, "avg_score": mean_score(item.evidence for item in kept), **_opinions(read)}
+
+
+def _opinions(read: Read) -> dict[str, float]:
+    """Return the measured values that a table of agreement is fitted to."""
+    opinions = read.opinions
+    if opinions is None or read.support is None:
+        return {}
+    orders = {} if opinions.same_in_both_orders is None else {"same_in_both_orders": opinions.same_in_both_orders}
+    numbers = {"search": opinions.search, "model": opinions.model, "support": read.support}
+    signs = {"agree": opinions.agree, "near": opinions.near, **orders}
+    return {**numbers, **{name: float(value) for name, value in signs.items()}}
+
+
+def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
+    """Return the entry of a search and its reading; ``started`` is the time by ``time.perf_counter``."""
+    looks = gathered.looks
+    looked_up = {item.id for item in looks.gathered}
+    candidates = sum(item.id not in looked_up for item in read.seen)
+    by_rules = read.judged.judged_by == "rules"
+    counts = {
+        "candidates": candidates,
+        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0)
+        if by_rules
+        else gathered.candidates.filtered_out,
+        "augmented": len(gathered.query.extra),
+    }
+    if chosen := len(read.seen) - candidates:
+        counts["chosen"] = chosen
+    if looks.lines:
+        counts |= {"looks": len(looks.lines), "refused": looks.refused}
+    if read.judged.dropped:
+        counts["dropped"] = read.judged.dropped
+    return trace_entry(
+        "codebase_search",
+        state,
+        read.judged,
+        started,
+        decision="found" if read.ranked else "nothing found",
+        confidence=read.confidence,
+        reason=read.judged.value.summary,
+        counts=counts,
+        scores=_scores(gathered, read),
+        looks=tuple(looks.lines),
+    )
