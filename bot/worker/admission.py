@@ -6,7 +6,8 @@ from bot.errors import RateLimitedError, RefusedError
 from bot.jobs import Commands
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope, seconds_until_tomorrow
 from bot.ports import Issue, Permission
-from bot.settings.repository import FoundConfig, RepositoryConfig
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import FoundConfig
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.replies import Replies

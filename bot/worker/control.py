@@ -18,7 +18,7 @@ from bot.jobs import (
     Score,
     Work,
 )
-from bot.settings.repository import FoundConfig
+from bot.settings.repository_file import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
 from bot.worker.admission import may_answer

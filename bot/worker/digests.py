@@ -12,7 +12,8 @@ from bot.limits.writes import REPLIES
 from bot.ports import GitHubPort, Issue, IssueRef, OpenReports, RepositoryRef
 from bot.report.comment.digest import READ_AGAIN, digest_marker, render_digest
 from bot.report.digest import DAY, Digest, build_digest, only
-from bot.settings.repository import ConfigError, Day, FoundConfig, RepositoryConfig, read_config
+from bot.settings.repository import ConfigError, Day, RepositoryConfig, read_config
+from bot.settings.repository_file import FoundConfig
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.admission import explain_refusal

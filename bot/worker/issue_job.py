@@ -14,7 +14,7 @@ from bot.limits.ceilings import PERMISSION
 from bot.limits.writes import WHOLE, WriteBudget, installation_key
 from bot.observability.metrics.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
-from bot.settings.repository import FoundConfig, find_config
+from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import Publisher
 from bot.worker.publish.labels import LATER

@@ -12,7 +12,8 @@ import pytest
 from bot.github import GitHub
 from bot.ports import Comment, IssueRef, Relation
 from bot.report.document import Result
-from bot.settings.repository import FoundConfig, read_config
+from bot.settings.repository import read_config
+from bot.settings.repository_file import FoundConfig
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
 from bot.worker.commands import COMMANDS

@@ -25,7 +25,7 @@ from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
 from bot.runs.pulls import OpenPulls
-from bot.settings.repository import find_config
+from bot.settings.repository_file import find_config
 from nodes.context import OpenPull
 from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
 from tests.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person

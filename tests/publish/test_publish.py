@@ -23,7 +23,8 @@ from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Wait
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
-from bot.settings.repository import ConfigFault, FoundConfig, find_config, read_config
+from bot.settings.repository import ConfigFault, read_config
+from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.tenant import Tenant

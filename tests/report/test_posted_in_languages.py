@@ -15,7 +15,8 @@ from bot.limits.ceilings import ReachedCeiling, describe_limit
 from bot.report.languages.catalogue import LANGUAGES, catalogue
 from bot.report.languages.translate import read_back, translate
 from bot.report.sanitise import prose
-from bot.settings.repository import PATH, ConfigError, read_config
+from bot.settings.repository import ConfigError, read_config
+from bot.settings.repository_file import PATH
 from bot.settings.yaml_file import MAX_TEXT
 from nodes.guards import GUARDS, meaning
 
@@ -29,6 +30,7 @@ SOURCES = (
     "bot/report/comment/*.py",
     "bot/settings/plain.py",
     "bot/settings/repository.py",
+    "bot/settings/repository_file.py",
     "bot/settings/yaml_file.py",
     "bot/worker/*.py",
     "bot/worker/commands/*.py",
@@ -87,7 +89,8 @@ ELSEWHERE = {
     "bot/worker/upkeep.py": ("upkeep at start",),
     "bot/worker/__init__.py": ("no installation", "the installation is", "the repository is archived"),
     "nodes/agents/code/lookups.py": ("continues to line", "as look"),
-    "nodes/agents/codebase_search.py": ("nothing new", "nothing found"),
+    "nodes/agents/codebase_search.py": ("nothing new",),
+    "nodes/agents/code/record.py": ("nothing found",),
     "nodes/agents/critic.py": ("Required evidence",),
     "nodes/agents/external_sources.py": ("it is no longer configured", "nothing found"),
     "nodes/agents/investigator.py": ("The text names no part",),

@@ -12,7 +12,8 @@ from bot.limits.writes import PER_HOUR, PER_MINUTE
 from bot.ports import Issue
 from bot.report.words import count
 from bot.settings import Settings
-from bot.settings.repository import RepositoryConfig, find_config
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import find_config
 from bot.store.runs.usage import RunCost
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets

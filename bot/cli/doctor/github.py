@@ -18,7 +18,8 @@ from bot.ports import RepositoryRef
 from bot.runs.remote import token_for
 from bot.server.registration import registration
 from bot.settings import Settings
-from bot.settings.repository import RepositoryConfig, find_config
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import find_config
 from bot.settings.server import app_key
 
 _WEBHOOK = "/webhooks/github"

@@ -14,7 +14,8 @@ from bot.cli.doctor.github import FULL_NAME, missing_labels, opened
 from bot.errors import BotError, UnreadableFileError, UserError
 from bot.github.repository import RepositoryClient
 from bot.settings import Settings
-from bot.settings.repository import PATH, RepositoryConfig, read_config
+from bot.settings.repository import RepositoryConfig, read_config
+from bot.settings.repository_file import PATH
 from bot.settings.yaml_file import ConfigError, ConfigFault
 
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
+from bot.report.comment.facts import FACTS, SUSPECTS, folded_facts, leads_with_fact, shown_facts
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
 from bot.report.links import Links
@@ -21,19 +21,7 @@ MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""
 VISIBLE_WORDS = 90
 """Maximum number of words outside folded sections (SPEC section 5a)."""
-SUSPECTS = 3
-_FACTS = 3
 _SHOWN_LINES = 8
-_SUPPORTING = (
-    "guarded_by",
-    "called_from",
-    "raised_on_purpose",
-    "used_here",
-    "named_change",
-    "introduced_in",
-    "changed_in",
-)
-"""Kinds of facts that are shown below the leading one; tests and all others are folded."""
 _NO_VERDICT = "No verdict."
 
 
@@ -101,7 +89,7 @@ class MarkdownRenderer:
         if report.kind == "security":
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)
-        facts = "\n".join(_fact(fact, links) for fact in report.facts[:_FACTS])
+        facts = "\n".join(_fact(fact, links) for fact in report.facts[:FACTS])
         parts = [prose(report.verdict), prose(report.root_cause or ""), facts]
         parts.append(sentence("To confirm", report.how_to_confirm))
         if report.statement in ("claim", "first_place") and report.suspects:
@@ -152,67 +140,12 @@ def _whole_parts(parts: list[str], most: int) -> str:
     return kept
 
 
-def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
-    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts.
-
-    The last one is a line of the release that the report names, if a later commit changed it.
-    """
-    changed = (fact for fact in report.facts if fact.kind == "changed_since")
-    return (*_of_headline(report, suspects), *islice(changed, 1))
-
-
-def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
-    if report.headline is None:
-        return ()
-    lead = report.facts[report.headline]
-    others = [fact for fact in report.facts if fact is not lead]
-    if report.statement != "claim" and not _leads_with_fact(report):
-        strong: dict[str | None, Fact] = {}
-        for fact in (lead, *(one for one in others if one.strong)):
-            strong.setdefault(fact.path, fact)
-        return tuple(strong.values())[: min(suspects, _FACTS)]
-    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
-    near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
-    kinds: dict[str, Fact] = {}
-    for fact in near:
-        kinds.setdefault(fact.kind, fact)
-    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line not in (lead.line, None)]
-    return (*kinds.values(), *same)[: _FACTS - 1]
-
-
-def _explains(fact: Fact, lead: Fact) -> bool:
-    """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
-    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
-
-
-def _repeats(fact: Fact, lead: Fact) -> bool:
-    """Return whether a fact names the change that the headline names."""
-    return fact.change is not None and fact.change == lead.change
-
-
-def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts that are neither the headline nor shown below it."""
-    lead = None if report.headline is None else report.facts[report.headline]
-    visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
-    kept: dict[object, Fact] = {}
-    for fact in report.facts:
-        same = (fact.kind, fact.path, fact.line, fact.says)
-        if same not in visible:
-            kept.setdefault(same, fact)
-    return tuple(kept.values())
-
-
-def _leads_with_fact(report: TriageReport) -> bool:
-    """Return whether the verdict is the leading fact; then its lines are shown, and no list item repeats it."""
-    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
-
-
 def _headline(report: TriageReport, links: Links) -> str:
     has_more = _reporter(report) or any(fact.kind == "changed_since" for fact in report.facts)
     if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and has_more:
         return ""  # a sentence without a finding is not useful to readers; the request or the changed line is
     headline = report.verdict
-    if _leads_with_fact(report) and report.headline is not None and _permalink(report, links):
+    if leads_with_fact(report) and report.headline is not None and _permalink(report, links):
         headline = sentence_without_path(report.facts[report.headline])
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
     return f"**{prose(headline) or _NO_VERDICT}**"
@@ -223,7 +156,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
-    if report.headline is None or not (report.statement == "claim" or _leads_with_fact(report)):
+    if report.headline is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
     fact = report.facts[report.headline]
     if not (fact.path and fact.line):
@@ -261,14 +194,14 @@ def _file(report: TriageReport) -> str:
     """Return the path of the claimed file, unless the headline or the lines above name it."""
     path = report.suspects[0].path
     lead = report.facts[report.headline] if report.headline is not None else None
-    named = lead is not None and _leads_with_fact(report) and lead.path == path and (lead.line or path in lead.says)
+    named = lead is not None and leads_with_fact(report) and lead.path == path and (lead.line or path in lead.says)
     return "this file" if named else code(path)
 
 
 def _linked_path(report: TriageReport) -> str | None:
     """Return the file whose lines the comment already shows, so that further facts about it only give their lines."""
     lead = report.facts[report.headline] if report.headline is not None else None
-    shown = lead is not None and lead.line and (report.statement == "claim" or _leads_with_fact(report))
+    shown = lead is not None and lead.line and (report.statement == "claim" or leads_with_fact(report))
     return lead.path if lead is not None and shown else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from bot.errors import UserError
 from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
 from bot.report.sanitise import code
-from bot.settings.repository import FoundConfig
+from bot.settings.repository_file import FoundConfig
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.kinds import CommandContext, is_allowed
 from bot.worker.commands.parse import Command, Edit, new_commands, parse

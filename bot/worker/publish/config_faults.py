@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.ports import EffectsPort, IssueRef
 from bot.report.languages.translate import translate
 from bot.report.sanitise import prose
-from bot.settings.repository import PATH, FoundConfig
+from bot.settings.repository_file import PATH, FoundConfig
 from bot.worker.publish.poster import Poster
 
 

@@ -31,7 +31,8 @@ from bot.report.comment.sticky import question_reply, report_comment, waiting_co
 from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
 from bot.report.languages.detect import language_of
 from bot.report.record import Record
-from bot.settings.repository import FoundConfig, RepositoryConfig
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import FoundConfig
 from bot.worker.publish.config_faults import ConfigFaults
 from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
 from bot.worker.publish.poster import Poster, utc_now

@@ -13,7 +13,7 @@ from bot.limits.writes import REPLIES
 from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
 from bot.report.languages.translate import translate
 from bot.report.sanitise import code
-from bot.settings.repository import FoundConfig
+from bot.settings.repository_file import FoundConfig
 from bot.worker.publish.poster import Poster
 from bot.worker.publish.reactions import Reactions
 

@@ -17,7 +17,8 @@ from bot.runs.context import build_context
 from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
 from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
-from bot.settings.repository import RepositoryConfig, find_config
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import find_config
 from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError

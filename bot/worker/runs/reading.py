@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
 from bot.ports import Issue, IssueRef
-from bot.settings.repository import FoundConfig
+from bot.settings.repository_file import FoundConfig
 from bot.worker.admission import explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from bot.worker.past import update_index

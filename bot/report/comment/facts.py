@@ -1,0 +1,77 @@
+"""The facts that a comment shows below its headline, and those that it folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from nodes.report import TriageReport
+from nodes.search.facts import Fact
+
+SUSPECTS = 3
+FACTS = 3
+_SUPPORTING = (
+    "guarded_by",
+    "called_from",
+    "raised_on_purpose",
+    "used_here",
+    "named_change",
+    "introduced_in",
+    "changed_in",
+)
+"""Kinds of facts that are shown below the leading one; tests and all others are folded."""
+
+
+def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
+    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts.
+
+    The last one is a line of the release that the report names, if a later commit changed it.
+    """
+    changed = (fact for fact in report.facts if fact.kind == "changed_since")
+    return (*_of_headline(report, suspects), *islice(changed, 1))
+
+
+def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
+    if report.headline is None:
+        return ()
+    lead = report.facts[report.headline]
+    others = [fact for fact in report.facts if fact is not lead]
+    if report.statement != "claim" and not leads_with_fact(report):
+        strong: dict[str | None, Fact] = {}
+        for fact in (lead, *(one for one in others if one.strong)):
+            strong.setdefault(fact.path, fact)
+        return tuple(strong.values())[: min(suspects, FACTS)]
+    near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
+    near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
+    kinds: dict[str, Fact] = {}
+    for fact in near:
+        kinds.setdefault(fact.kind, fact)
+    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line not in (lead.line, None)]
+    return (*kinds.values(), *same)[: FACTS - 1]
+
+
+def _explains(fact: Fact, lead: Fact) -> bool:
+    """Return whether a fact is about the leading fact's line or file, and not about another fact's line."""
+    return fact.follows == (lead.path, lead.line) if fact.follows else fact.path == lead.path
+
+
+def _repeats(fact: Fact, lead: Fact) -> bool:
+    """Return whether a fact names the change that the headline names."""
+    return fact.change is not None and fact.change == lead.change
+
+
+def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return the facts that are neither the headline nor shown below it."""
+    lead = None if report.headline is None else report.facts[report.headline]
+    visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
+    kept: dict[object, Fact] = {}
+    for fact in report.facts:
+        same = (fact.kind, fact.path, fact.line, fact.says)
+        if same not in visible:
+            kept.setdefault(same, fact)
+    return tuple(kept.values())
+
+
+def leads_with_fact(report: TriageReport) -> bool:
+    """Return whether the verdict is the leading fact; then its lines are shown, and no list item repeats it."""
+    return report.headline is not None and report.verdict == report.facts[report.headline].says[:300]
