@@ -9,7 +9,9 @@ from nodes.report import TriageReport
 from nodes.search.facts import Fact
 
 SUSPECTS = 3
+"""Places that a comment shows."""
 FACTS = 3
+"""Facts that a comment shows outside its folded sections, or that a ticket shows."""
 _SUPPORTING = (
     "guarded_by",
     "called_from",
