@@ -152,7 +152,7 @@ async def test_a_run_with_a_model_stops_at_each_of_its_limits(
     assert re.search(rf"the limit of .{{0,3}}{why}.* for this run is reached", report)
 
 
-def test_a_notice_is_one_command_whatever_a_fact_says() -> None:
+def test_a_workflow_notice_cannot_contain_a_second_command() -> None:
     fact = Fact("read_here", "`100%`\n::error::x is read.", path="a,b:c%/d.py", line=3, text="x", symbol="f")
     place = Suspect(path="a,b:c%/d.py", start_line=1, end_line=9, facts=(0,))
     report = TriageReport(statement="claim", facts=(fact,), suspects=(place,))
@@ -204,7 +204,7 @@ def test_an_answer_continues_without_the_cache(github: GitHubServer, repo: Repo,
         pytest.param({"GITHUB_TOKEN": ""}, "GITHUB_TOKEN", id="no-token"),
     ],
 )
-def test_what_is_missing_is_reported_in_a_line(
+def test_a_missing_input_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], says: str
 ) -> None:
     (tmp_path / "event.json").write_text("{}")
@@ -268,7 +268,7 @@ def test_every_input_is_explained_and_reaches_a_setting(described: dict[str, Any
     assert (runs["using"], runs["args"]) == ("docker", ["action"])
 
 
-def test_the_image_is_there_and_copies_what_may_be_copied(described: dict[str, Any]) -> None:
+def test_the_image_exists_and_copies_only_allowed_files(described: dict[str, Any]) -> None:
     image = (ROOT / described["runs"]["image"]).read_text()
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied = {word for line in re.findall(r"^COPY (.*) \S+$", image, re.M) for word in line.split()}
@@ -276,7 +276,7 @@ def test_the_image_is_there_and_copies_what_may_be_copied(described: dict[str, A
     assert "USER" not in image
 
 
-def test_the_documented_workflow_asks_for_no_more_than_is_needed() -> None:
+def test_the_documented_workflow_requests_only_needed_permissions() -> None:
     page = (ROOT / "docs" / "action.md").read_text()
     workflow, check = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.S))
     assert check["permissions"] == {"contents": "read", "issues": "read"}

@@ -23,7 +23,7 @@ def check(document: dict[str, Any], name: str) -> None:
 
 
 @pytest.mark.parametrize("body", [ISSUE, TEXT], ids=["an-issue", "a-text"])
-async def test_a_run_is_stored_with_its_job_and_can_be_asked_for(api: Api, body: dict[str, Any]) -> None:
+async def test_a_run_is_stored_with_its_job_and_can_be_read(api: Api, body: dict[str, Any]) -> None:
     taken = await api.ask(body)
     assert (taken.status_code, len(api.woken)) == (202, 1)
     check(taken.json(), "Run")
@@ -39,7 +39,7 @@ async def test_a_run_is_stored_with_its_job_and_can_be_asked_for(api: Api, body:
         await api.store.api_runs.settle(taken.json()["id"], job, result=None, fault="again")
 
 
-async def test_a_run_whose_job_was_given_up_has_failed(api: Api) -> None:
+async def test_a_run_whose_job_is_dead_has_failed(api: Api) -> None:
     taken = await api.ask()
     job = await api.store.jobs.claim("run", "w")
     assert job is not None
@@ -49,7 +49,7 @@ async def test_a_run_whose_job_was_given_up_has_failed(api: Api) -> None:
     assert "failed after many attempts" in run["fault"]
 
 
-async def test_the_same_key_is_the_same_run(api: Api) -> None:
+async def test_the_same_idempotency_key_returns_the_same_run(api: Api) -> None:
     answers = await asyncio.gather(*(api.ask(key="k-1") for _ in range(3)))
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["id"] for answer in answers}) == 1
@@ -96,7 +96,7 @@ async def test_an_invalid_request_gets_a_problem_and_stores_no_job(
     ("method", "path", "status"),
     [("GET", "/api/v1/runs", 405), ("GET", "/api/v1/nothing", 404), ("GET", "/api/v1/runs/nobody's", 404)],
 )
-async def test_everything_else_is_a_problem_too(api: Api, method: str, path: str, status: int) -> None:
+async def test_every_other_error_is_a_problem_document(api: Api, method: str, path: str, status: int) -> None:
     answer = await api.http.request(method, path, headers={"Authorization": f"Bearer {TOKEN}"})
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
 

@@ -55,7 +55,7 @@ async def filled(api: Api) -> Api:
         (f"{ONE}/runs/1/1", "WholeRun"),
     ],
 )
-async def test_each_answer_is_as_described_and_needs_a_token(filled: Api, path: str, name: str) -> None:
+async def test_each_response_matches_its_description_and_needs_a_token(filled: Api, path: str, name: str) -> None:
     day = datetime.now(UTC).date().isoformat()
     await filled.store.usage.reserve([Scope("repository", PARSER.key, day)], Amount(calls=3, tokens=900, cost=20_000))
     answer = await filled.get(path)
@@ -66,7 +66,7 @@ async def test_each_answer_is_as_described_and_needs_a_token(filled: Api, path: 
     check(refused.json(), "Problem")
 
 
-async def test_a_run_comes_with_its_result(filled: Api) -> None:
+async def test_a_run_contains_its_result(filled: Api) -> None:
     run = (await filled.get(f"{ONE}/runs/2/1")).json()
     assert (run["repository"], run["issue"], run["title"], run["commit"]) == ("octo/parser", 2, "scan hangs 2", SHA)
     assert run["result"]["report"]["suspects"][0]["path"] == "parser/lexer.py"
@@ -92,7 +92,7 @@ async def test_runs_are_filtered(filled: Api, query: str, issues: list[int]) -> 
 
 
 @pytest.mark.parametrize("what", ["runs", "reports", "outcomes"])
-async def test_all_pages_together_have_every_item(filled: Api, what: str) -> None:
+async def test_all_pages_together_contain_every_item(filled: Api, what: str) -> None:
     whole = await items(filled, f"{ONE}/{what}")
     assert len(whole) >= 3
     found, cursor = [], ""
@@ -105,7 +105,7 @@ async def test_all_pages_together_have_every_item(filled: Api, what: str) -> Non
     assert found == whole
 
 
-async def test_facts_say_which_one_leads(filled: Api) -> None:
+async def test_facts_state_which_one_leads(filled: Api) -> None:
     facts = await items(filled, f"{ONE}/facts?issue=1")
     assert [fact["fact"]["says"] for fact in facts] == [fact.says for fact in FOUND.facts]
     assert [number for number, fact in enumerate(facts) if fact["leads"]] == [FOUND.headline]
@@ -134,7 +134,7 @@ async def test_usage_is_counted_by_day(filled: Api) -> None:
     assert [day["day"] for day in (*page["items"], *rest["items"])] == ["2026-02-01", "2026-01-31", "2026-01-30"]
 
 
-async def test_json_lines_are_all_pages(filled: Api) -> None:
+async def test_json_lines_contain_all_pages(filled: Api) -> None:
     whole = await items(filled, f"{ONE}/runs")
     token = {"Authorization": filled.bearer, "Accept": "application/x-ndjson"}
     answer = await filled.http.get(f"{ONE}/runs?limit=1", headers=token)
@@ -142,7 +142,7 @@ async def test_json_lines_are_all_pages(filled: Api) -> None:
     assert [json.loads(line) for line in answer.text.splitlines()] == whole
 
 
-async def test_a_token_of_one_repository_reads_that_one(filled: Api) -> None:
+async def test_a_token_reads_only_its_repository(filled: Api) -> None:
     token = await filled.store.api_tokens.create(PARSER.key, "dashboard")
     headers = {"Authorization": f"Bearer {token}"}
     mine = await filled.http.get(f"{ONE}/runs", headers=headers)
@@ -195,7 +195,7 @@ async def test_a_page_of_reports_is_small(filled: Api) -> None:
 
 @pytest.mark.tried("requests to the read API that must be refused")
 @pytest.mark.parametrize("path", ["octo/%00", "octo/pars%27er", "%2e%2e/parser", "octo/" + "a" * 200])
-async def test_other_names_do_not_exist(filled: Api, path: str) -> None:
+async def test_unknown_names_are_not_found(filled: Api, path: str) -> None:
     assert (await filled.get(f"/api/v1/repositories/{path}/runs")).status_code == 404
 
 

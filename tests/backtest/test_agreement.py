@@ -36,7 +36,7 @@ def cases(rights: Sequence[bool], opinions: Opinions = NEAR) -> list[Scored]:
         pytest.param(0, False, id="always-wrong"),
     ],
 )
-def test_what_was_measured_replaces_what_was_set_by_hand(right: int, claims: bool) -> None:
+def test_measured_values_replace_those_set_by_hand(right: int, claims: bool) -> None:
     fitted = fit(cases([number < right for number in range(20)]), "m")
     assert fitted.after is not None
     assert (support_of(NEAR, fitted.after) >= 0.65) == claims
@@ -46,13 +46,13 @@ def test_what_was_measured_replaces_what_was_set_by_hand(right: int, claims: boo
     assert any("0.66 → " in line for line in fitted.lines())
 
 
-def test_few_readings_fit_nothing() -> None:
+def test_too_few_readings_fit_no_table() -> None:
     assert fit(cases([True] * (LEAST - 1)), "m").after is None
     one_order = replace(NEAR, same_in_both_orders=False)
     assert fit(cases([True] * LEAST, one_order), "m").readings == ()
 
 
-def test_a_stored_table_is_for_its_model_alone(tmp_path: Path) -> None:
+def test_a_stored_table_applies_only_to_its_model(tmp_path: Path) -> None:
     file = tmp_path / "data" / "agreement.json"
     fitted = fit(cases([False] * LEAST), "m").after
     assert fitted is not None

@@ -148,7 +148,7 @@ def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, di
     assert "3 where the issue was opened after the fix" in as_text(found, about)
 
 
-def test_without_texts_the_messages_are_taken_and_that_is_reported(
+def test_without_texts_the_commit_messages_are_used_and_that_is_reported(
     story: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
     found, about = run(story[0], tmp_path)
@@ -164,7 +164,7 @@ def test_without_texts_the_messages_are_taken_and_that_is_reported(
         pytest.param('{"number": 1}', "title", id="no-title"),
     ],
 )
-def test_a_fault_of_the_file_is_named_with_its_line(
+def test_a_fault_of_the_file_is_reported_with_its_line(
     story: tuple[Path, dict[str, str]], tmp_path: Path, line: str, says: str
 ) -> None:
     file = tmp_path / "i.jsonl"
@@ -248,7 +248,7 @@ def github() -> Iterator[GitHubServer]:
         yield server
 
 
-def test_github_says_what_was_reported_and_a_pull_request_is_no_issue(
+def test_issues_are_read_from_github_without_pull_requests(
     story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
 ) -> None:
     options = {"github": "octo/feed", "github_api_url": github.url}
@@ -273,7 +273,7 @@ def test_a_private_repository_is_read_with_a_persons_token(
     assert len(found.cases) == 2
 
 
-def test_a_limit_met_halfway_costs_nothing_that_was_read(
+def test_a_limit_reached_halfway_loses_nothing_that_was_read(
     story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
 ) -> None:
     options = {"github": "octo/feed", "github_api_url": github.url}
@@ -286,12 +286,12 @@ def test_a_limit_met_halfway_costs_nothing_that_was_read(
     assert len(github.asked("GET", "/issues/")) == before + 1
 
 
-def test_a_github_that_is_not_there_is_reported_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_an_unreachable_github_is_reported_in_one_line(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--issues FILE"):
         run(story[0], tmp_path, github="octo/feed", github_api_url="http://127.0.0.1:9")
 
 
-def test_a_model_is_counted_with_its_cost_and_its_failures(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+def test_the_cost_and_the_failures_of_a_model_are_counted(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     with serve() as model:
         model.script = [error(503)]
         given = {"triage_brain": "llm", "openai_base_url": model.url, "openai_api_key": "k"}

@@ -80,7 +80,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
-def test_a_model_is_compared_issue_by_issue_and_replayed_without_key_and_endpoint(bench: Bench) -> None:
+def test_a_model_is_compared_by_issue_and_replayed_without_key_and_endpoint(bench: Bench) -> None:
     with serve() as server:
         server.script = candid
         document, message = bench.live(server, "--json", TRIAGE_PRICES="gpt-4o=1000/2000")
@@ -136,7 +136,7 @@ def test_a_recording_is_private_and_contains_no_secret(bench: Bench, model: Mode
         if one.first or not one.temperature or one.usage or one.method != "json_schema"
     ][::5],
 )
-def test_what_an_endpoint_taught_is_replayed(bench: Bench, endpoint: Any, model: ModelServer) -> None:
+def test_learnt_abilities_of_an_endpoint_are_replayed(bench: Bench, endpoint: Any, model: ModelServer) -> None:
     model.script = endpoint.script()
     write_issues(bench.folder / "i.jsonl", {1: ISSUES[1], 2: ISSUES[2]})
     settings = {"TRIAGE_MODEL": endpoint.model, "TRIAGE_SUPERVISOR_MODEL": endpoint.model}
@@ -147,7 +147,7 @@ def test_what_an_endpoint_taught_is_replayed(bench: Bench, endpoint: Any, model:
     assert bench.run("--brain", "both", "--replay", str(bench.recording), "--json", data="other")[0] == document
 
 
-def test_answers_that_never_came_are_replayed_as_such(bench: Bench, model: ModelServer) -> None:
+def test_missing_responses_are_replayed_as_missing(bench: Bench, model: ModelServer) -> None:
     model.script = [Reply({}, delay=1.5)]
     write_issues(bench.folder / "i.jsonl", {2: ISSUES[2]})
     document, _ = bench.live(model, "--json", TRIAGE_MODEL_TIMEOUT="0.2")
@@ -156,7 +156,7 @@ def test_answers_that_never_came_are_replayed_as_such(bench: Bench, model: Model
     assert bench.run("--brain", "both", "--replay", str(bench.recording), "--json", data="other")[0] == document
 
 
-def test_an_issue_that_was_cut_off_is_asked_again_and_no_other(bench: Bench, model: ModelServer) -> None:
+def test_only_the_interrupted_issue_is_sent_again(bench: Bench, model: ModelServer) -> None:
     model.script = candid
     document, _ = bench.live(model, "--json")
     whole = bench.recording.read_bytes()
@@ -177,7 +177,7 @@ def test_each_issue_has_the_limits_of_a_run(bench: Bench, model: ModelServer) ->
     assert (cost["fell_back"], cost["calls"] > 10) == (0, True)
 
 
-def test_a_replay_says_what_its_recording_lacks(bench: Bench, model: ModelServer, tmp_path: Path) -> None:
+def test_a_replay_names_what_its_recording_lacks(bench: Bench, model: ModelServer, tmp_path: Path) -> None:
     model.script = candid
     write_issues(bench.folder / "i.jsonl", {2: ISSUES[2]})
     bench.live(model)
@@ -220,7 +220,7 @@ def test_a_file_other_than_a_recording_is_refused(tmp_path: Path, content: bytes
         pytest.param(("--brain", "both"), "OPENAI_API_KEY", id="no-key"),
     ],
 )
-def test_options_that_do_not_fit_are_refused_in_one_line(bench: Bench, more: tuple[str, ...], says: str) -> None:
+def test_incompatible_options_are_refused_in_one_line(bench: Bench, more: tuple[str, ...], says: str) -> None:
     _, message = bench.run(*more, expect=2)
     assert (says in message, len(message.splitlines())) == (True, 1), message
 

@@ -27,14 +27,14 @@ def test_a_hit_is_any_fixed_file_among_the_first() -> None:
     assert hits([]) == {1: 0.0, 3: 0.0, 5: 0.0, 10: 0.0}
 
 
-def test_a_case_is_the_same_after_it_was_stored() -> None:
+def test_a_stored_case_is_read_unchanged() -> None:
     case = scored(("x", "a"))
     assert Scored.load(case.document()) == case
     assert case.rank == 2
 
 
 @given(PAIRS)
-def test_fifths_hold_every_case_once_and_go_down(pairs: list[tuple[float, bool]]) -> None:
+def test_fifths_contain_every_case_once_in_descending_order(pairs: list[tuple[float, bool]]) -> None:
     parts = fifths(pairs)
     assert sum(part.cases for part in parts) == len(pairs)
     assert sum(part.right for part in parts) == sum(right for _, right in pairs)
@@ -43,7 +43,7 @@ def test_fifths_hold_every_case_once_and_go_down(pairs: list[tuple[float, bool]]
 
 
 @given(PAIRS, st.floats(0.05, 1))
-def test_what_is_recommended_keeps_what_it_promises(pairs: list[tuple[float, bool]], target: float) -> None:
+def test_the_recommended_threshold_reaches_its_target(pairs: list[tuple[float, bool]], target: float) -> None:
     chosen = recommend(pairs, target)
     if chosen is None:
         return
@@ -55,14 +55,14 @@ def test_what_is_recommended_keeps_what_it_promises(pairs: list[tuple[float, boo
     assert all(point.precision < target for point in lower)
 
 
-def test_too_few_cases_recommend_nothing() -> None:
+def test_too_few_cases_give_no_recommendation() -> None:
     assert recommend([(0.9, True)] * (LEAST - 1), 0.8) is None
     assert recommend([(0.9, True)] * LEAST, 0.8) is not None
     assert recommend([(0.0, True)] * LEAST, 0.8) is None
 
 
 @given(PAIRS)
-def test_the_picture_is_a_document_of_its_own(pairs: list[tuple[float, bool]]) -> None:
+def test_the_plot_is_a_complete_document(pairs: list[tuple[float, bool]]) -> None:
     picture = draw(pairs, recommend(pairs, 0.8), "a<b>&c")
     root = ET.fromstring(picture)
     assert root.tag.endswith("svg")
@@ -76,7 +76,7 @@ def test_the_picture_is_a_document_of_its_own(pairs: list[tuple[float, bool]]) -
         pytest.param(0.5, "no setting is needed", id="as-it-comes"),
     ],
 )
-def test_the_table_says_what_to_do_with_a_threshold(confidence: float, says: str) -> None:
+def test_the_table_explains_how_to_set_the_threshold(confidence: float, says: str) -> None:
     cases = [scored(("a",), confidence=confidence)] * LEAST + [scored(("x",), confidence=0.1)] * LEAST
     about = Parameters("feed", "c" * 40, "from i.jsonl", "rules", 0.8, 1.0)
     assert says in as_text(Found(cases), about)

@@ -79,7 +79,7 @@ async def test_a_malformed_lookup_is_refused_and_counts(asked: Any, why: str) ->
         pytest.param(look("words", "nowhere"), [], id="nothing-is-an-answer"),
     ],
 )
-async def test_answers_are_evidence(asked: Any, quotes: list[str]) -> None:
+async def test_results_of_lookups_are_evidence(asked: Any, quotes: list[str]) -> None:
     looks = looks_into()
     (sight,) = await ask(looks, asked)
     assert [item.evidence.quote for item in sight.found] == quotes
@@ -88,7 +88,7 @@ async def test_answers_are_evidence(asked: Any, quotes: list[str]) -> None:
     assert looks.refused == 0
 
 
-async def test_numbers_continue_after_what_is_known_and_what_is_known_keeps_its_own() -> None:
+async def test_new_evidence_continues_the_numbers_and_known_evidence_retains_its_own() -> None:
     first = looks_into()
     await ask(first, look("definition", "scan"))
     known = ("other", first.gathered[0].evidence.key)
@@ -128,7 +128,7 @@ class Verbose(FakeCode):
         ),
     ],
 )
-async def test_an_answer_has_whole_lines_and_a_bounded_size(
+async def test_a_result_has_whole_lines_and_a_bounded_size(
     passages: list[tuple[str, str]], ids: list[str], said: str
 ) -> None:
     code = Verbose()

@@ -25,7 +25,7 @@ STATES = st.builds(
 
 
 @given(state=STATES)
-def test_what_is_allowed_is_what_the_guards_leave_alone(state):
+def test_the_legal_steps_are_those_that_no_guard_overrides(state):
     legal = allowed_nodes(state)
     assert legal
     for node in get_args(NodeName):
@@ -34,11 +34,11 @@ def test_what_is_allowed_is_what_the_guards_leave_alone(state):
 
 
 @given(state=STATES)
-def test_what_is_offered_is_allowed_and_never_nothing(state):
+def test_the_offered_steps_are_legal_and_never_empty(state):
     assert set() < set(worthwhile_nodes(state)) <= set(allowed_nodes(state))
 
 
 @pytest.mark.parametrize("nodes", [("writer",), ("codebase_search", "writer")])
-def test_the_schema_names_the_legal_nodes_alone(nodes):
+def test_the_schema_lists_only_the_legal_nodes(nodes):
     field = decision_schema(nodes).model_json_schema()["properties"]["next_node"]
     assert tuple(field.get("enum", [field.get("const")])) == nodes

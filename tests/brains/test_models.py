@@ -17,13 +17,13 @@ from nodes.brains.calls.models import Models, ModelSettings
         *(pytest.param(name, True, id=name) for name in ("gpt-4o", "gpt-5-chat", "llama3.1:8b", "olmo2")),
     ],
 )
-def test_a_model_known_to_take_no_temperature_is_asked_without_one_and_the_report_says_so(name, takes):
+def test_a_model_without_temperature_gets_none_and_the_report_states_it(name, takes):
     model = Models(ModelSettings()).get(name)
     assert model.abilities.temperature == takes
     assert any("takes no temperature" in remark for remark in model.remarks) != takes
 
 
-def test_what_was_learnt_is_known_to_the_next_process(tmp_path):
+def test_learnt_abilities_are_available_to_the_next_process(tmp_path):
     settings = ModelSettings(base_url="http://one.example/v1", memory=tmp_path / "models.json")
     Models(settings).get("m").learn(method="json_mode", temperature=False, window=4_096)
     again = Models(settings).get("m").abilities
@@ -38,7 +38,7 @@ def test_a_damaged_or_old_file_of_abilities_is_ignored(tmp_path, text):
     assert Models(settings).get("m").abilities.method == "json_schema"
 
 
-async def test_a_burst_is_free_and_the_rest_waits_its_turn():
+async def test_a_burst_passes_and_later_calls_wait():
     now, waits = 0.0, []
 
     async def sleep(seconds):

@@ -48,7 +48,7 @@ def test_other_failures_change_nothing(fault: Fault) -> None:
         pytest.param("the request exceeds the available context size", None, id="llama-cpp"),
     ],
 )
-def test_a_window_is_read_off_the_message(text: str, window: int | None) -> None:
+def test_the_context_window_is_read_from_the_message(text: str, window: int | None) -> None:
     fault = Fault(400, text)
     assert fault.is_context
     assert fault.window == window

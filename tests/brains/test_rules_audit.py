@@ -28,7 +28,7 @@ def test_gaps(places, gap):
     assert judged.confidence == (0.6 if gap else 0.8)
 
 
-def test_an_answer_that_speaks_of_the_other_place_is_a_contradiction():
+def test_an_answer_that_names_the_other_place_is_a_contradiction():
     places = (place("src/export.py", "export_rows"), place("src/import.py", "import_rows"))
     answered = HumanExchange(question="Which?", answer="When importing")
     judged = audit(case("Wrong order", "Rows.", *places, ran=RAN, human_exchanges=(answered,)))

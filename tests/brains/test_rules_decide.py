@@ -115,7 +115,7 @@ def test_next_step(given, expected):
     assert bool(decision.question) == (expected == "human_input")
 
 
-def test_an_answer_calls_for_a_search():
+def test_an_answer_causes_a_search():
     answered = HumanExchange(question="Which?", answer="The lexer")
     given = case(
         *("scan hangs", BODY, LEXER, READER),
@@ -137,7 +137,7 @@ def test_the_web_is_searched_once_for_an_error_from_outside():
     assert decide(given).next_node != "web_search"
 
 
-async def test_every_answer_is_the_rules():
+async def test_every_judgement_is_attributed_to_the_rules():
     brain = RulesBrain()
     given = case("scan hangs", BODY, LEXER, READER, ran="investigator codebase_search", confidence=0.9)
     judged = [

@@ -14,7 +14,7 @@ KeyError: 'a'
 """
 
 
-def test_a_trace_is_followed_to_the_projects_own_frame():
+def test_a_trace_leads_to_the_projects_own_frame():
     reading = investigate(case("Loading", f"It fails.\n```\n{TRACE}```\n"))
     assert reading.problem == "KeyError ends the operation; it passes through `/home/me/app/io.py` line 3 (`load`)."
     assert "calls the library" in reading.hypothesis
@@ -35,7 +35,7 @@ def test_a_trace_is_followed_to_the_projects_own_frame():
         pytest.param("Add support for YAML", "It would be nice to have.", "no fault is described", id="feature"),
     ],
 )
-def test_the_problem_is_stated_in_own_words(title, body, problem):
+def test_the_problem_is_paraphrased(title, body, problem):
     reading = investigate(case(title, body))
     assert problem in reading.problem
     assert reading.problem != title
@@ -54,11 +54,11 @@ def test_the_problem_is_stated_in_own_words(title, body, problem):
         pytest.param(f"With 1.2.3:\n```\nload()\n```\n{TRACE}", [], id="all-given"),
     ],
 )
-def test_only_what_is_absent_is_missing(body, missing):
+def test_only_absent_information_is_missing(body, missing):
     found = investigate(case("Crash", body)).missing
     assert len(found) == len(missing)
     assert all(word in line for word, line in zip(missing, found, strict=True))
 
 
-def test_a_feature_lacks_nothing():
+def test_a_feature_request_lacks_no_information():
     assert investigate(case("[Feature request] dark mode", "Please.")).missing == ()

@@ -45,7 +45,7 @@ def missing(body: str, *forms: IssueForm) -> tuple[str, ...]:
     return missing_from(replace(case("Rows are gone", body), forms=forms), "bug")
 
 
-def test_a_filled_form_lacks_nothing() -> None:
+def test_a_completed_form_lacks_no_information() -> None:
     assert missing(filled(), BUG, WISH) == ()
 
 
@@ -76,7 +76,7 @@ def test_an_answer_elsewhere_in_the_issue_counts() -> None:
     assert missing(body, BUG) == ()
 
 
-def test_an_issue_written_without_a_form_is_not_measured_by_one() -> None:
+def test_a_form_does_not_apply_to_an_issue_written_without_it() -> None:
     assert missing(f"Rows vanish in 1.2.3 but I expected them.{CODE}", WISH, BUG) == ()
 
 
@@ -102,7 +102,7 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
         pytest.param("Rows vanish " + "if the table is long " * 20, None, id="many-words"),
     ],
 )
-def test_only_what_could_lead_to_a_place_is_asked_for(body: str, expected: str | None) -> None:
+def test_only_information_that_could_lead_to_a_place_is_requested(body: str, expected: str | None) -> None:
     assert next(iter(missing(body)), None) == expected
 
 
@@ -113,7 +113,7 @@ def test_a_templates_hints_are_not_the_reporters_words() -> None:
     assert "expected" not in open_needs(case("Rows are gone", body))
 
 
-def test_of_a_template_only_what_a_search_could_use_is_asked_for() -> None:
+def test_a_template_field_is_requested_only_if_a_search_could_use_it() -> None:
     template = IssueForm("bug.md", "bug", (FormField("Version"), FormField("Screenshots"), FormField("Context")))
     body = f"I expected rows.{CODE}\n### Version\n\n### Screenshots\n\n### Context\n"
     assert missing(body, template) == ("“Version”, which the issue form asks for",)
@@ -137,7 +137,7 @@ def test_at_most_four_items_are_missing() -> None:
         pytest.param("Rows are gone.", "Bug report", id="written-with-none"),
     ],
 )
-def test_the_form_is_the_one_the_issue_was_written_with(body: str, expected: str) -> None:
+def test_the_form_is_the_one_that_the_issue_used(body: str, expected: str) -> None:
     form = form_of(replace(case("Rows", body), forms=(WISH, BUG)))
     assert form is not None
     assert form.name == expected
@@ -154,7 +154,7 @@ def test_the_form_is_the_one_the_issue_was_written_with(body: str, expected: str
         pytest.param("Remove fails on empty lists", "It fails.", True, id="a-verb-as-a-name"),
     ],
 )
-def test_no_error_message_is_asked_for_where_none_was_shown(title: str, body: str, *, asked: bool) -> None:
+def test_an_error_message_is_requested_only_if_one_was_shown(title: str, body: str, *, asked: bool) -> None:
     assert ("error" in open_needs(case(title, body))) == asked
 
 
@@ -188,7 +188,7 @@ def test_a_report_with_a_failing_test_is_not_asked_for_the_expected_result(block
         pytest.param("The page about imports is out of date.", False, id="about-a-subject"),
     ],
 )
-def test_the_page_is_asked_for_only_if_nothing_says_which(body: str, *, asked: bool) -> None:
+def test_the_page_is_requested_only_if_it_is_unknown(body: str, *, asked: bool) -> None:
     assert bool(missing_from(case("The documentation is wrong", body), "docs")) == asked
 
 
@@ -201,5 +201,5 @@ def test_the_page_is_asked_for_only_if_nothing_says_which(body: str, *, asked: b
         pytest.param("Current:\n\nExpected:\n", True, id="empty"),
     ],
 )
-def test_steps_are_not_asked_for_where_both_results_are_shown(body: str, *, asked: bool) -> None:
+def test_steps_are_not_requested_if_both_results_are_shown(body: str, *, asked: bool) -> None:
     assert ("steps" in open_needs(case("Ordinals of Bulgarian", body))) == asked

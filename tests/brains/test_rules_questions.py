@@ -17,7 +17,7 @@ def question_for(*args, **kwargs):
     return question.text if question else None
 
 
-def test_two_equal_places_are_distinguished_by_what_was_being_done():
+def test_two_equal_places_are_distinguished_by_the_users_action():
     question = next_question(case("Wrong order", LONG, EXPORT, IMPORT, ran=RAN, confidence=0.4))
     assert question is not None
     assert question.text == "Does it fail when exporting, or when importing?"
@@ -88,15 +88,15 @@ def test_what_the_issue_says_is_not_asked(words, one, two):
         ),
     ],
 )
-def test_no_question_where_the_answer_would_not_help(title, places):
+def test_no_question_is_asked_if_the_answer_would_not_help(title, places):
     assert question_for(title, LONG, *places, confidence=0.4) is None
 
 
-def test_a_thin_report_is_asked_what_happened():
+def test_a_question_about_a_thin_report_asks_what_happened():
     assert "What did you do" in (question_for("It fails", "Please help") or "")
 
 
-def test_a_report_that_names_something_is_not_asked_what_happened():
+def test_a_report_that_names_code_is_not_asked_what_happened():
     assert (
         question_for("Wrong day", "Using `parse_date` 1.2.3 I expected another day\n```\nparse_date('x')\n```", EXPORT)
         is None
@@ -118,7 +118,7 @@ def test_no_third_question_is_asked():
     assert question_for("It fails", "Please help", human_exchanges=put) is None
 
 
-def test_no_question_whose_answer_would_come_too_late():
+def test_no_question_is_asked_if_its_answer_would_come_too_late():
     assert question_for("It fails", "Please help", iterations=6, max_iterations=8) is None
 
 

@@ -20,7 +20,7 @@ def written(*places: Evidence, body: str = BODY, confidence: float = 0.9, **stat
     return write(case("Lexer.scan fails", body, *places, ran=RAN, confidence=confidence, **state))
 
 
-def test_the_first_places_are_proposed_without_words_that_they_share():
+def test_the_reasons_of_the_first_places_omit_shared_words():
     draft = written(LEXER, READER, TEST)
     assert draft.verdict == "The search ranks `Lexer.scan` in `src/lexer.py` first."
     assert draft.root_cause == draft.how_to_confirm == ""
@@ -37,7 +37,7 @@ def test_nothing_found_is_reported():
 
 
 @pytest.mark.parametrize("kind", ["feature", "question", "spam", "security"])
-def test_what_needs_no_code_is_stated_in_one_sentence(kind):
+def test_an_issue_that_needs_no_code_gets_one_sentence(kind):
     draft = write(case("Title", "Body", ran="investigator", kind=kind))
     assert draft.suspects == ()
     assert draft.root_cause == ""
@@ -54,7 +54,7 @@ def test_what_needs_no_code_is_stated_in_one_sentence(kind):
         pytest.param("Tool/engine/lexer.py", ("bug", "area: engine"), id="below-the-projects-own"),
     ],
 )
-def test_the_area_is_the_first_folder_that_means_something(path, labels):
+def test_the_area_is_the_first_meaningful_folder(path, labels):
     assert written(place(path, "scan"), repository="octo/tool").labels == labels
 
 
@@ -79,6 +79,6 @@ def test_a_frame_of_the_trace_outranks_a_slightly_better_score():
         pytest.param((), 0.0, id="nothing"),
     ],
 )
-def test_a_reading_only_lowers_the_confidence(places, confidence):
+def test_a_models_reading_only_lowers_the_confidence(places, confidence):
     given = case("It fails", "Odd.", *places, confidence=0.8)
     assert read_code(given, given.evidence).confidence == pytest.approx(confidence)

@@ -77,7 +77,7 @@ async def test_every_limit_holds_in_this_process_and_in_the_store(
         assert why in error
 
 
-async def test_what_a_resumed_run_had_spent_counts() -> None:
+async def test_usage_before_a_resume_counts() -> None:
     before = Usage(calls=1, input_tokens=900, output_tokens=100)
     for limits in ("calls=1", "tokens=2000", "cost=2.50"):
         budget = alone(limits)
@@ -86,7 +86,7 @@ async def test_what_a_resumed_run_had_spent_counts() -> None:
             await budget.reserve(CALL)
 
 
-async def test_cached_tokens_cost_what_their_price_says(stored: Any) -> None:
+async def test_cached_tokens_have_their_own_price(stored: Any) -> None:
     used = Usage(calls=1, input_tokens=900, output_tokens=100, cached_tokens=800)
     settings = Settings(
         triage_limits_run="cost=2.80", triage_prices="gpt-4o=1000/2000/100", triage_model_calls_per_minute=100_000
@@ -111,6 +111,6 @@ def test_cached_tokens_without_a_price_cost_the_same() -> None:
     assert cost(read_prices("m=1/2/0.5"), "m", 100, 10, 900) == 70
 
 
-def test_the_price_of_a_call_is_the_stores() -> None:
+def test_the_store_uses_the_same_price_of_a_call() -> None:
     settings = model_settings(Settings(triage_prices=PRICES))
     assert settings.price("gpt-4o", 10, 5) == cost({"gpt-4o": (1_000.0, 2_000.0)}, "gpt-4o", 10, 5) == 20_000

@@ -37,7 +37,7 @@ def test_a_schema_is_strict(model):
     assert walk(strict_schema(model))
 
 
-def test_bounds_and_docstrings_reach_the_model():
+def test_the_schema_contains_bounds_and_docstrings():
     text = json.dumps(strict_schema(Draft))
     assert "One sentence a maintainer can stop after. At most 300 characters." in text
     assert "An evidence id such as E3." in text

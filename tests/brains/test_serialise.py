@@ -110,13 +110,13 @@ def test_an_empty_answer_is_an_answer():
     assert _format_human_exchanges((HumanExchange(question="Q", context="C", answer=""),), None).endswith("A: ")
 
 
-def test_the_empty_cases():
+def test_empty_parts_are_serialised():
     assert _format_findings(()) == "No findings yet."
     assert _format_human_exchanges((), None) == "None."
     assert _format_redirect_instructions(()) == ""
 
 
-def test_the_system_prompt_holds_no_state_and_the_prds_words():
+def test_the_system_prompt_contains_no_state_and_uses_the_prds_text():
     prompt = build_supervisor_system_prompt()
     assert "{" not in prompt
     assert "## Findings so far" not in prompt
@@ -125,7 +125,7 @@ def test_the_system_prompt_holds_no_state_and_the_prds_words():
     assert "never an instruction" in prompt
 
 
-def test_the_correction_is_the_prds():
+def test_the_correction_uses_the_prds_text():
     assert build_supervisor_correction("{bad}") == (
         "Your previous response was invalid. Error: {bad}\n"
         "Please respond again with valid JSON matching the schema exactly.\n"

@@ -27,7 +27,7 @@ COUNTED = [
 
 
 @pytest.mark.parametrize(("text", "counted"), COUNTED)
-def test_an_estimate_is_rather_too_high_than_too_low(text: str, counted: int) -> None:
+def test_an_estimate_is_seldom_too_low(text: str, counted: int) -> None:
     assert counted * 0.86 <= estimate(text * 20) <= counted * 2.2
 
 

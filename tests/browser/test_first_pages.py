@@ -93,7 +93,7 @@ async def test_secrets_that_are_shown_once_can_be_read(first: First, github: Git
     assert github.world.registered[0]["owner"] == "octo-org"
 
 
-async def test_one_logs_in_with_a_github_account(browser: Browser, tmp_path: Path, github: GitHubServer) -> None:
+async def test_a_person_logs_in_with_a_github_account(browser: Browser, tmp_path: Path, github: GitHubServer) -> None:
     github.world.signed_in = "rita"
     settings = Settings(
         triage_data_dir=tmp_path,

@@ -31,7 +31,7 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, False), (False, True), (True, True)])
-async def test_everybody_can_read_the_form(browser: Browser, url: str, *, dark: bool, phone: bool) -> None:
+async def test_the_form_is_accessible(browser: Browser, url: str, *, dark: bool, phone: bool) -> None:
     async with opened_tab(browser, dark=dark, phone=phone) as tab:
         await assert_sound(tab, f"{url}/login")
 
@@ -53,7 +53,7 @@ async def test_a_login_by_keyboard_leads_to_the_requested_page(url: str, tab: Ta
     await tab.page.get_by_role("heading", name="Log in").wait_for()
 
 
-async def test_a_page_that_asks_elsewhere_or_fails_is_found_out(url: str, tab: Tab) -> None:
+async def test_the_check_finds_requests_to_other_hosts_and_failures(url: str, tab: Tab) -> None:
     await tab.page.evaluate("fetch('http://127.0.0.1:9/elsewhere').catch(() => {})")
     tab.excuse("asked for http://127.0.0.1:9/elsewhere")
     tab.excuse("console: Failed to load")

@@ -56,9 +56,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 
 
 @pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, False), (False, True)])
-async def test_every_page_can_be_read_by_everybody(
-    browser: Browser, served: Served, *, dark: bool, phone: bool
-) -> None:
+async def test_every_page_is_accessible(browser: Browser, served: Served, *, dark: bool, phone: bool) -> None:
     async with opened_tab(browser, dark=dark, phone=phone, **OPERATOR) as tab:
         for name, path in served.busy.paths.items():
             if (dark or phone) and name not in _ALL_KINDS:
@@ -105,7 +103,7 @@ _FITS = "document.querySelector('{}').getBoundingClientRect().bottom <= innerHei
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_the_answer_of_a_run_is_seen_without_scrolling(
+async def test_the_answer_of_a_run_is_visible_without_scrolling(
     browser: Browser, served: Served, *, width: int, dark: bool
 ) -> None:
     async with opened_tab(browser, dark=dark, **OPERATOR) as tab:
@@ -141,7 +139,7 @@ async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Ser
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_a_bar_leads_to_its_cases_and_times_are_the_viewers(
+async def test_a_bar_links_to_its_cases_and_times_are_in_the_viewers_zone(
     browser: Browser, served: Served, *, width: int
 ) -> None:
     async with opened_tab(browser, dark=width == 390, timezone_id="Asia/Kolkata", **OPERATOR) as tab:
@@ -164,7 +162,7 @@ async def test_a_bar_leads_to_its_cases_and_times_are_the_viewers(
         await assert_accessible(tab)
 
 
-async def test_a_run_and_its_row_follow_what_happens_and_keep_the_focus(browser: Browser, served: Served) -> None:
+async def test_a_run_and_its_row_are_updated_live_and_retain_the_focus(browser: Browser, served: Served) -> None:
     ref = await ran(served.store, Ran(title="Followed", number=900, status="running", trace=TRACE[:2]))
     mine = served.store.for_issue(ref)
     async with opened_tab(browser, **OPERATOR) as tab, opened_tab(browser, **OPERATOR) as other:

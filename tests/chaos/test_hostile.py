@@ -10,7 +10,7 @@ from benchmarks.chaos.hostile import beside
 
 
 @pytest.mark.timeout(600)  # each of its starts takes long on a busy machine
-def test_a_repository_is_answered_while_the_parser_of_another_hangs(tmp_path: Path) -> None:
+def test_an_issue_is_answered_while_the_parser_of_another_repository_hangs(tmp_path: Path) -> None:
     (one,) = beside(["typescript.ts"], tmp_path)
     assert one.hostile < 300  # previously neither was ever answered
     assert one.healthy <= one.hostile + 60

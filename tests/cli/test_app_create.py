@@ -42,7 +42,7 @@ async def created(github: GitHubServer, cwd: Path, *options: str) -> tuple[int, 
     return process.returncode, printed
 
 
-async def test_the_app_is_kept_for_the_server(github: GitHubServer, tmp_path: Path) -> None:
+async def test_the_app_is_stored_for_the_server(github: GitHubServer, tmp_path: Path) -> None:
     code, printed = await created(github, tmp_path, "--org", "octo-org", "--name", "hound")
     kept = read_registration(tmp_path / "data")
     assert (code, kept["github_app_id"], kept["triage_public_url"]) == (0, "4711", PUBLIC)
@@ -58,7 +58,7 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
     assert github.world.registered[0]["hook_attributes"]["url"] == "https://smee.example/channel"
 
 
-def test_what_is_missing_or_in_the_way_is_reported_before_github_is_asked(tmp_path: Path) -> None:
+def test_missing_and_conflicting_settings_are_reported_before_a_request_to_github(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
     store_registration(tmp_path / "data", {"github_app_id": "1"})

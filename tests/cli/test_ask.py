@@ -84,13 +84,13 @@ def session(place: Path, reply: str, **settings: str) -> list[dict[str, Any]]:
         pytest.param("orders without lines fail", "general", (), id="anything-else"),
     ],
 )
-def test_the_wording_says_what_is_asked(question: str, kind: str, names: tuple[str, ...] | None) -> None:
+def test_the_wording_decides_the_kind_of_question(question: str, kind: str, names: tuple[str, ...] | None) -> None:
     understood = understand(question)
     assert understood.kind == kind
     assert names is None or understood.names == names
 
 
-def test_a_session_answers_one_question_after_the_other(place: Path) -> None:
+def test_a_session_answers_questions_in_turn(place: Path) -> None:
     questions = (
         "where is parse_order?",
         "who uses parse_order()?",
@@ -118,7 +118,7 @@ def test_a_pasted_trace_is_one_question(place: Path) -> None:
     assert "parse_order" in reply["text"]
 
 
-def test_a_question_that_names_a_tools_keyword_is_asked_there(place: Path) -> None:
+def test_a_question_with_a_tools_keyword_queries_that_tool(place: Path) -> None:
     tool = {"command": [sys.executable, str(SERVER)], "keywords": ["handbook"], "timeout": 60}
     (place / "operator.yml").write_text(json.dumps({"tools": {"document_retriever": tool}}))
     (reply,) = session(place, "what does the handbook say of quotes?", TRIAGE_CONFIG=str(place / "operator.yml"))
@@ -127,7 +127,7 @@ def test_a_question_that_names_a_tools_keyword_is_asked_there(place: Path) -> No
     assert "not checked" in reply["text"]
 
 
-def test_one_question_is_answered_for_a_person(place: Path) -> None:
+def test_the_answer_to_one_question_is_printed_for_a_person(place: Path) -> None:
     done = triage(place, "ask", "where is parse_order?", "--repo", "app")
     assert done.returncode == 0
     assert done.stdout.startswith(
@@ -164,7 +164,7 @@ def test_a_question_about_a_name_is_answered_by_lines_or_by_nothing(
     assert [f"{one['path']}:{one['start_line']}" for one in reply["places"]] == places
 
 
-def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
+def test_a_question_about_a_period_is_answered_with_its_commits(place: Path) -> None:
     questions = (
         "what changed since 2001-01-01?",
         "what changed in the last 2 days",
@@ -195,7 +195,7 @@ def test_a_stretch_of_time_is_answered_by_its_commits(place: Path) -> None:
         pytest.param("what changed in the last release", None, id="no-time"),
     ],
 )
-def test_the_stretch_of_time_is_read(text: str, first: str | None) -> None:
+def test_a_period_is_parsed(text: str, first: str | None) -> None:
     since = read_since(text)
     assert (since.day(date(2026, 3, 11)).isoformat() if since else None) == first
 
@@ -225,7 +225,7 @@ def test_a_year_or_a_month_has_an_end(text: str, first: str, end: str | None) ->
         pytest.param({"text": "Made up.", "uses": ["E99"]}, "The closest match", "rules", id="resting-on-nothing"),
     ],
 )
-def test_a_models_words_are_taken_where_they_rest_on_what_was_read(
+def test_a_models_answer_is_used_only_if_it_cites_lines_that_were_read(
     place: Path, response: dict[str, Any], text: str, judged_by: str
 ) -> None:
     with serve_model() as model:

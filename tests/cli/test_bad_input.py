@@ -47,7 +47,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "app", "--issue", "blank.md", *TEXT), "--text", id="two-issues"),
     ],
 )
-def test_one_line_says_what_to_fix(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
+def test_one_line_states_what_to_fix(place: Path, name: str, arguments: tuple[str, ...], says: str) -> None:
     assert says in refused(place, name, *arguments)
 
 
@@ -73,11 +73,11 @@ def test_every_malformed_setting_is_named_at_once(place: Path) -> None:
     assert "TRIAGE_BRAIN" in line
 
 
-def test_a_model_that_was_asked_for_needs_a_key(place: Path) -> None:
+def test_a_requested_model_needs_a_key(place: Path) -> None:
     assert "OPENAI_API_KEY" in refused(place, "run", "--repo", "app", "--brain", "llm", *TEXT)
 
 
-def test_an_address_with_no_host_is_no_endpoint(place: Path) -> None:
+def test_an_endpoint_without_a_host_is_refused(place: Path) -> None:
     assert "OPENAI_BASE_URL" in refused(place, "run", "--repo", "app", *TEXT, OPENAI_BASE_URL="http://")
 
 
@@ -98,7 +98,7 @@ def test_usage_errors(tmp_path: Path, arguments: tuple[str, ...], says: str) -> 
     assert "Traceback" not in done.stderr
 
 
-def test_a_data_directory_that_cannot_be_written_is_named(place: Path) -> None:
+def test_an_unwritable_data_directory_is_named(place: Path) -> None:
     (place / "taken").write_text("a file, not a folder")
     for name in ("run", "locate"):
         assert "TRIAGE_DATA_DIR" in refused(place, name, "--repo", "app", *TEXT, TRIAGE_DATA_DIR=str(place / "taken"))

@@ -24,7 +24,7 @@ def kinds(stdout: str) -> list[str]:
     return [json.loads(line)["kind"] for line in stdout.splitlines()]
 
 
-def test_each_line_is_answered_in_its_order(tmp_path: Path) -> None:
+def test_results_are_in_the_order_of_the_lines(tmp_path: Path) -> None:
     done = triage(tmp_path, "classify", "-", stdin=lines(CRASH, ADD, {**CRASH, "number": 7}))
     assert (done.returncode, done.stderr) == (0, "")
     assert kinds(done.stdout) == ["bug", "feature", "bug"]
@@ -46,7 +46,7 @@ def test_a_file_reads_as_standard_input_does(tmp_path: Path) -> None:
         pytest.param({"title": "Crash \ud800", "body": "\x00\u202e crash"}, id="odd-characters"),
     ],
 )
-def test_what_is_an_issue_is_answered(tmp_path: Path, line: object) -> None:
+def test_a_valid_issue_is_classified(tmp_path: Path, line: object) -> None:
     done = triage(tmp_path, "classify", "-", stdin=lines(line))
     assert done.returncode == 0
     assert kinds(done.stdout) == ["bug"]
@@ -63,7 +63,9 @@ def test_what_is_an_issue_is_answered(tmp_path: Path, line: object) -> None:
         pytest.param(b"[" * 200_000, "nested too deeply", id="deep"),
     ],
 )
-def test_a_bad_line_is_named_after_the_good_ones_are_answered(tmp_path: Path, line: bytes, says: str) -> None:
+def test_a_bad_line_is_reported_after_the_results_of_the_lines_before_it(
+    tmp_path: Path, line: bytes, says: str
+) -> None:
     done = triage(tmp_path, "classify", "-", stdin=lines(CRASH) + b"\n" + line + b"\n" + lines(ADD))
     assert done.returncode == 2
     assert kinds(done.stdout) == ["bug"]
@@ -83,7 +85,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert "nowhere.jsonl" in done.stderr
 
 
-def test_an_answer_comes_before_the_next_line_is_sent() -> None:
+def test_a_result_is_printed_before_the_next_line_is_read() -> None:
     with Forked(
         command("classify", "-"), cwd=ROOT, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:

@@ -24,7 +24,7 @@ def test_help_lists_every_command_and_exit_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_explains_itself(tmp_path: Path, name: str) -> None:
+def test_each_command_has_help(tmp_path: Path, name: str) -> None:
     done = triage(tmp_path, name, "--help")
     assert done.returncode == 0
     assert f"{name} [OPTIONS]" in done.stdout.splitlines()[0]
@@ -52,11 +52,11 @@ def test_the_graph_is_drawn_with_its_destinations(tmp_path: Path) -> None:
     }
 
 
-def test_the_schema_is_the_one_results_keep_to(tmp_path: Path) -> None:
+def test_the_printed_schema_is_that_of_results(tmp_path: Path) -> None:
     assert json.loads(triage(tmp_path, "schema").stdout) == json.loads(json.dumps(result_schema()))
 
 
-def test_the_doctor_is_content_without_any_setting(tmp_path: Path) -> None:
+def test_the_doctor_finds_no_fault_without_any_setting(tmp_path: Path) -> None:
     done = triage(tmp_path, "doctor")
     assert done.returncode == 0, done.stdout
     assert "FAIL" not in done.stdout
@@ -80,7 +80,7 @@ def test_the_doctor_names_every_malformed_setting(tmp_path: Path) -> None:
     assert failed == {"TRIAGE_BRAIN", "OPENAI_BASE_URL"}
 
 
-def test_locate_ranks_best_first_and_says_why(tmp_path: Path) -> None:
+def test_locate_ranks_best_first_and_gives_reasons(tmp_path: Path) -> None:
     sha = make_repository(
         tmp_path / "app",
         {
@@ -111,7 +111,7 @@ def test_locate_prints_no_control_characters(tmp_path: Path) -> None:
     assert "\\x1b" in done.stdout
 
 
-def test_index_says_which_commit_it_read(tmp_path: Path) -> None:
+def test_index_prints_the_commit_that_it_read(tmp_path: Path) -> None:
     sha = make_repository(tmp_path / "app", {"a.py": "def f(): pass\n"})
     done = triage(tmp_path, "index", "--repo", "app")
     assert (done.returncode, done.stderr) == (0, "")

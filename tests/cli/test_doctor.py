@@ -90,7 +90,7 @@ LESS = {"metadata": "read", "contents": "read", "issues": "read"}
         pytest.param({"hook": UNCHECKED}, "App's webhook", "certificate", id="certificate"),
     ],
 )
-def test_what_the_app_lacks_is_named(
+def test_missing_permissions_and_events_of_the_app_are_named(
     github: GitHubServer, app: dict[str, str], told: Told, fault: dict[str, Any], name: str, mend: str
 ) -> None:
     github.world.registration |= fault
@@ -103,7 +103,7 @@ def test_what_the_app_lacks_is_named(
     assert mend in checks[name]["says"]
 
 
-def test_a_repositorys_faults_are_named(repo: Repo, app: dict[str, str], told: Told) -> None:
+def test_faults_of_a_repositorys_configuration_are_named(repo: Repo, app: dict[str, str], told: Told) -> None:
     repo.files[".github/triage.yml"] = "labels:\n  map:\n    needs-answer: needs info\n"
     code, checks = told("--github", "octo/app", **app)
     assert (code, "needs info" in checks["its labels"]["says"]) == (1, True)
@@ -165,7 +165,7 @@ def slow(request: Request) -> Reply:
         ),
     ],
 )
-def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str], advice: str) -> None:
+def test_abilities_of_a_model_are_probed(told: Told, script: Any, wrong: set[str], advice: str) -> None:
     with serve_model() as model:
         model.script = script
         code, checks = told(OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
@@ -178,7 +178,7 @@ def test_a_model_is_asked_what_it_can_do(told: Told, script: Any, wrong: set[str
         assert len(model.requests) == before
 
 
-def test_a_store_of_a_newer_release_and_a_dead_tool_are_named(tmp_path: Path, told: Told) -> None:
+def test_a_store_of_a_newer_release_and_a_failing_tool_are_reported(tmp_path: Path, told: Told) -> None:
     (tmp_path / "data").mkdir()
     with sqlite3.connect(tmp_path / "data" / "store.db") as db:
         db.execute("PRAGMA user_version = 9999")

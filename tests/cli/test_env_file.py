@@ -42,7 +42,7 @@ def app(tmp_path: Path) -> Path:
         pytest.param("tree", "../app", False, id="another-work-tree"),
     ],
 )
-def test_only_the_operators_is_read(
+def test_only_the_operators_env_file_is_read(
     app: Path, monkeypatch: pytest.MonkeyPatch, here: str, repository: str, read: bool
 ) -> None:
     monkeypatch.chdir(app.parent / here)
@@ -98,7 +98,7 @@ def collector(app: Path) -> Iterator[list[str]]:
         pytest.param("operator", (), 1, id="in-the-operator's-folder-of-no-repository"),
     ],
 )
-def test_the_doctor_sends_the_key_nowhere_that_a_clone_names(
+def test_the_doctor_sends_no_key_to_an_endpoint_that_a_clone_names(
     app: Path,
     collector: list[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -121,7 +121,7 @@ def test_another_programs_env_file_is_not_mentioned(app: Path) -> None:
     assert triage(app, "run", "--repo", ".", "--text", "parse fails with KeyError").stderr == ""
 
 
-def test_every_command_keeps_its_data_where_the_settings_say(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_uses_the_configured_data_directory(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(app.parent / "operator")
     assert storage("../app").data_dir == load_settings("../app").triage_data_dir == app.parent / "data"
     monkeypatch.delenv("TRIAGE_DATA_DIR")
@@ -133,7 +133,7 @@ def test_every_command_keeps_its_data_where_the_settings_say(app: Path, monkeypa
     assert storage("../app") == (load_settings("../app").triage_data_dir, 7, 64) == (app.parent / "kept", 7, 64)
 
 
-def test_faults_never_show_the_value_and_leave_the_rest_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_never_show_the_value_and_other_settings_remain_usable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "hunter2")
     monkeypatch.setenv("TRIAGE_BRAIN", "hunter3")
     monkeypatch.setenv("TRIAGE_MODEL", "mine")

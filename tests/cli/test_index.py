@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_says_what_it_did(place: Path) -> None:
+def test_index_prints_what_it_did(place: Path) -> None:
     first, second = (json.loads(triage(place, "index", "--repo", "app", "--json").stdout) for _ in range(2))
     assert (first["files"], first["texts"], first["parsed"], second["parsed"]) == (40, 40, 40, 0)
     assert first["cache"]["bytes"] == second["cache"]["bytes"] > 0
@@ -48,7 +48,7 @@ def test_it_says_what_it_did(place: Path) -> None:
     assert "40 files, 40 of them text; 0 parsed" in triage(place, "index", "--repo", "app").stdout
 
 
-def test_the_cache_keeps_to_the_bound_that_is_set(place: Path) -> None:
+def test_the_cache_stays_within_its_configured_size(place: Path) -> None:
     large = json.loads(triage(place, "index", "--repo", "app", "--json").stdout)
     assert large["cache"]["limit"] == 512_000_000
     small = json.loads(triage(place, "index", "--repo", "app", "--json", TRIAGE_CACHE_MB="1").stdout)
@@ -69,7 +69,7 @@ def test_without_a_writable_cache_queries_work_and_indexing_fails(place: Path) -
     assert answered.stderr.count("parsed files are not cached") == 1
 
 
-def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:
+def test_a_kill_at_any_instant_leaves_a_valid_cache(place: Path) -> None:
     began = time.perf_counter()
     triage(place, "locate", "--repo", "app", "--text", "x", TRIAGE_DATA_DIR=str(place / "other"))
     whole = time.perf_counter() - began
@@ -82,7 +82,7 @@ def test_killed_at_any_instant_it_leaves_nothing_wrong(place: Path) -> None:
     assert_sound(place)
 
 
-def test_many_processes_at_once_make_one_valid_cache(place: Path) -> None:
+def test_concurrent_processes_write_one_valid_cache(place: Path) -> None:
     arguments = [sys.executable, "-c", IN_SMALL_STEPS, "index", "--repo", "app"]
     processes = [subprocess.Popen(arguments, cwd=place, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
     reader = Forked(

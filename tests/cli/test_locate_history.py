@@ -38,7 +38,7 @@ def document(tmp_path: Path, repository: Path, issue: str, *options: str) -> dic
     return dict(found)
 
 
-def test_the_history_comes_only_when_asked_for(tmp_path: Path, repository: Path) -> None:
+def test_the_history_is_printed_only_on_request(tmp_path: Path, repository: Path) -> None:
     plain = document(tmp_path, repository, ISSUE)
     whole = document(tmp_path, repository, ISSUE, "--history")
     added = {"suspect_changes", "recent_changes", "range", "inconclusive", "owners", "fingerprints"}
@@ -46,7 +46,7 @@ def test_the_history_comes_only_when_asked_for(tmp_path: Path, repository: Path)
     assert {key: whole[key] for key in plain} == plain
 
 
-def test_a_program_reads_suspects_owners_and_fingerprints(tmp_path: Path, repository: Path) -> None:
+def test_json_contains_suspects_owners_and_fingerprints(tmp_path: Path, repository: Path) -> None:
     found = document(tmp_path, repository, ISSUE + TRACE, "--history")
     assert found["range"] == {"words": "1.0 → 1.1", "commits": 1}
     assert (found["inconclusive"], found["recent_changes"]) == (None, [])

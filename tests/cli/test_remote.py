@@ -62,7 +62,7 @@ def test_the_address_of_an_issue_names_it(
     assert "feedbox/dates.py" in done.stdout
 
 
-def test_text_is_looked_for_in_the_current_repository(tmp_path: Path) -> None:
+def test_text_is_triaged_in_the_current_repository(tmp_path: Path) -> None:
     make_repository(tmp_path / "origin", FILES)
     git(tmp_path, "clone", "--quiet", "origin", "app")
     (tmp_path / "issue.md").write_text(f"{TITLE}\n\n{BODY}")
@@ -83,7 +83,7 @@ def test_text_is_looked_for_in_the_current_repository(tmp_path: Path) -> None:
         pytest.param(("--text", "it fails"), "--repo", id="no-repository"),
     ],
 )
-def test_what_cannot_be_read_is_reported_in_a_line(
+def test_an_unreadable_input_is_reported_in_one_line(
     repo: Repo, here: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     done = triage(tmp_path, "run", *arguments, **here)

@@ -56,14 +56,14 @@ def test_the_comment_names_the_place(place: Path) -> None:
     assert ANSI not in done.stdout
 
 
-def test_the_document_keeps_to_its_schema(place: Path) -> None:
+def test_the_document_matches_its_schema(place: Path) -> None:
     result = document(place)
     jsonschema.validate(result, result_schema())
     assert result["report"]["suspects"][0]["path"] == "app/parser.py"
     assert [entry["node"] for entry in result["trace"]][-1] in ("writer", "supervisor")
 
 
-def test_every_quote_is_what_the_commit_holds(place: Path) -> None:
+def test_every_quote_is_identical_to_the_commit(place: Path) -> None:
     (place / "app/app").mkdir(exist_ok=True)
     (place / "app/app/parser.py").write_text("the work tree says something else\n")
     report = document(place)["report"]
@@ -112,7 +112,7 @@ def test_the_repository_is_only_read(place: Path) -> None:
     assert snapshot(place / "app") == before
 
 
-def test_without_a_person_nothing_waits(place: Path) -> None:
+def test_without_a_terminal_no_run_waits(place: Path) -> None:
     done = triage(place, "run", "--repo", "app", "--text", THIN)
     assert done.returncode == 0
     assert "Question" not in done.stderr
@@ -130,7 +130,7 @@ def test_a_thin_issue_is_asked_about(place: Path) -> None:
     assert (first["answer"], first["answered_by"]) == (options["3"], "you")
 
 
-def test_an_answer_in_own_words_is_kept(place: Path) -> None:
+def test_a_free_text_answer_is_stored(place: Path) -> None:
     text = b"the file that export_orders writes has no lines\n"
     done = triage(place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=text)
     result = json.loads(done.stdout)
@@ -139,7 +139,7 @@ def test_an_answer_in_own_words_is_kept(place: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [b"9", b"0", "²".encode()], ids=["too-high", "zero", "superscript"])
-def test_a_number_that_is_no_option_is_an_answer_in_words(place: Path, number: bytes) -> None:
+def test_a_number_without_an_option_is_a_free_text_answer(place: Path, number: bytes) -> None:
     done = triage(
         place, "run", "--repo", "app", "--text", THIN, "--interactive", "--format", "json", stdin=number + b"\n"
     )

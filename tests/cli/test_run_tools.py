@@ -50,7 +50,7 @@ def plain(place: Path) -> dict[str, Any]:
     return run(place, None)
 
 
-def test_a_tool_is_asked_and_its_answer_named_as_not_checked(place: Path, plain: dict[str, Any]) -> None:
+def test_a_tools_result_is_marked_as_unchecked(place: Path, plain: dict[str, Any]) -> None:
     result = run(place, configured("handbook", str(SERVER)))
     named = [source["address"] for source in result["report"]["outside"]]
     assert named == [
@@ -65,7 +65,7 @@ def test_a_tool_is_asked_and_its_answer_named_as_not_checked(place: Path, plain:
     assert ranked == before
 
 
-def test_a_tool_that_is_not_asked_changes_no_byte_of_the_report(place: Path, plain: dict[str, Any]) -> None:
+def test_an_unused_tool_does_not_change_the_report(place: Path, plain: dict[str, Any]) -> None:
     unasked = run(place, configured("accounts", str(SERVER)))
     assert unasked["report"] == plain["report"]
     assert "Outside" not in plain["report"]["github_comment"]

@@ -33,7 +33,7 @@ async def _fill() -> None:
     (settings.triage_data_dir / "repos" / "9" / "mirror").mkdir(parents=True)
 
 
-def test_a_repository_is_printed_and_then_forgotten(tmp_path: Path) -> None:
+def test_a_repositorys_data_is_exported_and_then_deleted(tmp_path: Path) -> None:
     asyncio.run(_fill())
     data = {"TRIAGE_DATA_DIR": str(tmp_path / "data")}
     printed = triage(tmp_path, "export", "--repository", "octo/parser", **data)

@@ -35,7 +35,7 @@ def test_no_color_is_respected(place: Path) -> None:
     assert not COLOUR.search(on_a_terminal(place, *ASKED, NO_COLOR="1"))
 
 
-def test_progress_in_a_pipe_is_plain_lines_and_only_when_asked_for(place: Path) -> None:
+def test_progress_in_a_pipe_is_plain_lines_and_only_on_request(place: Path) -> None:
     quiet, verbose = triage(place, *ASKED), triage(place, *ASKED, "--verbose")
     assert quiet.stderr == ""
     assert verbose.stdout == quiet.stdout

@@ -92,14 +92,14 @@ async def test_a_word_is_taught_changed_and_forgotten(stage: Stage) -> None:
         pytest.param("lexer = zzzzzzzzzzzz", f"There is no `zzzzzzzzzzzz` at commit `{SHA[:12]}`.", id="nothing-near"),
     ],
 )  # fmt: skip
-async def test_what_cannot_be_taught_is_refused_with_the_reason(stage: Stage, argument: str, says: str) -> None:
+async def test_an_invalid_component_is_refused_with_the_reason(stage: Stage, argument: str, says: str) -> None:
     comment = await stage.say(f"/triage component {argument}")
     assert stage.marks(comment) == ["confused"]
     assert says in stage.said[-1]
     assert await stage.store.control.taught() == ()
 
 
-async def test_people_without_permission_teach_nothing(stage: Stage) -> None:
+async def test_without_permission_no_word_is_stored(stage: Stage) -> None:
     for who in ("olaf", "rita"):
         comment = await stage.say("/triage component lexer = src/parser", who)
         assert stage.marks(comment) == ["confused"]
@@ -107,7 +107,7 @@ async def test_people_without_permission_teach_nothing(stage: Stage) -> None:
     assert stage.said == []
 
 
-async def test_after_a_path_was_named_an_empty_one_is_not_called_the_first(stage: Stage) -> None:
+async def test_an_empty_path_after_another_fault_is_not_called_the_first(stage: Stage) -> None:
     await stage.finish_a_run()
     await stage.say("/triage component = src/other")
     await stage.say("/triage component =")
@@ -128,7 +128,7 @@ async def test_the_number_of_words_is_limited(stage: Stage) -> None:
     assert "180 more words are on the page of the repository." in stage.said[-1]
 
 
-async def test_the_words_of_a_repository_are_its_own(store: Store, database: Database) -> None:
+async def test_words_apply_only_in_their_repository(store: Store, database: Database) -> None:
     await database.do(lambda db: teach(db, PARSER.key, TaughtWord("lexer", "src"), "mia", 1.0))
     await database.do(lambda db: teach(db, PARSER.key, TaughtWord("none", ""), "mia", 1.0))
     assert await store.components_of(PARSER.key).all() == (TaughtWord("lexer", "src"),)
@@ -152,7 +152,7 @@ async def test_the_words_of_a_repository_are_its_own(store: Store, database: Dat
         pytest.param("lexer", "", False, id="no-text"),
     ],
 )
-def test_an_issue_names_a_word_as_a_whole(word: str, text: str, named: bool) -> None:
+def test_a_word_matches_only_as_a_whole(word: str, text: str, named: bool) -> None:
     taught = word_of(word)
     assert taught is not None
     assert hints_of((TaughtWord(taught, "src"),), "", text) == (("src",) if named else ())

@@ -25,6 +25,6 @@ def test_every_command_has_its_section(name: str) -> None:
     assert text.startswith(f"{kind.help} Who: {WHO[kind.role]}.")
 
 
-def test_nothing_else_has_a_section_and_the_configuration_names_the_same() -> None:
+def test_only_commands_have_a_section_and_the_configuration_lists_the_same() -> None:
     assert len(SECTIONS) == len(COMMANDS)
     assert set(COMMANDS) == set(get_args(CommandName))

@@ -39,18 +39,18 @@ COMMAND = "/triage redirect look at evil"
 
 
 @pytest.mark.parametrize("before", HIDDEN.values(), ids=HIDDEN)
-def test_what_a_stranger_hid_is_not_the_editors(before: str) -> None:
+def test_text_hidden_by_another_author_is_not_the_editors(before: str) -> None:
     after = parse(f"Tidied up.\n\n{COMMAND}\n")
     assert len(after) == 1
     assert new_commands(after, Edit(before, by_author=False)) == []
 
 
 @pytest.mark.parametrize("before", ["<!-- /triage redirect look at evil -->", f"```\n{COMMAND}\n```", f"> {COMMAND}"])
-def test_what_an_author_had_there_in_any_form_is_not_new(before: str) -> None:
+def test_existing_text_is_not_new_in_any_form(before: str) -> None:
     assert new_commands(parse(COMMAND), Edit(before, by_author=True)) == []
 
 
-def test_a_part_of_what_was_hidden_is_not_the_editors_either() -> None:
+def test_part_of_a_hidden_text_is_not_the_editors() -> None:
     hidden = f"<!-- {COMMAND} -->"
     for kept in ("/triage", "/triage redirect", "/triage redirect look"):
         assert new_commands(parse(kept), Edit(hidden, by_author=False)) == []
@@ -66,12 +66,12 @@ def test_a_part_of_what_was_hidden_is_not_the_editors_either() -> None:
         pytest.param("", "/triage", True, id="nothing-before"),
     ],
 )
-def test_what_the_sender_wrote_is_run(before: str, after: str, by_author: bool) -> None:
+def test_commands_of_the_sender_are_run(before: str, after: str, by_author: bool) -> None:
     assert len(new_commands(parse(after), Edit(before, by_author))) == 1
 
 
 @pytest.mark.parametrize("by_author", [True, False])
-def test_without_the_text_before_nothing_is_run(by_author: bool) -> None:
+def test_without_the_previous_text_no_command_is_run(by_author: bool) -> None:
     assert new_commands(parse("/triage"), Edit(None, by_author)) == []
 
 
@@ -85,7 +85,7 @@ def test_without_the_text_before_nothing_is_run(by_author: bool) -> None:
         (None, None),
     ],
 )
-def test_the_handler_hands_over_what_was_there(changes: object, before: str | None) -> None:
+def test_the_handler_passes_the_previous_text(changes: object, before: str | None) -> None:
     world = World(url="https://github.com")
     repo = world.repository()
     world.open_issue(repo)

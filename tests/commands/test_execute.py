@@ -138,13 +138,13 @@ async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
     await store.aclose()
 
 
-async def test_again_queues_a_run_and_says_nothing(stage) -> None:
+async def test_again_queues_a_run_without_a_reply(stage) -> None:
     comment = await stage.say("Please.\n/triage")
     assert await stage.queued() == ["triage"]
     assert (stage.marks(comment), stage.said) == (["rocket"], [])
 
 
-async def test_redirect_and_wrong_leave_signals(stage) -> None:
+async def test_redirect_and_wrong_store_signals(stage) -> None:
     await stage.say("/triage redirect look at the parser")
     assert await stage.queued() == ["continue"]
     await stage.finish_a_run()
@@ -200,7 +200,7 @@ async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
 
 
 @pytest.mark.parametrize("command", ["redirect look there", "wrong it is not", "answer 2.4.1"])
-async def test_where_triage_is_stopped_a_command_says_so(stage, command) -> None:
+async def test_a_command_on_a_stopped_issue_is_answered_with_the_reason(stage, command) -> None:
     await stage.say("/triage stop")
     comment = await stage.say(f"/triage {command}")
     assert stage.marks(comment) == ["confused"]
@@ -223,7 +223,7 @@ async def test_duplicates_are_named_and_denied(stage) -> None:
     assert "closed" not in {stage.repo.issues[1]["state"]}
 
 
-async def test_labels_are_put_on_and_taken_off(stage) -> None:
+async def test_labels_are_added_and_removed(stage) -> None:
     await stage.say("/triage label Bug, `needs info`")
     assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug", "needs info"]
     await stage.say("/triage unlabel bug")
@@ -264,7 +264,7 @@ async def test_why_shows_path_dropped_claims_cost_and_a_ticket(stage) -> None:
     assert "<b>" not in said
 
 
-async def test_help_lists_every_command_as_it_is_allowed_here(stage) -> None:
+async def test_help_lists_every_command_with_its_permission(stage) -> None:
     await stage.say("/triage help", config="commands: {stop: maintainer, why: nobody}\n")
     for kind in COMMANDS.values():
         assert f"`/triage {kind.usage}".rstrip() in stage.said[-1]
@@ -298,7 +298,7 @@ async def test_the_author_is_not_asked_for_a_permission(stage) -> None:
     assert stage.server.asked("GET", "/permission") == []
 
 
-async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
+async def test_a_configuration_can_only_restrict_who_may_run_a_command(stage) -> None:
     comment = await stage.say("/triage stop", "rita", "commands: {stop: maintainer}\n")
     assert stage.marks(comment) == ["confused"]
     comment = await stage.say("/triage redirect x", "rita", "commands: {redirect: author}\n")
@@ -327,7 +327,7 @@ async def test_a_configuration_can_only_make_it_fewer(stage) -> None:
         ("/triage @all`<b>", "There is no command"),
     ],
 )
-async def test_what_is_wrong_is_reported_once_and_nothing_is_done(stage, text, says) -> None:
+async def test_an_invalid_command_is_reported_once_and_has_no_effect(stage, text, says) -> None:
     comment = await stage.say(text)
     assert stage.marks(comment) == ["confused"]
     assert len(stage.said) == 1
@@ -350,7 +350,7 @@ async def test_an_edit_runs_only_what_is_new(stage) -> None:
     assert await stage.signals() == [("redirect", "one"), ("redirect", "two")]
 
 
-async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) -> None:
+async def test_a_command_of_an_early_edit_is_not_run_again_by_the_original(stage) -> None:
     comment = stage.world.comment(stage.repo, 1, "/triage redirect one", "mia")
     original = dict(comment)
     await stage.say("/triage redirect one\n/triage redirect two", comment=comment)
@@ -359,14 +359,14 @@ async def test_an_edit_that_comes_first_is_not_run_again_by_the_original(stage) 
     assert sorted(await stage.signals()) == [("redirect", "one"), ("redirect", "two")]
 
 
-async def test_the_same_command_twice_in_a_row_is_run_once(stage) -> None:
+async def test_a_repeated_command_is_run_once(stage) -> None:
     comment = await stage.say("/triage redirect one\n/triage redirect  one")
     assert len(await stage.signals()) == 1
     await stage.hear(comment, "mia")
     assert len(await stage.signals()) == 1
 
 
-async def test_stop_resume_stop_is_three_commands(stage) -> None:
+async def test_stop_resume_stop_are_three_commands(stage) -> None:
     await stage.say("/triage stop\n/triage resume\n/triage stop")
     assert await stage.store.control.muted()
 
@@ -409,14 +409,14 @@ async def test_a_crash_between_two_commands_loses_no_answer(stage, monkeypatch) 
     assert "Say what is wrong" in stage.said[0]
 
 
-async def test_answers_that_do_not_fit_say_so(stage, monkeypatch) -> None:
+async def test_an_invalid_answer_is_reported(stage, monkeypatch) -> None:
     monkeypatch.setattr("bot.worker.publish.replies._LONGEST", 200)
     await stage.say("/triage status\n/triage help")
     assert "No run yet." in stage.said[0]
     assert "does not fit here" in stage.said[0]
 
 
-async def test_where_replies_must_wait_commands_do_not(stage) -> None:
+async def test_commands_run_while_replies_wait(stage) -> None:
     for _ in range(240):
         stage.clock.time += timedelta(seconds=2)
         await stage.writes.take(f"127.0.0.1/installation:{INSTALLATION}")
@@ -430,7 +430,7 @@ async def test_where_replies_must_wait_commands_do_not(stage) -> None:
     assert [label["name"] for label in stage.repo.issues[1]["labels"]] == ["bug"]
 
 
-async def test_a_reply_that_a_person_deleted_holds_nothing_up(stage) -> None:
+async def test_a_deleted_reply_blocks_no_command(stage) -> None:
     comment = await stage.say("/triage status")
     stage.world.comments = {number: one for number, one in stage.world.comments.items() if number == comment["id"]}
     await stage.say("/triage status\n/triage wrong", comment=comment)
@@ -439,7 +439,7 @@ async def test_a_reply_that_a_person_deleted_holds_nothing_up(stage) -> None:
     assert len(stage.said) == 1
 
 
-async def test_a_reply_whose_answer_was_lost_is_not_repeated(stage) -> None:
+async def test_a_reply_whose_response_was_lost_is_not_repeated(stage) -> None:
     stage.server.fail("POST", "/issues/1/comments", LOST_ANSWER)
     comment = stage.world.comment(stage.repo, 1, "/triage status", "mia")
     with pytest.raises(Exception, match="502"):
@@ -458,7 +458,7 @@ async def test_a_reply_in_a_locked_thread_is_refused_quietly(stage) -> None:
     assert stage.marks(comment) == ["confused"]
 
 
-async def test_what_a_stranger_hid_is_not_run_by_a_maintainers_edit(stage) -> None:
+async def test_a_maintainers_edit_does_not_run_a_strangers_hidden_command(stage) -> None:
     comment = await stage.say("It fails.\n<!--\n/triage redirect look at evil\n-->", "olaf")
     await stage.say("It fails.\n\n/triage redirect look at evil\n", "mia", comment=comment)
     assert (await stage.signals(), stage.marks(comment), stage.said) == ([], [], [])
@@ -466,7 +466,7 @@ async def test_what_a_stranger_hid_is_not_run_by_a_maintainers_edit(stage) -> No
     assert await stage.signals() == [("redirect", "look at the lexer")]
 
 
-async def test_what_a_stranger_was_refused_is_not_run_by_a_maintainers_edit(stage) -> None:
+async def test_a_maintainers_edit_does_not_run_a_strangers_refused_command(stage) -> None:
     comment = await stage.say("/triage redirect look at evil", "olaf")
     assert stage.marks(comment) == ["confused"]
     await stage.say("Hello.\n\n/triage redirect look at evil", "mia", comment=comment)
@@ -485,7 +485,7 @@ STARTERS = ("", "redirect x", "wrong it is not", "duplicate #2", "not-duplicate 
         pytest.param({"labels": [{"name": "triage: skip"}]}, "Remove the label first.", id="opt-out"),
     ],
 )
-async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) -> None:
+async def test_no_run_is_announced_that_would_do_nothing(stage, change, says) -> None:
     await stage.finish_a_run()
     await stage.store.repository.questions.ask(stage.ref.key, EXCHANGE)
     await stage.queued()
@@ -500,7 +500,7 @@ async def test_a_run_that_would_do_nothing_is_not_promised(stage, change, says) 
     assert await stage.signals() == before
 
 
-async def test_what_is_so_already_is_not_done_again(stage) -> None:
+async def test_a_command_without_effect_is_not_repeated(stage) -> None:
     await stage.say("/triage label bug")
     for text, says in (
         ("/triage label bug", "has these labels already"),
@@ -515,19 +515,19 @@ async def test_what_is_so_already_is_not_done_again(stage) -> None:
     assert "Triage is already stopped for this issue." in stage.said[-1]
 
 
-async def test_labels_that_github_refuses_are_no_success(stage) -> None:
+async def test_labels_that_github_refuses_are_reported_as_failed(stage) -> None:
     stage.server.fail("POST", "/labels", Fault(status=403, message="archived"))
     comment = await stage.say("/triage label bug")
     assert stage.marks(comment) == ["confused"]
 
 
 @pytest.mark.parametrize(("mode", "labels"), [("dry-run", []), ("label", ["bug"])])
-async def test_a_mode_that_is_silent_stays_silent(stage, mode, labels) -> None:
+async def test_in_a_silent_mode_no_reply_is_posted(stage, mode, labels) -> None:
     comment = await stage.say("/triage status\n/triage label bug", config=f"mode: {mode}\n")
     assert (stage.said, stage.marks(comment)) == ([], [])
     assert [label["name"] for label in stage.repo.issues[1]["labels"]] == labels
 
 
-async def test_where_triage_is_switched_off_commands_are_too(stage) -> None:
+async def test_disabled_triage_disables_commands(stage) -> None:
     await stage.say("/triage", config="enabled: false\n")
     assert await stage.queued() == []

@@ -67,7 +67,7 @@ def test_text_that_only_resembles_a_command_is_not_one(text: str) -> None:
     assert parse(text) == []
 
 
-def test_a_comment_gives_a_bounded_number_of_bounded_commands() -> None:
+def test_commands_of_a_comment_are_bounded_in_number_and_length() -> None:
     found = parse(f"/triage redirect {'x' * 5_000}\n" + "/triage\n" * 5_000)
     assert len(found) == 10
     assert len(found[0].argument) == 600

@@ -70,7 +70,7 @@ async def longest_pause(stop: asyncio.Event) -> float:
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str) -> None:
+async def test_an_endless_header_is_refused_early(url: str) -> None:
     stop = asyncio.Event()
     pause = asyncio.create_task(longest_pause(stop))
     async with calling(url) as caller:
@@ -85,7 +85,7 @@ async def test_a_header_without_end_is_refused_before_it_costs_anything(url: str
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_too_large_a_head_is_answered_so(url: str) -> None:
+async def test_a_head_that_is_too_large_gets_a_431(url: str) -> None:
     heads = {
         "one header": GET + b"X: " + b"x" * 90_000 + b"\r\n\r\n",
         "many headers": GET + b"a:b\r\n" * 200 + b"\r\n",
@@ -98,7 +98,7 @@ async def test_too_large_a_head_is_answered_so(url: str) -> None:
             assert await caller.is_closed(), name
 
 
-async def test_usual_heads_are_read_however_they_are_cut(url: str) -> None:
+async def test_usual_heads_are_read_in_any_pieces(url: str) -> None:
     head = GET + b"".join(b"X-%d: %s\r\n" % (n, b"x" * 300) for n in range(80)) + b"\r\n"
     async with calling(url) as caller:
         for start in range(0, len(head), 997):
@@ -108,7 +108,7 @@ async def test_usual_heads_are_read_however_they_are_cut(url: str) -> None:
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_requests_sent_ahead_are_few(url: str) -> None:
+async def test_pipelined_requests_are_limited(url: str) -> None:
     async with calling(url) as caller:
         await caller.send((GET + b"\r\n") * 3)
         assert [await _answer(caller) for _ in range(3)] == [200] * 3
@@ -117,7 +117,7 @@ async def test_requests_sent_ahead_are_few(url: str) -> None:
         assert await caller.is_closed()
 
 
-async def test_of_requests_sent_ahead_few_are_answered(url: str) -> None:
+async def test_few_pipelined_requests_are_answered(url: str) -> None:
     async with calling(url) as caller:
         await caller.send((GET + b"\r\n") * 200)
         answers = b""
@@ -152,7 +152,7 @@ class TestDeadlines:
             await caller.send(sent)
             assert await caller.is_closed()
 
-    async def test_a_caller_that_drips_is_disconnected(self, url: str) -> None:
+    async def test_a_caller_that_sends_slowly_is_disconnected(self, url: str) -> None:
         async with calling(url) as caller:
             await caller.send(GET)
             closed = asyncio.create_task(caller.is_closed())
@@ -161,7 +161,7 @@ class TestDeadlines:
                 await asyncio.sleep(0.05)
             assert closed.result()
 
-    async def test_what_is_late_is_logged(self, url: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_late_requests_are_logged(self, url: str, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.WARNING, "bot.server.connections.registry"):
             async with calling(url) as caller:
                 await caller.send(GET)
@@ -198,7 +198,7 @@ async def test_half_open_requests_leave_room_for_deliveries(
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_the_address_with_the_most_connections_gives_way() -> None:
+async def test_the_address_with_the_most_connections_loses_one() -> None:
     def other(address: str, since: float, phase: Phase = "head", *, protected: bool = False) -> Fake:
         return Fake(address, since, phase, protected)
 
@@ -243,7 +243,7 @@ async def test_a_delivery_that_arrived_is_not_closed_for_requests_that_came_late
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_a_caller_that_does_not_read_its_answer_is_disconnected(
+async def test_a_caller_that_does_not_read_its_response_is_disconnected(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def endless(scope: Scope, _receive: Receive, send: Send) -> None:
@@ -283,7 +283,7 @@ async def test_large_bodies_are_read_a_few_at_a_time() -> None:
     assert read == len(ends)
 
 
-async def test_few_requests_begin_in_one_round_of_the_event_loop() -> None:
+async def test_few_requests_start_in_one_iteration_of_the_event_loop() -> None:
     begun = 0
 
     async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -313,7 +313,7 @@ class Fake:
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-def test_one_caller_has_a_whole_network_of_ipv6() -> None:
+def test_an_ipv6_network_counts_as_one_caller() -> None:
     assert address_group("192.0.2.7") == "192.0.2.7"
     assert address_group("2001:db8::1") == address_group("2001:db8::ffff:1") != address_group("2001:db8:0:1::1")
     assert address_group("::ffff:192.0.2.7") == "192.0.2.7"
@@ -324,7 +324,7 @@ SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n
 
 
 @pytest.mark.tried("endless heads, idle connections, large bodies and slow forms of strangers")
-async def test_a_slow_form_is_answered_so(
+async def test_a_slow_form_gets_a_408(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(forms, "PATIENCE", 0.2)

@@ -23,7 +23,7 @@ def read(name: str) -> dict[str, Any]:
     return found
 
 
-def test_they_are_what_the_compose_specification_describes() -> None:
+def test_compose_files_match_the_specification() -> None:
     checked = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", *FILES]
     done = subprocess.run(checked, check=False, cwd=ROOT, capture_output=True, text=True, timeout=patience(60))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -47,14 +47,14 @@ def test_what_they_start_is_a_command_and_gets_no_rights() -> None:
         assert CliRunner().invoke(cli, [*command, "--help"]).exit_code == 0
 
 
-def test_what_they_start_has_limits_of_memory_and_processes() -> None:
+def test_services_have_limits_of_memory_and_processes() -> None:
     for name, service in ((name, one) for file in FILES for name, one in read(file)["services"].items()):
         assert service["mem_limit"].endswith("g"), name
         assert 0 < service["pids_limit"] <= 512, name
         assert all("size=" in mount for mount in service.get("tmpfs", ())), name
 
 
-def test_images_and_actions_are_named_by_their_content() -> None:
+def test_images_and_actions_are_pinned_by_digest() -> None:
     """A tag can be moved to other content; a digest and a commit cannot."""
     used = [line for name in ("Dockerfile", "action.Dockerfile") for line in (ROOT / name).read_text().splitlines()]
     images = [line.split()[1] for line in used if line.startswith("FROM ")]

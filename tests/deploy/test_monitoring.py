@@ -116,7 +116,7 @@ def test_the_page_lists_each_alert() -> None:
     assert set(re.findall(r"^\| `(Tracehound\w+)` \|", page, re.MULTILINE)) == {rule["alert"] for rule in rules()}
 
 
-def test_each_rule_fires_on_its_condition_and_none_on_a_sound_server(tmp_path: Path) -> None:
+def test_each_alert_fires_on_its_condition_and_none_on_a_healthy_server(tmp_path: Path) -> None:
     promtool = installed(PROMTOOL)
     text = (Path(__file__).parent / "alerts_test.yml").read_text(encoding="utf-8")
     (tmp_path / "test.yml").write_text(text.replace("ALERTS", str(ALERTS)), encoding="utf-8")

@@ -28,7 +28,7 @@ class FullDisk:
         return 0
 
 
-async def test_a_full_disk_is_waited_for_before_it_is_started_again(monkeypatch) -> None:
+async def test_the_worker_restarts_only_after_the_disk_has_room(monkeypatch) -> None:
     monkeypatch.setattr(outage, "STORE_WAIT", 0.01)
     monkeypatch.setenv("GITHUB_APP_ID", "")
     jobs, given_up = FullDisk(), asyncio.Event()
@@ -37,7 +37,7 @@ async def test_a_full_disk_is_waited_for_before_it_is_started_again(monkeypatch)
     assert jobs.freed == [True]
 
 
-async def test_what_it_cannot_work_with_is_reported_and_not_tried_again(monkeypatch) -> None:
+async def test_a_permanent_fault_of_the_worker_is_reported_and_not_retried(monkeypatch) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()
@@ -48,7 +48,7 @@ async def test_what_it_cannot_work_with_is_reported_and_not_tried_again(monkeypa
     await worker.stop()
 
 
-async def test_a_start_that_the_system_refuses_is_tried_again(monkeypatch, caplog) -> None:
+async def test_a_start_that_the_system_refuses_is_retried(monkeypatch, caplog) -> None:
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH", "GITHUB_WEBHOOK_SECRET"):
         monkeypatch.delenv(name, raising=False)
     jobs, given_up = FullDisk(), asyncio.Event()

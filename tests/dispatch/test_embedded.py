@@ -60,7 +60,7 @@ async def settled(store: SqliteStore) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_issues_are_worked_on_at_once_up_to_a_bound_and_each_in_order(store: SqliteStore) -> None:
+async def test_issues_run_concurrently_up_to_a_limit_and_each_in_order(store: SqliteStore) -> None:
     busy: Counter[str] = Counter()
     most, order = 0, []
     full = asyncio.Event()
@@ -85,7 +85,7 @@ async def test_issues_are_worked_on_at_once_up_to_a_bound_and_each_in_order(stor
     assert all(order.index((ref(n).key, "triage")) < order.index((ref(n).key, "continue")) for n in range(6))
 
 
-async def test_a_stop_gets_through_while_every_slot_is_taken(store: SqliteStore) -> None:
+async def test_a_stop_runs_while_every_slot_is_taken(store: SqliteStore) -> None:
     done = asyncio.Event()
 
     async def worker(job: Job) -> None:
@@ -135,7 +135,7 @@ async def test_jobs_of_a_suspended_installation_are_parked(store: SqliteStore) -
     assert [job.message for job in await store.jobs.held_jobs("parked")] == ["suspended"]
 
 
-async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore) -> None:
+async def test_stopping_waits_for_running_jobs_and_frees_the_rest(store: SqliteStore) -> None:
     begun = asyncio.Event()
 
     async def worker(job: Job) -> None:
@@ -153,7 +153,7 @@ async def test_stopping_lets_what_runs_end_and_frees_the_rest(store: SqliteStore
     assert await store.jobs.counts() == {"todo": 3}
 
 
-async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: SqliteStore) -> None:
+async def test_a_job_stored_while_the_dispatcher_sleeps_starts_at_once(store: SqliteStore) -> None:
     async def worker(job: Job) -> None:
         await store.jobs.settle(job)
 
@@ -179,7 +179,7 @@ async def test_a_job_that_is_stored_while_it_sleeps_is_taken_at_once(store: Sqli
         (25, LIMITED_WAIT, 3_600),
     ],
 )
-def test_a_job_waits_longer_each_time_but_not_an_hour_for_ten_minutes(attempt, first, seconds) -> None:
+def test_backoff_grows_but_ten_minutes_of_failures_do_not_cost_an_hour(attempt, first, seconds) -> None:
     assert pause(attempt, first) == seconds
 
 
@@ -230,7 +230,7 @@ async def test_a_job_in_progress_when_the_store_is_closed_ends_quietly(tmp_path:
         assert not await attempts.Attempts(store.jobs, work, Outage()).make(job)
 
 
-async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(
+async def test_a_job_that_takes_too_long_is_cancelled_retried_and_ends_dead(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -252,7 +252,7 @@ async def test_a_job_that_takes_too_long_is_ended_tried_again_and_given_up(
     assert [(one.issue_key, one.message) for one in dead] == [(ref(1).key, "the job took longer than 0 s")]
 
 
-async def test_a_timeout_inside_a_job_is_a_fault_like_any_other(store: SqliteStore) -> None:
+async def test_a_timeout_inside_a_job_is_an_ordinary_fault(store: SqliteStore) -> None:
     async def worker(job: Job) -> None:
         raise TimeoutError(job.late)
 

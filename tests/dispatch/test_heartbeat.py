@@ -50,7 +50,7 @@ def test_a_worker_with_an_overdue_job_is_not_ready(clock: Clock) -> None:
     assert pulse.fault() == ""
 
 
-def test_two_attempts_at_one_job_end_apart(clock: Clock) -> None:
+def test_two_attempts_at_one_job_end_independently(clock: Clock) -> None:
     active_attempts = ActiveAttempts(clock)
     with active_attempts.attempt():
         clock.now += 5

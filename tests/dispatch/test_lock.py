@@ -13,7 +13,7 @@ from bot.errors import UserError
 from bot.worker.dispatch.lock import DirectoryLock
 
 
-def test_the_second_server_learns_who_the_first_is(tmp_path: Path) -> None:
+def test_the_second_server_names_the_first(tmp_path: Path) -> None:
     first = DirectoryLock(tmp_path)
     with pytest.raises(UserError, match=f"process {os.getpid()}\\) works in {tmp_path}"):
         DirectoryLock(tmp_path, patience=0.0)
@@ -21,7 +21,7 @@ def test_the_second_server_learns_who_the_first_is(tmp_path: Path) -> None:
     DirectoryLock(tmp_path, patience=0.0).release()
 
 
-def test_a_child_that_still_works_keeps_the_next_server_waiting(tmp_path: Path) -> None:
+def test_the_next_server_waits_for_a_child_that_still_works(tmp_path: Path) -> None:
     lock = DirectoryLock(tmp_path)
     waits = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(waits, stdin=subprocess.PIPE, pass_fds=(lock.descriptor,)) as child:

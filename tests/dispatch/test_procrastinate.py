@@ -72,7 +72,7 @@ async def settled(store: PostgresStore) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_each_job_is_done_once_and_an_issue_s_in_order_however_many_work(store: PostgresStore) -> None:
+async def test_many_workers_run_each_job_once_and_an_issue_s_in_order(store: PostgresStore) -> None:
     busy: Counter[str] = Counter()
     order, most = [], 0
     beside = asyncio.Event()
@@ -98,7 +98,7 @@ async def test_each_job_is_done_once_and_an_issue_s_in_order_however_many_work(s
     assert 2 < most <= 4
 
 
-async def test_commands_get_through_while_every_slot_is_taken(store: PostgresStore) -> None:
+async def test_commands_run_while_every_slot_is_taken(store: PostgresStore) -> None:
     done = asyncio.Event()
 
     async def worker(job: Job) -> None:
@@ -117,7 +117,7 @@ async def test_commands_get_through_while_every_slot_is_taken(store: PostgresSto
     assert not await store.jobs.counts()
 
 
-async def test_what_waits_for_a_minute_holds_nothing_up(store: PostgresStore) -> None:
+async def test_a_job_that_waits_blocks_no_other(store: PostgresStore) -> None:
     done = []
 
     async def worker(job: Job) -> None:
@@ -131,7 +131,7 @@ async def test_what_waits_for_a_minute_holds_nothing_up(store: PostgresStore) ->
     assert done == ["continue"]
 
 
-async def test_what_may_pass_is_tried_again(store: PostgresStore) -> None:
+async def test_a_temporary_failure_is_retried(store: PostgresStore) -> None:
     async def worker(job: Job) -> None:
         if job.attempt < 4:
             raise RetryableError("GitHub answers 502", after=0.05)
@@ -163,7 +163,7 @@ async def test_other_workers_take_over_jobs_of_a_silent_worker(
     assert [(job.id, job.attempt) for job in done] == [(left.id, 2)]
 
 
-async def test_a_claim_whose_answer_was_lost_is_made_again(store: PostgresStore) -> None:
+async def test_a_claim_whose_response_was_lost_is_repeated(store: PostgresStore) -> None:
     await arrive(store, triage(1))
     assert await store.jobs.claim("run", "4711@here:0") is not None
 
@@ -176,7 +176,7 @@ async def test_a_claim_whose_answer_was_lost_is_made_again(store: PostgresStore)
     assert not await store.jobs.counts()
 
 
-async def test_a_job_whose_wakeup_is_gone_is_found(store: PostgresStore, url: str) -> None:
+async def test_a_job_with_a_lost_wakeup_is_found(store: PostgresStore, url: str) -> None:
     await arrive(store, triage(1), triage(2))
     with connect(url) as connection:
         connection.execute("DELETE FROM procrastinate_jobs")
@@ -186,7 +186,7 @@ async def test_a_job_whose_wakeup_is_gone_is_found(store: PostgresStore, url: st
     assert not await store.jobs.counts()
 
 
-async def test_lost_connections_end_nothing(store: PostgresStore, url: str) -> None:
+async def test_lost_connections_end_no_job(store: PostgresStore, url: str) -> None:
     async def worker(job: Job) -> None:
         if job.attempt == 1:
             with connect(url) as connection:
@@ -201,7 +201,7 @@ async def test_lost_connections_end_nothing(store: PostgresStore, url: str) -> N
     assert not await store.jobs.counts()
 
 
-async def test_stopping_lets_what_runs_end_and_leaves_the_rest_to_others(store: PostgresStore) -> None:
+async def test_stopping_waits_for_running_jobs_and_leaves_the_rest_to_others(store: PostgresStore) -> None:
     begun = asyncio.Event()
 
     async def worker(job: Job) -> None:

@@ -36,7 +36,7 @@ async def arrive(store: Store, installation: int, *numbers: int) -> None:
         await store.inbox.accept(Arrival(work.key, "issues", b"{}", (work,)))
 
 
-async def test_an_issue_is_started_next_whatever_another_installation_has_queued(
+async def test_the_queue_of_another_installation_does_not_delay_an_issue(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(procrastinate, "POLL", 0.1)

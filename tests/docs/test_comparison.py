@@ -41,7 +41,7 @@ def test_every_feature_and_every_first_has_a_row() -> None:
     assert len(FIRSTS) == 16
 
 
-def test_the_sums_are_those_of_the_rows() -> None:
+def test_the_sums_match_the_rows() -> None:
     points = sum(POINTS[mark] for _, _, mark, _ in FEATURES)
     assert f"Tracehound has {points} of 140 points." in PAGE
     whole, partly = (sum(mark == wanted for _, mark, _ in FIRSTS) for wanted in "●◐")

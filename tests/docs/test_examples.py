@@ -128,7 +128,7 @@ def parse(words: list[str]) -> list[click.Context]:
 
 
 @pytest.mark.parametrize("words", [*uses("triage"), *helped()])
-def test_a_command_is_one_that_the_program_takes(
+def test_a_command_is_accepted_by_the_program(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -165,7 +165,7 @@ def test_a_command_in_prose_has_these_options(page: Path) -> None:
 
 
 @of("sh")
-def test_a_script_is_one_that_a_shell_reads(block: Block) -> None:
+def test_a_script_is_valid_shell(block: Block) -> None:
     read = subprocess.run(
         ["bash", "-n"], input=re.sub(r"<(\w+)>", r"\1", block.text), capture_output=True, text=True,
         timeout=patience(10), check=False,
@@ -225,12 +225,12 @@ def test_a_program_compiles(block: Block) -> None:
     compile(block.text, block.place, "exec")
 
 
-def test_every_language_of_a_block_is_tried() -> None:
+def test_every_language_of_a_block_is_checked() -> None:
     assert {block.language for block in BLOCKS} == {"sh", "yaml", "json", "python", "text"}
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.place} {block.language}")
-def test_a_block_fits(block: Block) -> None:
+def test_lines_of_a_block_fit_the_page(block: Block) -> None:
     assert [line for line in block.text.splitlines() if len(line) > WIDTH] == []
 
 

@@ -41,7 +41,7 @@ def test_permissions_and_events_are_the_manifests() -> None:
     assert all(row[-1] for row in cells)
 
 
-def test_every_table_is_accounted_for() -> None:
+def test_every_table_is_documented() -> None:
     made = set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", "".join(STEPS)))
     documented = {name for row in rows("privacy.md") if len(row) == 3 for name in re.findall(r"`(\w+)`", row[0])}
     assert made <= documented
@@ -49,7 +49,7 @@ def test_every_table_is_accounted_for() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
+def test_commands_and_settings_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text()
     commands = set(re.findall(r"(?:^|`)triage ([a-z]+)", text, re.M))
     assert commands - set(cli.list_commands(None)) == set()  # type: ignore[arg-type]

@@ -54,7 +54,7 @@ def test_an_issue_gets_one_report_and_its_label(app: App, emulator: Emulator, re
     assert [label["name"] for label in issue["labels"]] == ["bug"]
 
 
-def test_every_token_can_do_no_more_than_its_work_needs(app: App, emulator: Emulator, reported: int) -> None:
+def test_every_token_has_only_the_permissions_it_needs(app: App, emulator: Emulator, reported: int) -> None:
     minted = emulator.http.get("/_emulate/installation-tokens").json()["installation_tokens"]
     assert all(token["repository_selection"] == "selected" for token in minted)
     given = {(name, level) for token in minted for name, level in token["permissions"].items()}
@@ -127,7 +127,7 @@ def test_a_person_logs_in_with_their_account(app: App, emulator: Emulator) -> No
         assert again in (400, 403), again  # a code is valid once
 
 
-def test_what_the_emulator_lacks_is_known(app: App, emulator: Emulator, reported: int) -> None:
+def test_gaps_of_the_emulator_are_listed(app: App, emulator: Emulator, reported: int) -> None:
     refused = emulator.front.refused()
     assert set(refused) <= set(LACKS | ABSENT), refused
     assert set(refused.values()) <= {404, 422}

@@ -65,7 +65,7 @@ def client(github: GitHub, repo: Repo) -> RepositoryClient:
 
 
 @pytest.mark.parametrize("fault", OTHERS.values(), ids=OTHERS)
-async def test_a_read_that_something_else_answers_is_tried_again_later(server, client, fault) -> None:
+async def test_a_read_with_a_foreign_response_is_retried_later(server, client, fault) -> None:
     server.fault = lambda call: fault if call.method == "GET" else None
     for read in READS.values():
         with pytest.raises(RetryableError):
@@ -86,21 +86,21 @@ UNANSWERED = {name: OTHERS[name] for name in ("html", "truncated", "empty", "a-p
 
 
 @pytest.mark.parametrize("fault", UNANSWERED.values(), ids=UNANSWERED)
-async def test_a_write_that_something_else_answers_is_not_taken_as_done(server, client, fault) -> None:
+async def test_a_write_with_a_foreign_response_does_not_count_as_done(server, client, fault) -> None:
     server.fault = lambda call: fault if call.method != "GET" and "access_tokens" not in call.path else None
     for write in WRITES.values():
         with pytest.raises((OutcomeUnknownError, UndecodableError)):
             await write(client)
 
 
-async def test_a_token_is_asked_for_again_after_a_page(server, client) -> None:
+async def test_a_token_is_requested_again_after_an_html_page(server, client) -> None:
     server.fail("POST", "access_tokens", OTHERS["html"], OTHERS["another-object"])
     with pytest.raises(RetryableError):
         await client.issue(1)
     assert await client.issue(1) is not None
 
 
-async def test_a_page_that_refuses_us_costs_no_token(server, client) -> None:
+async def test_an_html_page_with_401_discards_no_token(server, client) -> None:
     await client.issue(1)
     server.fail("GET", "/labels", OTHERS["unauthorized"])
     with pytest.raises(UndecodableError):
@@ -109,14 +109,14 @@ async def test_a_page_that_refuses_us_costs_no_token(server, client) -> None:
     assert len(server.asked("POST", "access_tokens")) == 1
 
 
-async def test_who_we_are_is_not_learnt_from_another_answer(server, github, client) -> None:
+async def test_the_apps_login_is_not_learnt_from_a_foreign_response(server, github, client) -> None:
     server.fail("GET", "/app", OTHERS["another-object"])
     with pytest.raises(UndecodableError):
         await client.comments(1)
     assert await client.comments(1) == []
 
 
-async def test_deliveries_that_cannot_be_read_are_asked_for_in_the_next_round(server, github) -> None:
+async def test_unreadable_deliveries_are_requested_in_the_next_round(server, github) -> None:
     for content in (
         PAGE,
         b'[{"delivered_at": "9"}]',

@@ -47,7 +47,7 @@ def ref_to(repo: Repo, installation: int = INSTALLATION) -> RepositoryRef:
     return RepositoryRef("127.0.0.1", installation, repo.id, repo.owner, repo.name)
 
 
-async def test_an_issue_is_read_in_our_types(server, repo, client) -> None:
+async def test_an_issue_is_parsed(server, repo, client) -> None:
     server.world.open_issue(repo, "It fails", None)
     issue = await client.issue(1)
     assert (issue.title, issue.body, issue.author, issue.author_is_bot) == ("It fails", "", "rita", False)
@@ -68,7 +68,7 @@ async def test_a_search_finds_public_issues_elsewhere_and_its_limit_is_its_own(s
     assert await client.issue(1) is not None
 
 
-async def test_tokens_are_narrowed_and_asked_for_once(server, repo, client) -> None:
+async def test_tokens_are_restricted_and_requested_once(server, repo, client) -> None:
     server.world.open_issue(repo)
     await client.issue(1)
     await client.create_comment(1, "hello")
@@ -92,7 +92,7 @@ async def test_a_read_is_repeated(server, repo, client, unanswered) -> None:
     assert (await client.issue(1)).title == "It fails"
 
 
-async def test_a_read_is_not_repeated_for_ever(server, repo, client) -> None:
+async def test_a_read_is_repeated_a_limited_number_of_times(server, repo, client) -> None:
     server.fail("GET", "/labels", *[Fault(status=503)] * 9)
     with pytest.raises(RetryableError):
         await client.repository_labels()
@@ -102,7 +102,7 @@ async def test_a_read_is_not_repeated_for_ever(server, repo, client) -> None:
 @pytest.mark.parametrize(
     "fault", [LOST_ANSWER, Fault(status=502), RESET, Fault(after=True), SILENCE, Fault(status=200, after=True)]
 )
-async def test_a_post_is_sent_once_and_its_outcome_is_left_open(server, repo, client, fault) -> None:
+async def test_a_failed_post_is_not_repeated_and_its_outcome_is_unknown(server, repo, client, fault) -> None:
     server.world.open_issue(repo)
     server.fail("POST", "/comments", fault)
     with pytest.raises(OutcomeUnknownError):
@@ -120,7 +120,7 @@ async def test_a_post_is_sent_once_and_its_outcome_is_left_open(server, repo, cl
         pytest.param(Fault(status=429, headers={"Retry-After": "soon"}), None, id="nonsense"),
     ],
 )
-async def test_a_limit_says_how_long_to_wait(server, repo, client, fault, after) -> None:
+async def test_a_limit_names_the_time_to_wait(server, repo, client, fault, after) -> None:
     server.world.open_issue(repo)
     server.fail("POST", "/comments", fault)
     with pytest.raises(RateLimitedError) as raised:
@@ -196,7 +196,7 @@ async def test_a_repository_is_written_to_under_the_name_it_has_today(server, re
     assert (await later.clone_url_and_header())[0] == f"{server.url}/octo/lexer.git"
 
 
-async def test_an_issue_that_moved_out_of_reach_is_gone(server, repo, client) -> None:
+async def test_an_issue_that_moved_to_an_inaccessible_repository_is_gone(server, repo, client) -> None:
     server.world.open_issue(repo)
     server.world.moved[repo.id, 1] = "/repositories/999999/issues/1"
     assert await client.issue(1) is None
@@ -235,7 +235,7 @@ async def test_locked_and_archived_are_refused(server, repo, client) -> None:
     ],
     ids=["key", "id"],
 )
-async def test_an_app_that_github_does_not_know_is_the_operators_to_fix(server, repo, client, refused) -> None:
+async def test_an_app_unknown_to_github_is_reported_to_the_operator(server, repo, client, refused) -> None:
     server.world.open_issue(repo)
     server.fail("POST", "access_tokens", refused)
     with pytest.raises(RetryableError, match="check GITHUB_APP_ID") as raised:
@@ -274,7 +274,7 @@ async def test_long_threads_are_read_whole(server, repo, client) -> None:
     ("flag", "permission"),
     [("pull", Permission.READ), ("triage", Permission.TRIAGE), ("push", Permission.WRITE), ("admin", Permission.ADMIN)],
 )
-async def test_permission_goes_by_the_flags(repo, client, flag, permission) -> None:
+async def test_permission_follows_the_flags(repo, client, flag, permission) -> None:
     repo.permissions["kim"] = flag
     assert await client.permission("kim") == permission
 
@@ -290,7 +290,7 @@ async def test_permission_goes_by_the_flags(repo, client, flag, permission) -> N
         pytest.param({"permission": None}, Permission.NONE, id="nothing"),
     ],
 )
-def test_without_flags_permission_goes_by_the_role(answer, permission) -> None:
+def test_without_flags_permission_follows_the_role(answer, permission) -> None:
     assert permission_of(answer) == permission
 
 
@@ -303,7 +303,7 @@ async def test_labels_are_read_added_and_removed(server, repo, client) -> None:
     assert (await client.issue(1)).labels == ("bug",)
 
 
-async def test_reactions_are_left(server, repo, client) -> None:
+async def test_reactions_are_added(server, repo, client) -> None:
     server.world.open_issue(repo)
     comment = server.world.comment(repo, 1, "/triage")
     await client.react_to_issue(1, "eyes")
@@ -311,7 +311,7 @@ async def test_reactions_are_left(server, repo, client) -> None:
     assert server.world.reactions == [("issue", 1, "eyes"), ("comment", comment["id"], "rocket")]
 
 
-async def test_pages_are_followed_where_a_server_gives_fewer_than_asked(server, repo, client) -> None:
+async def test_pages_are_followed_if_a_server_returns_fewer_items_than_requested(server, repo, client) -> None:
     server.world.open_issue(repo)
     server.world.most_a_page = 10
     for number in range(25):
@@ -343,7 +343,7 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("whose", ["repository", "organisation"])
-async def test_a_file_that_cannot_be_read_is_not_an_absent_one(server, repo, client, name, whose) -> None:
+async def test_an_unreadable_file_is_not_reported_as_absent(server, repo, client, name, whose) -> None:
     content, line, reason, glimpse = UNREADABLE[name]
     owner = repo if whose == "repository" else server.world.repository("octo/.github")
     owner.files[".github/triage.yml"] = content
@@ -356,7 +356,7 @@ async def test_a_file_that_cannot_be_read_is_not_an_absent_one(server, repo, cli
 
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("whose", ["repository", "organisation"])
-async def test_an_unreadable_configuration_is_invalid_and_never_none(server, repo, client, name, whose) -> None:
+async def test_an_unreadable_configuration_is_invalid_and_not_absent(server, repo, client, name, whose) -> None:
     content, line, reason, glimpse = UNREADABLE[name]
     owner = repo if whose == "repository" else server.world.repository("octo/.github")
     owner.files[".github/triage.yml"] = content
@@ -369,14 +369,14 @@ async def test_an_unreadable_configuration_is_invalid_and_never_none(server, rep
     assert not kept.config.enabled
 
 
-async def test_an_organisations_file_is_read_with_a_token_for_nothing_else(server, repo, client) -> None:
+async def test_an_organisations_file_is_read_with_a_token_for_that_repository_only(server, repo, client) -> None:
     server.world.repository("octo/.github").files[".github/triage.yml"] = "mode: dry-run\n"
     assert await client.organisation_file(".github/triage.yml") == "mode: dry-run\n"
     last = server.asked("POST", "access_tokens")[-1].body
     assert last == {"repositories": [".github"], "permissions": {"contents": "read", "metadata": "read"}}
 
 
-async def test_the_newest_commit_is_reported_where_there_is_one(server, repo, client) -> None:
+async def test_the_newest_commit_is_returned_if_there_is_one(server, repo, client) -> None:
     assert await client.tip() == "a" * 40
     repo.head = ""
     assert await client.tip() is None
@@ -384,7 +384,7 @@ async def test_the_newest_commit_is_reported_where_there_is_one(server, repo, cl
     assert await client.tip() is None
 
 
-async def test_the_header_for_git_holds_a_token_that_only_reads_code(server, repo, client) -> None:
+async def test_the_header_for_git_contains_a_token_that_only_reads_code(server, repo, client) -> None:
     url, header = await client.clone_url_and_header()
     assert url == f"{server.url}/octo/parser.git"
     token = base64.b64decode(header.rpartition(" ")[2]).decode().partition(":")[2]
@@ -399,7 +399,7 @@ async def test_old_issues_are_listed_for_backfill(server, repo, client) -> None:
     assert [issue.ref.number for issue in await client.issues(limit=2)] == [5, 3]
 
 
-async def test_failed_deliveries_are_asked_for_again(server, github) -> None:
+async def test_failed_deliveries_are_requested_again(server, github) -> None:
     def delivery(number: int, guid: str, status: int) -> dict:
         at = f"2025-01-01T00:00:0{number}Z"
         return {"id": number, "guid": guid, "event": "issues", "delivered_at": at, "status_code": status}
@@ -435,7 +435,7 @@ def test_without_flags_the_role_counts(answer: dict[str, object], permission: Pe
     assert permission_of(answer) == permission
 
 
-async def test_open_pull_requests_are_read_where_the_app_may_and_silently_not_otherwise(server, repo, github) -> None:
+async def test_open_pull_requests_are_read_only_with_permission(server, repo, github) -> None:
     other = server.world.repository("octo/lexer", head="a" * 40)
     repo.pulls = other.pulls = {8: {"title": "Lex faster", "files": ["lexer.py"]}, 9: {"title": "Docs", "files": []}}
     for _ in range(2):  # the refusal is cached

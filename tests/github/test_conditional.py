@@ -28,7 +28,7 @@ def client(github: GitHub, repo: Repo) -> RepositoryClient:
     return github.for_repository(RepositoryRef("127.0.0.1", INSTALLATION, repo.id, repo.owner, repo.name))
 
 
-async def test_what_is_unchanged_is_free_and_what_changed_is_seen(server, repo, client) -> None:
+async def test_unchanged_responses_are_reused_and_changes_are_seen(server, repo, client) -> None:
     reads = (lambda: client.file(CONFIG), client.repository_labels, lambda: client.issue(1), client.tip)
     first = [await read() for read in reads]
     assert not server.free
@@ -47,7 +47,7 @@ async def test_what_is_unchanged_is_free_and_what_changed_is_seen(server, repo, 
     assert await client.file(CONFIG) is None
 
 
-async def test_a_new_token_is_asked_with_and_answered_in_full(server, client) -> None:
+async def test_a_new_token_gets_the_whole_response(server, client) -> None:
     await client.issue(1)
     server.world.tokens.clear()
     assert (await client.issue(1)).title == "It fails"
@@ -63,7 +63,7 @@ async def test_two_repositories_share_nothing(server, github, repo, client) -> N
     assert await there.file(CONFIG) == "mode: dry-run\n"
 
 
-async def test_another_answer_takes_the_place_of_nothing(server, client) -> None:
+async def test_a_failed_response_replaces_no_stored_one(server, client) -> None:
     await client.issue(1)
     server.fail("GET", "/issues/1", Fault(200, {"Content-Type": "text/html", "ETag": '"x"'}, content=b"<html>"))
     with pytest.raises(Exception, match="not GitHub's"):
@@ -72,14 +72,14 @@ async def test_another_answer_takes_the_place_of_nothing(server, client) -> None
     assert len(server.free) == 1
 
 
-async def test_an_organisations_absent_file_is_asked_for_once_in_a_while(server, client) -> None:
+async def test_an_organisations_absent_file_is_requested_seldom(server, client) -> None:
     server.world.repository("octo/.github")
     for _ in range(3):
         assert await client.organisation_file(CONFIG) is None
     assert len(server.asked("GET", "/.github/contents/")) == 1
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_cache_of_responses_is_bounded() -> None:
     known = ResponseCache()
     for number in range(MOST + 10):
         known.put(number, Answer(200, {}, etag="e", content=b"{}"))
@@ -92,7 +92,7 @@ def test_what_is_remembered_is_bounded() -> None:
     known.put("1", Answer(200, {}, etag="", content=b"{}"))
 
 
-def test_an_absence_is_believed_for_a_while() -> None:
+def test_an_absence_is_cached_for_a_while() -> None:
     now = [0.0]
     known = ResponseCache(lambda: now[0])
     known.note_absent("a")

@@ -76,7 +76,7 @@ async def test_two_specialists_work_at_the_same_time() -> None:
     assert all(span is not None and span.ended - span.started > 0.25 for span in spans)
 
 
-async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None:
+async def test_a_specialist_that_hangs_times_out_with_an_entry_in_the_trace() -> None:
     tools = [source("docs", 600.0)]
     ctx = context(
         ScriptedBrain(list(BESIDE)), web=source("web_search"), tools=tools, patience=TimeLimits(outside=0.3, code=60.0)
@@ -92,14 +92,14 @@ async def test_one_that_hangs_costs_its_time_and_an_entry_in_the_trace() -> None
     assert state.report.root_cause is not None
 
 
-async def test_a_web_search_that_hangs_alone_costs_its_time_too() -> None:
+async def test_a_web_search_that_hangs_alone_times_out() -> None:
     decisions = [decide("web_search"), decide("codebase_search"), decide("writer")]
     ctx = context(ScriptedBrain(decisions), web=source("web_search", 600.0), patience=TimeLimits(outside=0.3))
     state = await finish(ctx)
     assert entry(state, "web_search").error == "no answer within 0.3 s"
 
 
-async def test_a_code_search_that_hangs_beside_others_costs_its_time_too() -> None:
+async def test_a_code_search_that_hangs_beside_others_times_out() -> None:
     class Hanging(FakeCode):
         async def find(self, query: Any) -> Any:
             if not self.queries:
@@ -118,7 +118,7 @@ async def test_a_code_search_that_hangs_beside_others_costs_its_time_too() -> No
 @pytest.mark.parametrize(
     "fault", [SourceError("it is dead"), RuntimeError("a bug"), TimeoutError()], ids=["dead", "bug", "slow"]
 )
-async def test_where_everything_fails_the_general_search_runs(fault: Exception) -> None:
+async def test_if_everything_fails_the_general_search_runs(fault: Exception) -> None:
     decisions = [decide("web_search", also=("docs",)), decide("writer")]
     ctx = context(ScriptedBrain(decisions), web=source("web_search", 0.0, fault), tools=[source("docs", 0.0, fault)])
     state = await finish(ctx)
@@ -129,7 +129,7 @@ async def test_where_everything_fails_the_general_search_runs(fault: Exception) 
     assert state.report.suspects
 
 
-async def test_they_join_once_and_a_source_that_two_found_is_kept_once() -> None:
+async def test_parallel_nodes_join_once_and_a_shared_source_is_listed_once() -> None:
     twin = PAGE.model_copy(update={"locator": Locator(url="https://EXAMPLE.org/1/#top"), "quote": "known fault, again"})
     ctx = context(ScriptedBrain(list(BESIDE)), web=source("web_search", 0.0, None, twin), tools=[source("docs")])
     state = await finish(ctx)
@@ -140,7 +140,7 @@ async def test_they_join_once_and_a_source_that_two_found_is_kept_once() -> None
     assert [source.address for source in state.report.outside] == outside
 
 
-async def test_what_was_found_outside_is_named_and_carries_no_claim_alone() -> None:
+async def test_outside_results_are_named_and_support_no_claim_alone() -> None:
     from nodes.judgements import Draft, DraftSuspect
 
     draft = Draft(
@@ -178,7 +178,7 @@ async def test_the_newest_findings_stay_whole_until_their_evidence_is_numbered()
     assert kinds[:2] == ["code", "code"]
 
 
-def test_a_tool_is_asked_twice_at_most_and_three_run_beside_at_most() -> None:
+def test_a_tool_is_queried_at_most_twice_and_at_most_three_run_in_parallel() -> None:
     state = BugTriageState(iterations=1, tools=("a", "b", "c", "d"), web_configured=True)
     assert companions(state, "codebase_search", ("a", "x", "b", "a", "c", "d")) == ("a", "b", "c")
     queries = state.model_copy(update={"trace": (TraceEntry(node="a"),) * 2})
@@ -186,7 +186,7 @@ def test_a_tool_is_asked_twice_at_most_and_three_run_beside_at_most() -> None:
     assert companions(state, "critic", ("a",)) == ()
 
 
-def test_kill_9_between_branches_costs_only_those_that_were_not_done(tmp_path: Path) -> None:
+def test_after_a_kill_between_branches_only_unfinished_ones_run_again(tmp_path: Path) -> None:
     log = tmp_path / "asked"
     command = [sys.executable, "-m", "tests.graph.killed_branches", str(tmp_path / "checkpoints.db"), str(log)]
     hanging = Forked([*command, "hang"])

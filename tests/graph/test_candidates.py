@@ -41,7 +41,7 @@ STORE, PLAIN = location("app/store.py", "save", score=0.8), location("app/other.
         pytest.param("where strings end", ["parser/lexer.py"], id="words-alone"),
     ],
 )
-def test_a_redirect_means_what_it_names(redirect: str, expected: list[str]) -> None:
+def test_a_redirect_selects_the_place_that_it_names(redirect: str, expected: list[str]) -> None:
     found = pointed_at(Ranking(SHA, locations=(LEXER, READER, STORE, PLAIN)), redirect)
     assert [item.locator.path for item in found] == expected
     assert all(item.reasons[0] == POINTED for item in found)
@@ -51,7 +51,7 @@ def test_a_path_without_support_in_the_text_is_not_chosen() -> None:
     assert pointed_at(Ranking(SHA, locations=(PLAIN,)), "where strings end") == ()
 
 
-def test_what_was_pointed_at_comes_first_and_once() -> None:
+def test_a_place_that_a_maintainer_named_comes_first_and_once() -> None:
     ranking = Ranking(SHA, locations=(LEXER, location("app/store.py", "save", score=0.1)))
     pointed = pointed_at(ranking, "look at the store")
     found = find_candidates(ranking, (), retry=False, pointed=pointed)

@@ -79,7 +79,7 @@ def test_a_commit_is_evidence_under_the_number_that_the_report_gives_it() -> Non
     assert str(kept.locator) == f"commit {GUILTY[:12]}"
 
 
-def test_a_commit_that_does_not_read_as_gathered_is_left_out() -> None:
+def test_a_commit_that_differs_from_its_evidence_is_left_out() -> None:
     _, report, _ = ran(code_with(SUSPECTED))
     assert FORGED not in report.model_dump_json()
 
@@ -97,7 +97,7 @@ def test_without_a_bound_no_change_is_suspected_and_the_report_says_why() -> Non
     assert report.no_suspect_change == "it names no version"
 
 
-def test_the_places_asked_for_are_those_of_the_report() -> None:
+def test_history_is_read_for_the_places_of_the_report() -> None:
     code = code_with(SUSPECTED)
     _, report, _ = ran(code)
     assert [(spot.path, spot.focus) for spot in code.spots] == [
@@ -106,7 +106,7 @@ def test_the_places_asked_for_are_those_of_the_report() -> None:
 
 
 @pytest.mark.parametrize("kind", ["feature", "question", "security"])
-def test_what_is_no_bug_has_no_suspect_change(kind: Any) -> None:
+def test_only_a_bug_has_suspect_changes(kind: Any) -> None:
     code = code_with(SUSPECTED)
     draft = Draft(
         verdict="v", root_cause="", suspects=(DraftSuspect(evidence="E1", why="x"),), kind=kind, confidence=0.9
@@ -115,7 +115,7 @@ def test_what_is_no_bug_has_no_suspect_change(kind: Any) -> None:
     assert (report.suspect_changes, report.owner, code.spots) == ((), None, [])
 
 
-def test_a_history_that_cannot_be_read_costs_only_itself() -> None:
+def test_an_unreadable_history_only_omits_the_history() -> None:
     class Broken(FakeCode):
         async def history(self, query: Any, spots: Any) -> History:
             raise GitFailed("git is not installed, or not on the PATH")

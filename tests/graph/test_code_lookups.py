@@ -103,7 +103,7 @@ def cites(number: str) -> Any:
     return script
 
 
-async def test_what_a_model_looked_up_is_evidence_like_any_other(server: ModelServer) -> None:
+async def test_the_results_of_a_models_lookups_are_ordinary_evidence(server: ModelServer) -> None:
     steps = reads(wants(DEFINITION, look("open", "../x", 1, 2)), ranks("E3", "E1", summary="In the cursor [E3]."))
     server.script = lambda request: steps(request) if is_reading(request) else cites("E3")(request)
     state, ctx = await triage(server)
@@ -124,7 +124,7 @@ async def test_what_a_model_looked_up_is_evidence_like_any_other(server: ModelSe
     assert finding.relevant_files == ("src/cursor.py", "src/lexer.py", "src/reader.py")
 
 
-async def test_what_was_looked_up_is_read_again_before_it_is_claimed(server: ModelServer) -> None:
+async def test_results_of_lookups_are_read_again_before_a_claim(server: ModelServer) -> None:
     code = Code()
     steps = reads(wants(DEFINITION), ranks("E3"))
 
@@ -146,7 +146,7 @@ async def test_what_was_looked_up_is_read_again_before_it_is_claimed(server: Mod
 @pytest.mark.parametrize(
     "failure", [pytest.param(error(500), id="500"), pytest.param(says(None, refusal="No."), id="refusal")]
 )
-async def test_a_model_that_fails_after_looking_leaves_the_rules_reading(server: ModelServer, failure: Reply) -> None:
+async def test_if_a_model_fails_after_lookups_the_rules_judge(server: ModelServer, failure: Reply) -> None:
     server.script = reads(wants(DEFINITION), failure)
     state, ctx = await triage(server)
     finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
@@ -160,7 +160,7 @@ async def test_a_model_that_fails_after_looking_leaves_the_rules_reading(server:
     assert state.metrics.usage.calls == len(server.requests)
 
 
-async def test_rules_that_write_in_a_models_stead_keep_its_order(server: ModelServer) -> None:
+async def test_rules_that_replace_a_writing_model_retain_its_order(server: ModelServer) -> None:
     steps = reads(ranks("E2", "E1"))
 
     def script(request: dict[str, Any]) -> Reply:
@@ -173,7 +173,7 @@ async def test_rules_that_write_in_a_models_stead_keep_its_order(server: ModelSe
     assert [suspect.path for suspect in state.report.suspects] == ["src/reader.py", "src/lexer.py"]
 
 
-async def test_a_model_that_prefers_another_file_claims_no_more_than_the_engine_left(server: ModelServer) -> None:
+async def test_a_model_that_prefers_another_file_is_limited_by_the_engines_confidence(server: ModelServer) -> None:
     server.script = reads(ranks("E2", confidence=1.0))
     state, _ = await triage(server, code=Code(confidence=0.9))
     assert state.report is not None
@@ -203,7 +203,7 @@ def ranking(confidence: float, *paths: str) -> Ranking:
         pytest.param(0.3, 0.1, False, True, 0.1, id="another-file-not-surely"),
     ],
 )
-def test_how_sure_a_models_first_file_is(
+def test_the_confidence_of_a_models_first_file(
     search: float, model: float, agree: bool, orders: bool | None, expected: float
 ) -> None:
     opinions = Opinions(search, model, agree=agree, same_in_both_orders=orders, near=True)
@@ -220,14 +220,14 @@ def test_a_models_number_alone_raises_nothing() -> None:
 
 
 @pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.9])
-def test_a_file_that_the_search_has_far_down_is_not_believed(search: float) -> None:
+def test_a_file_that_the_search_ranks_low_is_not_claimed(search: float) -> None:
     near, far = (Opinions(search, 0.95, agree=False, same_in_both_orders=True, near=near) for near in (True, False))
     assert support_of(far) < min(0.65, support_of(near))
     assert (support_of(near) >= 0.65) == (search < 0.7)
     assert max(confidence_of(near), confidence_of(far)) <= search
 
 
-def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:
+def test_rules_get_strong_candidates_and_a_model_gets_twenty() -> None:
     found = ranking(0.5, *(f"f{n}.py" for n in range(9)))
     candidates = find_candidates(found, ("known",), retry=False)
     assert [item.id for item in candidates.strong] == ["E2", "E3", "E4", "E5", "E6"]
@@ -237,7 +237,7 @@ def test_rules_see_strong_candidates_and_a_model_sees_twenty() -> None:
     assert len(find_candidates(many, (), retry=False).all) == 20
 
 
-def test_a_file_whose_name_is_no_text_is_no_candidate() -> None:
+def test_a_file_with_an_undecodable_name_is_not_a_candidate() -> None:
     found = ranking(0.5, "src/\udcff.py", "src/a.py")
     assert [item.evidence.locator.path for item in find_candidates(found, (), retry=False).all] == ["src/a.py"]
 
@@ -348,7 +348,7 @@ async def test_a_models_evidence_is_filtered_by_score_and_wider_after_a_rejected
     assert state.retry_count == 1
 
 
-async def test_a_run_full_of_looks_keeps_its_state_small(server: ModelServer) -> None:
+async def test_the_state_of_a_run_with_many_lookups_stays_small(server: ModelServer) -> None:
     words = [look("words", line.strip()) for lines in FILES.values() for line in lines][:LOOKS]
     server.script = lambda request: (
         good(request)
@@ -364,7 +364,7 @@ async def test_a_run_full_of_looks_keeps_its_state_small(server: ModelServer) ->
     assert len(state.model_dump_json()) < 32_000
 
 
-async def test_kill_9_after_looks_doubles_no_evidence(tmp_path: Path, server: ModelServer) -> None:
+async def test_a_kill_after_lookups_duplicates_no_evidence(tmp_path: Path, server: ModelServer) -> None:
     sha = make_repository(tmp_path / "r", {path: "\n".join(lines) + "\n" for path, lines in FILES.items()})
     hang = [True]
 

@@ -110,6 +110,6 @@ def test_companions(node: Any, wanted: Any, *, web: bool, expected: tuple[str, .
     assert companions(BugTriageState(iterations=1, web_configured=web), node, wanted) == expected
 
 
-def test_a_third_search_cannot_ride_along() -> None:
+def test_a_third_search_cannot_run_in_parallel() -> None:
     state = BugTriageState(iterations=1, web_configured=True, marks=Marks(searches=2, after_search=Progress()))
     assert companions(state, "web_search", ("codebase_search",)) == ()

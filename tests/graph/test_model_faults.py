@@ -137,7 +137,7 @@ async def test_every_failure_ends_in_a_report_by_rules(server: ModelServer, repl
         assert says_so in " ".join(report.notes).lower()
 
 
-async def test_a_busy_moment_costs_nothing(server: ModelServer) -> None:
+async def test_a_short_overload_changes_nothing(server: ModelServer) -> None:
     busy = [True]
 
     def once(request: dict[str, Any]) -> Reply:
@@ -150,7 +150,7 @@ async def test_a_busy_moment_costs_nothing(server: ModelServer) -> None:
 
 
 @pytest.mark.tried("faults and lies of a model")
-async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: ModelServer) -> None:
+async def test_fabrications_with_high_confidence_are_not_published(server: ModelServer) -> None:
     def liar(request: dict[str, Any]) -> Reply:
         if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
             return good(request)
@@ -168,7 +168,7 @@ async def test_a_model_that_praises_itself_and_invents_is_not_believed(server: M
 
 
 @pytest.mark.tried("faults and lies of a model")
-async def test_what_goes_beyond_the_evidence_it_cites_is_not_published(server: ModelServer) -> None:
+async def test_a_sentence_that_exceeds_its_evidence_is_not_published(server: ModelServer) -> None:
     """Every sentence cites valid evidence, but states something invented, exaggerated or repeated."""
 
     def boaster(request: dict[str, Any]) -> Reply:

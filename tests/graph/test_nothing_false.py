@@ -79,7 +79,7 @@ def report_of(state: BugTriageState) -> TriageReport:
     return state.report
 
 
-async def test_a_writer_without_a_search_says_what_the_program_finds() -> None:
+async def test_without_a_search_the_report_states_what_the_program_finds() -> None:
     draft = CLAIM.model_copy(update={"root_cause": "", "suspects": ()})
     state = await finish(context(ScriptedBrain([decide("writer")], draft=draft)))
     report = report_of(state)
@@ -98,7 +98,7 @@ async def test_a_models_number_about_unsearched_code_counts_nothing() -> None:
     assert "codebase_search" in [entry.node for entry in state.trace]
 
 
-async def test_a_draft_from_before_the_search_wins_no_tie() -> None:
+async def test_a_draft_from_before_the_search_loses_a_tie() -> None:
     code = FakeCode(confidence=0.5)
     brain = ScriptedBrain([decide("writer")])
     state = await finish(context(brain, code=code, claim_from=0.9))
@@ -107,14 +107,14 @@ async def test_a_draft_from_before_the_search_wins_no_tie() -> None:
     assert "Searched the code for the words of the issue alone." not in report.tried
 
 
-async def test_a_question_that_nobody_searched_for_says_nothing_of_the_code() -> None:
+async def test_a_question_before_a_search_makes_no_statement_about_the_code() -> None:
     draft = CLAIM.model_copy(update={"kind": "question"})
     report = report_of(await finish(context(ScriptedBrain([decide("writer")], draft=draft))))
     assert "cache" not in report.model_dump_json(exclude={"citation_audit"})
 
 
 @pytest.mark.parametrize("calls", range(1, 6))
-async def test_an_exhausted_budget_ends_in_what_the_program_found(server: ModelServer, calls: int) -> None:
+async def test_an_exhausted_budget_ends_with_the_programs_findings(server: ModelServer, calls: int) -> None:
     state = await triage(server, lambda request: says(answer(request)), limits=RunLimits(calls=calls))
     report = report_of(state)
     assert {one.path for one in report.suspects} <= set(FILES)
@@ -123,7 +123,7 @@ async def test_an_exhausted_budget_ends_in_what_the_program_found(server: ModelS
     assert f"budget of {calls} model calls is spent" in " ".join(report.notes)
 
 
-async def test_a_supervisor_that_never_answers_ends_in_what_the_program_found(server: ModelServer) -> None:
+async def test_a_supervisor_without_a_response_ends_with_the_programs_findings(server: ModelServer) -> None:
     def script(request: Request) -> Reply:
         return says("lunch") if "You are the supervisor" in prompt_of(request) else says(answer(request))
 
@@ -132,7 +132,7 @@ async def test_a_supervisor_that_never_answers_ends_in_what_the_program_found(se
     assert "too little" not in report.verdict
 
 
-async def test_a_retry_tells_reader_and_writer_what_was_rejected_and_repeats_no_request(server: ModelServer) -> None:
+async def test_a_retry_names_the_rejected_parts_and_repeats_no_request(server: ModelServer) -> None:
     def script(request: Request) -> Reply:
         value = answer(request)
         if "root_cause" in value:
@@ -169,7 +169,7 @@ FIELDS = [
 
 @pytest.mark.tried("fields of a model's answers that name what does not exist")
 @pytest.mark.parametrize(("role", "field"), FIELDS, ids=map(".".join, FIELDS))
-async def test_each_field_of_prose_keeps_what_is_true_and_loses_what_is_false(role: str, field: str) -> None:
+async def test_true_sentences_of_each_field_stay_and_false_ones_are_dropped(role: str, field: str) -> None:
     prose = f"{TRUE} [E1] {FALSE}" if field != "better_place" else "src/ghost.py"
     told = {"suspects": [{"evidence": "E1", "why": prose}], "root_cause": f"{TRUE[:-1]} [E1]. {FALSE}"}
     lists = ("missing", "ruled_out", "labels", "gaps", "required_evidence", "contradictions")

@@ -122,20 +122,20 @@ def test_what_was_compared_is_stated() -> None:
     assert not any("earlier" in line for line in ran(None).tried)
 
 
-def test_issues_that_cannot_be_read_cost_a_note_and_nothing_else() -> None:
+def test_unreadable_earlier_issues_only_add_a_note() -> None:
     report = ran(FakePast([], unreadable=True))
     assert report.related == ()
     assert "Earlier issues could not be read: GitHub answered 502" in report.notes
     assert report.suspects
 
 
-def test_a_closed_issue_with_the_same_crash_says_what_that_may_mean() -> None:
+def test_a_closed_issue_with_the_same_crash_is_explained() -> None:
     (one,) = ran(FakePast([past_issue(3, state="closed")])).related
     assert "the same crash, LexError" in one.why
     assert "may be back" in one.why
 
 
-def test_no_more_than_the_nearest_are_read() -> None:
+def test_only_the_nearest_issues_are_read() -> None:
     past = FakePast([past_issue(number) for number in range(1, 40)])
     ran(past)
     assert len(set(past.asked)) == 6

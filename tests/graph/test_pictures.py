@@ -164,7 +164,7 @@ async def test_a_report_by_rules_never_fetches_a_picture(server: ModelServer) ->
         pytest.param(says(None, refusal="no"), "refused", id="declined"),
     ],
 )
-async def test_a_model_that_cannot_read_pictures_costs_only_them(server: ModelServer, reply: Reply, why: str) -> None:
+async def test_a_model_without_pictures_only_omits_them(server: ModelServer, reply: Reply, why: str) -> None:
     server.script = shows(reply)
     state = await triage(server)
     entry = entry_of(state)
@@ -175,7 +175,7 @@ async def test_a_model_that_cannot_read_pictures_costs_only_them(server: ModelSe
     assert not state.metrics.fallbacks
 
 
-async def test_a_model_that_takes_no_images_is_asked_once_and_never_again(server: ModelServer) -> None:
+async def test_a_model_without_images_gets_only_one_request_with_an_image(server: ModelServer) -> None:
     server.script = shows(error(400, "this model does not support image input"))
     models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))
     for thread in "ab":
@@ -188,9 +188,7 @@ async def test_a_model_that_takes_no_images_is_asked_once_and_never_again(server
 
 
 @pytest.mark.parametrize(("texts", "read"), [([], 0), ([{"text": ""}, {"text": " "}], 0), ([{"text": WORDS}] * 8, 2)])
-async def test_any_number_of_answers_is_fitted_to_the_pictures(
-    server: ModelServer, texts: list[Any], read: int
-) -> None:
+async def test_results_are_matched_to_the_number_of_pictures(server: ModelServer, texts: list[Any], read: int) -> None:
     server.script = shows(says({"pictures": texts}))
     state = await triage(server, pictures=Port(fetched=2))
     assert entry_of(state).counts["read"] == read

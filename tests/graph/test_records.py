@@ -48,7 +48,7 @@ def entries(state: BugTriageState, node: str) -> list[TraceEntry]:
     return [entry for entry in state.trace if entry.node == node]
 
 
-async def test_a_search_records_its_threshold_and_the_mean_score_of_what_it_kept() -> None:
+async def test_a_search_records_its_threshold_and_the_mean_score_of_its_results() -> None:
     state = await triage(RulesBrain())
     found = entries(state, "codebase_search")[0]
     assert found.scores["threshold_used"] == 0.6
@@ -75,7 +75,7 @@ class Fading(FakeCode):
         return found
 
 
-async def test_the_best_draft_is_reported_whatever_came_later() -> None:
+async def test_the_best_draft_is_reported_even_if_later_ones_are_worse() -> None:
     state = await triage(RulesBrain(), code=Fading(confidence=0.6))
     drafts = state.metrics.confidence_history
     assert len(drafts) == 3

@@ -67,7 +67,7 @@ async def test_a_request_is_labelled_as_one_without_a_cause(tmp_path: Path, kept
     assert wanted_labels(Outcome(state), config) & {"found", "open"} == {"open"}
 
 
-async def test_no_place_is_claimed_below_what_maintainers_ask_for(tmp_path: Path) -> None:
+async def test_no_place_is_claimed_below_the_maintainers_threshold(tmp_path: Path) -> None:
     report = (await triage(tmp_path, 0.99)).report
     assert report is not None
     assert (report.root_cause, report.not_found) == (None, "not_a_bug_report")

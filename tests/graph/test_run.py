@@ -44,7 +44,7 @@ def route_of(state: BugTriageState) -> list[str]:
 
 
 @pytest.mark.parametrize(("claim_from", "claims"), [(0.0, True), (0.65, True), (0.99, False)])
-async def test_no_cause_is_claimed_below_what_maintainers_ask_for(claim_from: float, claims: bool) -> None:
+async def test_no_cause_is_claimed_below_the_maintainers_threshold(claim_from: float, claims: bool) -> None:
     state = await finish(replace(context(ScriptedBrain(list(PLAIN))), claim_from=claim_from))
     assert state.report is not None
     assert (state.report.root_cause is not None) == claims
@@ -61,7 +61,7 @@ async def test_a_plain_run_claims_a_cause_that_was_checked() -> None:
     assert not state.report.requires_human_review
 
 
-async def test_a_thread_that_another_process_deletes_is_no_finished_run() -> None:
+async def test_a_thread_deleted_by_another_process_is_not_a_finished_run() -> None:
     class DeletedAtTheEnd(InMemorySaver):
         """Deletes the thread right before it is read after the run."""
 
@@ -96,7 +96,7 @@ async def test_a_question_waits_and_its_answer_reaches_the_search() -> None:
     assert "2.4" in ctx.code.queries[0].extra  # type: ignore[attr-defined]
 
 
-async def test_a_question_names_nothing_that_the_commit_does_not_have() -> None:
+async def test_a_question_names_only_code_of_the_commit() -> None:
     made_up = "Does `src/nope.py:9999` run? "
     options = ("2.4", "`src/nope.py:9999`", f"Long. {'x' * 300}")
     question = {"question": f"{made_up}Which version?", "question_context": made_up, "question_options": options}
@@ -106,12 +106,12 @@ async def test_a_question_names_nothing_that_the_commit_does_not_have() -> None:
     assert (exchange.question, exchange.context, exchange.options) == ("Which version?", "", ("2.4",))
 
 
-async def test_a_question_about_nothing_that_exists_is_a_search_instead() -> None:
+async def test_a_question_about_absent_code_becomes_a_search() -> None:
     state = await finish(context(ScriptedBrain([decide("human_input", question="Does `src/nope.py:9` run?"), *PLAIN])))
     assert [entry.guard for entry in state.trace if entry.guard] == ["empty_or_repeated_question"]
 
 
-async def test_an_empty_or_repeated_question_is_a_search_instead() -> None:
+async def test_an_empty_or_repeated_question_becomes_a_search() -> None:
     state = await finish(context(ScriptedBrain([decide("human_input", question="  "), decide("critic")])))
     assert route_of(state)[1] == "codebase_search"
     assert state.trace[2].guard == "empty_or_repeated_question"
@@ -134,14 +134,16 @@ async def test_a_weak_draft_is_retried_while_that_can_change_it_then_goes_to_a_p
 @pytest.mark.parametrize(
     ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [20], id="model")]
 )
-async def test_a_retry_searches_wider_and_a_model_reads_wide_at_once(by_model: bool, limits: list[int]) -> None:
+async def test_a_retry_searches_wider_and_a_model_reads_widely_from_the_start(
+    by_model: bool, limits: list[int]
+) -> None:
     brain = ScriptedBrain(list(PLAIN), confidence=0.4, name="a model" if by_model else "rules")
     ctx = context(brain, code=FakeCode(confidence=0.4), **({} if by_model else {"rules": brain}))
     await finish(ctx)
     assert [query.limit for query in ctx.code.queries] == limits  # type: ignore[attr-defined]
 
 
-async def test_no_retries_means_none() -> None:
+async def test_zero_retries_disable_retries() -> None:
     start = START.model_copy(update={"max_retries": 0})
     state = await finish(context(ScriptedBrain(list(PLAIN), confidence=0.4)), start)
     assert state.retry_count == 0
@@ -152,7 +154,7 @@ def test_no_limit_on_retries_means_the_default() -> None:
     assert BugTriageState(max_retries=None).max_retries == 2
 
 
-async def test_a_model_out_of_reach_leaves_a_report_by_rules_that_says_so() -> None:
+async def test_an_unreachable_model_leads_to_a_report_by_rules_that_states_it() -> None:
     state = await finish(context(ScriptedBrain(before=refuse)))
     assert state.report is not None
     assert state.report.written_by == "rules"
@@ -177,7 +179,7 @@ async def test_fabricated_citations_never_reach_the_report() -> None:
     assert state.metrics.claims_dropped == 9
 
 
-async def test_a_quote_that_no_longer_stands_is_dropped() -> None:
+async def test_a_quote_that_no_longer_matches_is_dropped() -> None:
     code = FakeCode()
     brain = ScriptedBrain([decide("codebase_search"), decide("writer")])
 
@@ -211,7 +213,7 @@ async def test_specialists_run_beside_each_other_and_join_once() -> None:
     assert page.key in state.evidence
 
 
-def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Path) -> None:
+def test_after_a_kill_only_the_interrupted_node_runs_again(tmp_path: Path) -> None:
     log = tmp_path / "asked"
     command = [sys.executable, "-m", "tests.graph.killed_run", str(tmp_path / "checkpoints.db"), str(log)]
     hanging = Forked([*command, "hang"])
@@ -224,7 +226,7 @@ def test_kill_9_in_the_middle_costs_only_the_node_that_was_running(tmp_path: Pat
     assert [queries.count(role) for role in ("investigator", "codebase_search", "critic", "writer")] == [1, 1, 2, 1]
 
 
-def test_an_old_checkpoint_is_brought_up_to_date() -> None:
+def test_an_old_checkpoint_is_migrated() -> None:
     values = migrate({"schema_version": 0, "redirect_instructions": "the parser"})
     assert BugTriageState(**values).redirect_instructions == ("the parser",)
     assert values["schema_version"] == _CURRENT_SCHEMA_VERSION
@@ -265,7 +267,7 @@ async def test_a_search_cannot_confirm_itself() -> None:
     assert state.report.root_cause is None
 
 
-async def test_an_answer_may_make_it_surer() -> None:
+async def test_an_answer_may_raise_the_confidence() -> None:
     code = FakeCode(confidence=0.4)
     brain = ScriptedBrain([decide("codebase_search"), decide("human_input", question="Which?"), *PLAIN])
     ctx = context(brain, code=code)

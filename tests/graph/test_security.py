@@ -54,7 +54,7 @@ def published(state: BugTriageState) -> list[str]:
 
 
 @pytest.mark.parametrize(("title", "body"), SECURITY[::8], ids=[title for title, _ in SECURITY[::8]])
-async def test_a_model_that_takes_it_for_a_bug_names_no_place(title: str, body: str) -> None:
+async def test_a_model_that_classifies_it_as_a_bug_names_no_place(title: str, body: str) -> None:
     state = await triaged(ScriptedBrain(list(PLAIN)), title, body)
     assert state.report is not None
     assert state.report.kind == "security"
@@ -63,13 +63,13 @@ async def test_a_model_that_takes_it_for_a_bug_names_no_place(title: str, body: 
         assert not [place for place in PLACES if place in text], text
 
 
-async def test_nothing_of_it_is_asked_in_public_or_outside() -> None:
+async def test_a_security_report_causes_no_question_and_no_outside_query() -> None:
     brain = ScriptedBrain([decide("human_input", question="Is it in `src/lexer.py`?"), decide("web_search"), *PLAIN])
     state = await triaged(brain, "XSS in comment preview", "The preview renders it.", web=FakeWeb())
     assert not [entry for entry in state.trace if entry.node in ("web_search", "human_input")]
 
 
-async def test_a_writer_that_breaks_names_no_place_either() -> None:
+async def test_a_failing_writer_names_no_place() -> None:
     def broken(role: str) -> None:
         if role == "writer":
             raise RuntimeError("src/lexer.py")
@@ -80,7 +80,7 @@ async def test_a_writer_that_breaks_names_no_place_either() -> None:
 
 
 @pytest.mark.parametrize("ran", ["", "investigator"])
-def test_the_rules_of_today_judge_the_text_again_when_the_report_is_written(ran: str) -> None:
+def test_the_current_rules_classify_the_text_again_when_the_report_is_written(ran: str) -> None:
     """The run may have been classified by an older release, or not at all."""
     title, body = SECURITY[0]
     assert safe_kind("bug", case(title, body, ran=ran)) == "security"

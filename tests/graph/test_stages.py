@@ -172,7 +172,7 @@ def _first(run: Triaged) -> str:
 
 
 @pytest.mark.parametrize("who", ["oracle", "stubborn"])
-async def test_a_file_that_the_search_has_far_down_is_shown_beside_the_searchs_and_not_claimed(
+async def test_a_file_that_the_search_ranks_low_is_shown_but_not_claimed(
     server: ModelServer, engine: Engine, who: str
 ) -> None:
     every = frozenset(FILES)
@@ -189,7 +189,7 @@ async def test_a_file_that_the_search_has_far_down_is_shown_beside_the_searchs_a
 
 @pytest.mark.parametrize("fixed", ["shop/rounding.py", "shop/cart.py", "shop/discount.py"])
 @pytest.mark.parametrize("sure", [0.3, 0.5, 0.65, 0.9])
-async def test_no_consistent_model_raises_the_number_that_is_shown(
+async def test_a_consistent_model_does_not_raise_the_shown_number(
     server: ModelServer, engine: Engine, fixed: str, sure: float
 ) -> None:
     """A model that is wrong in both orders looks like one that knows; so neither shows more than the search alone."""
@@ -270,7 +270,7 @@ async def test_a_critic_that_rejects_everything_is_named_and_does_not_veto(
     assert bool(run.report.root_cause) == (sure == 0.5)
 
 
-async def test_what_the_critic_asks_for_is_looked_up_and_judged_again(server: ModelServer, engine: Engine) -> None:
+async def test_the_critics_requests_are_looked_up_and_judged_again(server: ModelServer, engine: Engine) -> None:
     objection = {
         "better_place": "shop/tax.py",
         "gaps": ["Taxes are left out."],
@@ -287,7 +287,7 @@ async def test_what_the_critic_asks_for_is_looked_up_and_judged_again(server: Mo
     assert "Required evidence: the tax of an item" in writer
 
 
-async def test_the_critic_sees_the_first_functions_whole(server: ModelServer, engine: Engine) -> None:
+async def test_the_critic_gets_the_first_functions_in_full(server: ModelServer, engine: Engine) -> None:
     run = await triage(server, engine, Scripted("oracle", frozenset({"shop/cart.py"})))
     critic = next(prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request))
     assert "return to_cents(self.discount.of(total) if self.discount else total) / 100" in critic
@@ -320,7 +320,7 @@ async def test_a_models_labels_are_the_repositorys_own(server: ModelServer, engi
     assert (await triage(server, engine, script)).report.labels == ("bug",)
 
 
-async def test_every_specialist_is_sent_the_same_beginning(server: ModelServer, engine: Engine) -> None:
+async def test_every_specialist_gets_the_same_prefix(server: ModelServer, engine: Engine) -> None:
     run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})))
     stages = [request for request in run.requests if "You are the supervisor" not in prompt_of(request)]
     assert len(stages) == 6
@@ -335,7 +335,7 @@ async def test_every_specialist_is_sent_the_same_beginning(server: ModelServer, 
     assert repeated_tokens(stages) > 0.3 * sum(len(prompt_of(request)) / 4 for request in stages[1:])
 
 
-async def test_a_long_issue_is_shared_in_part_and_read_whole_once(server: ModelServer, engine: Engine) -> None:
+async def test_a_long_issue_is_sent_in_full_once_and_in_part_to_others(server: ModelServer, engine: Engine) -> None:
     lines = "\n".join(f"Step {number} of the long report is repeated." for number in range(120))
     long = f"{BODY}\n{lines}\nThe end."
     run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})), body=long)

@@ -49,7 +49,7 @@ async def report_on(title: str, body: str) -> tuple[TriageReport, list[str]]:
     return report, [entry.node for entry in outcome.state.trace]
 
 
-async def test_a_report_says_what_it_happens_with_how_bad_it_is_and_what_the_form_lacks() -> None:
+async def test_a_report_states_environment_severity_and_missing_form_fields() -> None:
     report, nodes = await report_on("scan hangs on an open quote", BODY)
     assert "codebase_search" in nodes
     assert report.kind == "bug"
@@ -89,7 +89,7 @@ async def test_a_possible_bug_is_searched_and_the_report_names_the_likelier_kind
     assert any(note.startswith("This is probably a question") for note in report.notes)
 
 
-async def test_what_is_plainly_a_bug_is_called_one() -> None:
+async def test_a_plain_bug_is_classified_as_a_bug() -> None:
     report, _ = await report_on("scan hangs on an open quote", BODY)
     assert "bug" in report.labels
     assert report.notes == ()
