@@ -52,7 +52,7 @@ def comment(body: str, **given) -> Comment:
         (VERSION, "I'm on v2.4.1, same here"),
     ],
 )
-def test_anybodys_answer_counts(question, body, by_reporter) -> None:
+def test_any_users_answer_counts(question, body, by_reporter) -> None:
     assert answer_in(comment(body), question, by_reporter=by_reporter)
 
 
@@ -99,21 +99,21 @@ def test_thanks_votes_and_nudges_are_no_answer(body, by_reporter) -> None:
         "Nice weather today",
     ],
 )
-def test_talk_among_others_is_no_answer(body) -> None:
+def test_a_discussion_of_others_is_not_an_answer(body) -> None:
     assert answer_in(comment(body), EITHER, by_reporter=False) is None
 
 
 @pytest.mark.parametrize("body", ["It started after I moved the files", "works now", "importing", "je sais pas"])
-def test_what_the_reporter_states_counts(body) -> None:
+def test_a_statement_of_the_reporter_counts(body) -> None:
     assert answer_in(comment(body), EITHER, by_reporter=True) == body
 
 
-def test_bots_and_we_ourselves_do_not_answer() -> None:
+def test_comments_of_bots_and_of_the_app_are_not_answers() -> None:
     assert answer_in(comment("Yes", author_is_bot=True), EITHER, by_reporter=False) is None
     assert answer_in(comment("Yes", ours=True), EITHER, by_reporter=False) is None
 
 
-def test_an_answer_is_the_authors_own_words() -> None:
+def test_quotes_and_commands_are_not_part_of_an_answer() -> None:
     assert own_words("> quoted\n\nOnly on Windows.\n/triage status\n<!-- hidden -->") == "Only on Windows."
 
 
@@ -143,7 +143,7 @@ def issue(body: str) -> Issue:
         (EITHER, "It fails, really.", False),
     ],
 )
-def test_an_edit_of_the_issue_answers_if_it_holds_what_was_asked_for(question, body, answers) -> None:
+def test_an_edit_of_the_issue_answers_if_it_contains_the_requested_text(question, body, answers) -> None:
     assert (answer_in_body(issue(body), question) is not None) is answers
 
 

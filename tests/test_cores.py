@@ -93,7 +93,7 @@ def test_files_are_taken_from_both_ends_so_that_short_ones_come_last(tmp_path: P
     assert (notes / "modules").read_text().split()[0] == "test_d"
 
 
-def test_failures_are_reported_as_by_pytest(tmp_path: Path) -> None:
+def test_failures_are_reported_as_in_pytest(tmp_path: Path) -> None:
     test = (
         "import pytest\ndef test_one():\n    print('what it printed')\n    assert 1 == 2\n"
         "@pytest.mark.skip\ndef test_two(): pass\n"
@@ -126,7 +126,7 @@ def test_a_process_that_dies_fails_its_test_and_the_others_run(end: str, named: 
     assert "its last words" in printed
 
 
-def test_a_failing_teardown_of_the_session_is_no_success(tmp_path: Path) -> None:
+def test_a_failing_teardown_of_the_session_is_a_failure(tmp_path: Path) -> None:
     test = (
         "import pytest\n@pytest.fixture(scope='session')\ndef late():\n    yield\n    raise OSError('it stays')\n"
         "def test_one(late): pass\n"
@@ -143,7 +143,7 @@ def test_it_stops_at_the_first_failure_if_asked_to(tmp_path: Path) -> None:
     assert printed.count("\nFAILED") <= 4, printed
 
 
-def test_ctrl_c_lets_each_process_end_what_it_started(tmp_path: Path) -> None:
+def test_after_ctrl_c_each_process_runs_its_teardown(tmp_path: Path) -> None:
     test = (
         f"import pathlib, time\nnotes = pathlib.Path({str(tmp_path)!r}, 'notes')\n"
         "def test_long():\n    (notes / f'begun-{__name__}').touch()\n    time.sleep(600)\n"
@@ -156,7 +156,7 @@ def test_ctrl_c_lets_each_process_end_what_it_started(tmp_path: Path) -> None:
     assert ended(tmp_path) == 2
 
 
-def test_processes_end_if_the_one_that_started_them_is_killed(tmp_path: Path) -> None:
+def test_worker_processes_end_if_their_parent_is_killed(tmp_path: Path) -> None:
     test = (
         f"import pathlib, time\nnotes = pathlib.Path({str(tmp_path)!r}, 'notes')\n"
         "def test_long():\n    (notes / f'begun-{__name__}').touch()\n    time.sleep(1)\n"
@@ -169,10 +169,10 @@ def test_processes_end_if_the_one_that_started_them_is_killed(tmp_path: Path) ->
     wait_for(lambda: ended(tmp_path) == 2, 20)
 
 
-def test_a_folder_without_tests_is_no_success(tmp_path: Path) -> None:
+def test_a_folder_without_tests_is_a_failure(tmp_path: Path) -> None:
     assert run(tmp_path)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_other_processes_cannot_be_had_beside_it(tmp_path: Path) -> None:
+def test_xdist_cannot_be_used_at_the_same_time(tmp_path: Path) -> None:
     code, printed = run(tmp_path, "-p", "xdist.plugin", "-n", "2")
     assert (code, "--cores excludes -n and --cov" in printed) == (pytest.ExitCode.USAGE_ERROR, True), printed

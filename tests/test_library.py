@@ -61,7 +61,7 @@ def test_it_is_the_result_of_the_command(repository: Path, tmp_path: Path) -> No
     assert json.loads(printed.stdout)["report"] == json.loads(result.model_dump_json())["report"]
 
 
-def test_nobody_is_asked(repository: Path, tmp_path: Path) -> None:
+def test_the_library_asks_no_question(repository: Path, tmp_path: Path) -> None:
     result = triage(repository, "It breaks", brain="rules", data_dir=tmp_path / "data")
     assert [exchange.answer for exchange in result.questions] == [None] * len(result.questions)
     assert result.questions
@@ -96,7 +96,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "python.md"
 FIRST_CELL = re.compile(r"^\| (`[^|]+`) \|", re.MULTILINE)
 
 
-def test_the_programs_of_the_page_run(
+def test_the_programs_in_the_documentation_run(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TRIAGE_DATA_DIR", str(tmp_path / "data"))
@@ -111,7 +111,7 @@ def test_the_programs_of_the_page_run(
     assert len(programs) == 2
 
 
-def test_the_names_of_the_page_exist(repository: Path, tmp_path: Path) -> None:
+def test_the_names_in_the_documentation_exist(repository: Path, tmp_path: Path) -> None:
     result = triage(repository, ISSUE, brain="rules", data_dir=tmp_path / "data")
     arguments, names = (FIRST_CELL.findall(part) for part in PAGE.read_text(encoding="utf-8").split("## The result"))
     assert [cell.strip("`") for cell in arguments] == list(inspect.signature(triage).parameters)
@@ -121,7 +121,7 @@ def test_the_names_of_the_page_exist(repository: Path, tmp_path: Path) -> None:
         attrgetter(name)(result)
 
 
-def test_the_public_names_are_all_there() -> None:
+def test_all_public_names_exist() -> None:
     assert bot.__all__ == ["Result", "UserError", "triage"]
     assert set(bot.__all__) <= set(dir(bot))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

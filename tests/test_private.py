@@ -41,6 +41,6 @@ def test_a_shared_directory_is_left_as_it_is_and_that_is_reported(
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
-def test_a_directory_that_is_not_there_yet_is_no_fault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_data_directory_is_not_a_fault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     restrict_permissions(tmp_path / "later")
     assert caplog.records == []

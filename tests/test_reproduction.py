@@ -34,7 +34,7 @@ TITLE = "Zones are wrong"
         pytest.param("import zones\nzones.load()\narray([1, 2])", ("1.2",), "no missing import", id="pasted-output"),
     ],
 )
-def test_what_an_example_lacks(code: str, versions: tuple[str, ...], says: str):
+def test_gaps_of_an_example_are_listed(code: str, versions: tuple[str, ...], says: str):
     found = check_example(TITLE, f"Like so:\n\n```python\n{code}\n```\n", versions)
     assert found.startswith(READ + says)
 
@@ -51,7 +51,7 @@ def test_what_an_example_lacks(code: str, versions: tuple[str, ...], says: str):
         pytest.param("```\nimport zones\n" + "zones.load()\n" * 5_000 + "```", id="long"),
     ],
 )
-def test_what_cannot_be_checked_gives_no_sentence(body: str):
+def test_an_example_that_cannot_be_checked_gives_no_sentence(body: str):
     assert check_example(TITLE, body, ()) == ""
 
 

@@ -84,11 +84,11 @@ def test_a_file_that_cannot_be_used_is_a_fault(
         pytest.param(read_prices, "a=2.50/10, b/c:1=0/0.6", {"a": (2.5, 10.0), "b/c:1": (0.0, 0.6)}, id="prices"),
     ],
 )
-def test_compact_forms_mean_what_the_page_says(read: Callable[[str], Any], text: str, expected: Any) -> None:
+def test_compact_forms_have_the_documented_meaning(read: Callable[[str], Any], text: str, expected: Any) -> None:
     assert read(text) == expected
 
 
-def test_the_page_names_each_secret_and_its_values_are_valid() -> None:
+def test_the_page_lists_each_secret_with_valid_values() -> None:
     page = (Path(__file__).parents[1] / "docs" / "values.md").read_text(encoding="utf-8")
     assert {name.upper() for name in SECRETS} <= set(re.findall(r"`([A-Z_]+)`", page.partition("## Limits")[0]))
     values = re.findall(r"^\| `([^`]+)` \|", page.partition("## Limits")[2].partition("## Other")[0], re.MULTILINE)

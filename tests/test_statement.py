@@ -62,7 +62,7 @@ async def test_the_count_of_places_follows_the_facts_that_are_left() -> None:
 
 
 @pytest.mark.parametrize("kind", ["feature", "question", "docs"])
-async def test_what_is_no_bug_lists_the_files_of_the_search_and_shows_none(kind) -> None:
+async def test_an_issue_other_than_a_bug_lists_files_and_shows_no_line(kind) -> None:
     code = FakeCode()
     plain = await with_pointer(TriageReport(kind=kind), await survey_of(code), code)
     assert [(one.path, one.facts) for one in plain.suspects] == [(FIRST, ()), (SECOND, ())]
@@ -85,7 +85,7 @@ async def test_a_question_leads_with_the_page_that_answers_it() -> None:
     assert (found.facts, found.headline, found.verdict) == ((PAGE,), 0, PAGE.says)
 
 
-async def test_the_fact_that_answers_what_is_asked_leads() -> None:
+async def test_the_fact_that_answers_the_question_leads() -> None:
     code = FakeCode()
     facts = await survey_of(code, PAGE, DEFINED)
     where = await with_pointer(TriageReport(kind="question"), facts, code, questions("Where is `read` defined", ""))

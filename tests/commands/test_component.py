@@ -107,7 +107,7 @@ async def test_without_permission_no_word_is_stored(stage: Stage) -> None:
     assert stage.said == []
 
 
-async def test_an_empty_path_after_another_fault_is_not_called_the_first(stage: Stage) -> None:
+async def test_an_empty_path_after_a_stored_one_gets_an_example(stage: Stage) -> None:
     await stage.finish_a_run()
     await stage.say("/triage component = src/other")
     await stage.say("/triage component =")

@@ -88,7 +88,7 @@ def test_comments(action: str, more: dict[str, Any], kinds: list[str]) -> None:
     assert [work.kind for work in decide("issue_comment", action=action, **fields)] == kinds
 
 
-def test_what_we_wrote_ourselves_starts_nothing_even_if_we_are_allowed() -> None:
+def test_the_apps_own_comments_start_nothing_even_if_it_is_an_allowed_bot() -> None:
     ours = {"login": "helper[bot]", "id": 1, "type": "Bot"}
     comment = COMMENT | {"user": ours, "body": "/triage", "performed_via_github_app": {"id": 4711}}
     assert decide("issue_comment", action="created", issue=ISSUE, comment=comment, sender=ours) == []
@@ -104,14 +104,14 @@ def test_what_we_wrote_ourselves_starts_nothing_even_if_we_are_allowed() -> None
         pytest.param(None, "", False, id="a-deleted-account"),
     ],
 )
-def test_a_label_s_event_says_who_changed_it(sender: Any, actor: str, by_bot: bool) -> None:
+def test_the_event_of_a_label_names_who_changed_it(sender: Any, actor: str, by_bot: bool) -> None:
     for action in ("labeled", "unlabeled"):
         (work,) = decide("issues", action=action, issue=ISSUE, label={"name": "bug"}, sender=sender)
         assert isinstance(work, Labelled)
         assert (work.added, work.actor, work.by_bot) == (action == "labeled", actor, by_bot)
 
 
-def test_everything_is_keyed_by_host_and_ids() -> None:
+def test_keys_contain_host_and_ids() -> None:
     (work,) = decide("issues", action="opened", issue=ISSUE)
     assert work.key == "ghe.example.org/9#4"
     (work,) = decide("issues", action="opened", issue=ISSUE, repository={"id": 9, "full_name": "octo/parser"})
@@ -154,5 +154,5 @@ def test_repositories(how: str) -> None:
     assert (change.key, change.how, change.archived) == ("ghe.example.org/9", how, how == "archived")
 
 
-def test_a_ping_asks_for_nothing() -> None:
+def test_a_ping_leads_to_no_job() -> None:
     assert decide("ping", zen="Keep it logically awesome.") == []

@@ -129,7 +129,7 @@ FROM_A_TOOL = [case for case in CASES if not case.is_comment][::4]
 @pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
 @pytest.mark.asyncio(loop_scope="module")
-async def test_nothing_of_it_acts_where_a_tool_says_it(
+async def test_no_hostile_text_of_a_tool_has_an_effect(
     case: Hostile, engine: Engine, server: ModelServer, models: Models, graph: Graph
 ) -> None:
     server.script, server.requests[:] = obedient(case), []
@@ -157,7 +157,7 @@ class OnePicture:
 @pytest.mark.tried("hostile issues and comments through a whole triage, by rules and by a model that obeys them")
 @pytest.mark.parametrize("case", FROM_A_TOOL, ids=[case.name for case in FROM_A_TOOL])
 @pytest.mark.asyncio(loop_scope="module")
-async def test_nothing_of_it_acts_where_a_picture_shows_it(
+async def test_no_hostile_text_in_a_picture_has_an_effect(
     case: Hostile, engine: Engine, server: ModelServer, models: Models, graph: Graph
 ) -> None:
     server.script, server.requests[:] = obedient(case), []
@@ -173,7 +173,7 @@ async def test_nothing_of_it_acts_where_a_picture_shows_it(
 
 @pytest.mark.tried("hostile comments read for commands and answers")
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_comment], ids=[c.name for c in CASES if c.is_comment])
-def test_only_the_expected_commands_and_answers_are_read(case: Hostile) -> None:
+def test_only_the_expected_commands_and_answers_are_parsed(case: Hostile) -> None:
     assert [command.canonical for command in parse(case.body)] == list(case.commands)
     if not case.answers:
         assert _answer(case) is None

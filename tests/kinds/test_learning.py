@@ -23,7 +23,7 @@ def test_the_same_issues_give_the_same_file_byte_for_byte() -> None:
     assert as_text(learn(examples)) == as_text(learn(list(examples)))
 
 
-def test_a_repository_never_seen_is_judged_right() -> None:
+def test_issues_of_an_unseen_repository_are_classified_correctly() -> None:
     for known, unknown in repositories_out(made_up()):
         model = learn(known)
         guesses = []
@@ -34,13 +34,13 @@ def test_a_repository_never_seen_is_judged_right() -> None:
         assert macro_f1(guesses) > 0.9
 
 
-def test_what_only_one_repository_says_is_no_term_of_the_first_step() -> None:
+def test_a_term_of_only_one_repository_is_excluded_from_the_first_step() -> None:
     model = learn(made_up())
     for field, weights in model.fields.items():
         assert ("anchor" in weights) <= (field in LEFT_OVER)
 
 
-def test_what_is_written_can_be_read_again(tmp_path) -> None:
+def test_a_written_model_can_be_read(tmp_path) -> None:
     model = learn(made_up())
     file = tmp_path / "weights.json"
     file.write_text(as_text(model), encoding="utf-8")
@@ -50,14 +50,14 @@ def test_what_is_written_can_be_read_again(tmp_path) -> None:
     assert load_model(file).shares(example.terms) == pytest.approx(model.shares(example.terms))
 
 
-def test_a_model_of_other_kinds_is_refused(tmp_path) -> None:
+def test_a_model_with_other_kinds_is_refused(tmp_path) -> None:
     file = tmp_path / "weights.json"
     file.write_text('{"kinds": ["ham", "spam"], "bias": [], "temperature": 1, "fields": {}}', encoding="utf-8")
     with pytest.raises(ValueError, match="other kinds"):
         load_model(file)
 
 
-def test_the_file_that_ships_is_small_and_a_term_a_line() -> None:
+def test_the_shipped_file_is_small_and_has_one_term_per_line() -> None:
     text = WEIGHTS.read_text(encoding="utf-8")
     assert len(text) < MOST_BYTES
     assert max(map(len, text.split("\n"))) < 400
@@ -73,7 +73,7 @@ def test_every_issue_is_measured_once() -> None:
         assert not {one.repository for one in known} & {one.repository for one in unknown}
 
 
-def test_the_fit_has_no_slope_left() -> None:
+def test_the_gradient_of_the_fit_is_zero() -> None:
     wanted = np.eye(3)[[0, 1, 2, 0, 1, 2]]
     columns = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
     alike = columns @ columns.T
@@ -82,7 +82,7 @@ def test_the_fit_has_no_slope_left() -> None:
 
 
 @pytest.mark.parametrize("heat", [0.8, 1.5, 3.0])
-def test_the_temperature_undoes_too_much_confidence(heat: float) -> None:
+def test_the_temperature_corrects_overconfidence(heat: float) -> None:
     rows = np.random.default_rng(1).normal(size=(4_000, 3))
     drawn = np.random.default_rng(2).random(4_000)[:, None] < shares(rows).cumsum(axis=1)
     wanted = np.eye(3)[drawn.argmax(axis=1)]
@@ -106,7 +106,7 @@ def test_f1(guesses, expected) -> None:
     assert f1(guesses, "bug") == pytest.approx(expected)
 
 
-def test_repositories_count_alike_in_the_table() -> None:
+def test_repositories_have_equal_weight_in_the_table() -> None:
     guesses = [_guess(kind, kind, "a/a") for kind in LEARNT] * 5 + [_guess("bug", "question", "b/b")]
     assert mean_macro_f1(guesses) == pytest.approx(0.5)
     assert table("t", guesses).splitlines()[-1].split() == ["mean", "0.500", "0.500", "0.500", "0.500"]

@@ -14,13 +14,13 @@ MOST_WITHHELD = 2
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize(("title", "body"), SECURITY, ids=[title for title, _ in SECURITY])
-def test_a_security_report_is_one(title: str, body: str) -> None:
+def test_a_security_report_is_recognised(title: str, body: str) -> None:
     assert kind_of(title, body, read_facts(title, body)) == "security"
 
 
 @pytest.mark.tried("security reports in plain words, which get no public pointer")
 @pytest.mark.parametrize("body", ["", "Please fix.", "Version 2.1", "See the title."])
-def test_a_thin_report_is_one_by_its_title(body: str) -> None:
+def test_a_thin_security_report_is_recognised_by_its_title(body: str) -> None:
     for title, _ in SECURITY[:20]:
         if title != "search endpoint breaks with a quote" and not title.startswith("Archive extraction"):
             assert kind_of(title, body, read_facts(title, body)) == "security", title
@@ -32,7 +32,7 @@ def test_few_ordinary_issues_are_withheld() -> None:
 
 
 @pytest.mark.parametrize("wide", [20, 40])
-def test_words_that_a_pasted_list_has_far_apart_describe_no_attack(wide: int) -> None:
+def test_distant_words_of_a_pasted_list_describe_no_attack(wide: int) -> None:
     packages = [f"package{number}==1.{number}" for number in range(wide * 4)]
     for at, name in enumerate(("proxy-tools==0.1", "requests==2.24", "importlib-metadata==1.6", "import-deps==0.1")):
         packages[at * wide] = name
@@ -46,7 +46,7 @@ def test_a_long_sentence_of_short_lines_is_read_in_groups() -> None:
     assert kind_of("Files are shown", body, read_facts("Files are shown", body)) == "security"
 
 
-def test_the_lists_are_long_enough_to_tell() -> None:
+def test_the_lists_are_long_enough() -> None:
     assert len(SECURITY) >= 60
     assert len(ORDINARY) >= 35
 
@@ -70,6 +70,6 @@ def test_a_sentence_that_denies_a_weakness_does_not_name_one(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", CLEARED)
-def test_a_weakness_that_the_text_names_besides_is_not_cleared(body: str) -> None:
+def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
     whole = f"{body} An attacker can use the SQL injection in the search endpoint."
     assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"

@@ -72,7 +72,7 @@ async def staged(github: GitHubServer, folder: Path, **settings: Any) -> AsyncIt
 
 
 @pytest.mark.tried("floods of issues and commands by one account")
-async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHubServer, tmp_path: Path) -> None:
+async def test_a_flood_of_one_author_limits_only_that_author(github: GitHubServer, tmp_path: Path) -> None:
     async with staged(github, tmp_path, triage_limits_author="hour=2") as stage:
         looked_at = Counter(dict.fromkeys(("rita", "tom", "mona"), 0))
         for author in ("rita", "rita", "rita", "rita", "tom", "mona", "mona", "mona"):
@@ -86,7 +86,7 @@ async def test_a_flood_of_one_author_is_cut_off_and_nobody_else_is(github: GitHu
 
 
 @pytest.mark.tried("floods of issues and commands by one account")
-async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubServer, tmp_path: Path) -> None:
+async def test_issues_over_the_daily_limit_wait_or_are_skipped(github: GitHubServer, tmp_path: Path) -> None:
     async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
         first, second = await stage.opened(), await stage.opened()
         assert (bool(stage.reported(first)), bool(stage.reported(second))) == (True, False)
@@ -104,7 +104,7 @@ async def test_issues_over_a_days_limit_wait_or_are_left_alone(github: GitHubSer
         pytest.param({}, [True, True], id="no-limit"),
     ],
 )
-async def test_questions_have_ceilings_too(
+async def test_questions_have_budgets(
     github: GitHubServer, tmp_path: Path, settings: dict[str, str], replied: list[bool]
 ) -> None:
     async with staged(github, tmp_path, **settings) as stage:
@@ -112,7 +112,7 @@ async def test_questions_have_ceilings_too(
         assert ["> - [ ] **Q1**" in stage.reported(number) for number in numbers] == replied
 
 
-async def test_where_todays_questions_are_used_up_a_report_is_written_without_asking(
+async def test_without_remaining_questions_a_report_is_written_without_asking(
     github: GitHubServer, tmp_path: Path
 ) -> None:
     async with staged(github, tmp_path) as stage:

@@ -28,7 +28,7 @@ ISSUES, CALLS, WRITES_AN_HOUR = 6, 40, 4
 
 
 @pytest.mark.timeout(600)
-async def test_nothing_is_lost_the_budget_holds_and_nobody_waits_busily(
+async def test_no_job_is_lost_the_budget_holds_and_no_wait_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="bot.worker")

@@ -85,7 +85,9 @@ async def test_five_bugs_at_once_have_a_report_within_a_minute(tmp_path: Path, m
             assert FOLLOWS not in report(stage, number)
 
 
-async def test_a_crash_between_the_two_leads_to_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_crash_between_the_two_reports_leads_to_the_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with judged(tmp_path, monkeypatch) as (stage, day, _, written):
         await close_the_model(stage, 180.0)
         ref = await opened(stage)
@@ -107,7 +109,7 @@ async def test_a_crash_between_the_two_leads_to_the_edit(tmp_path: Path, monkeyp
         assert (run.number, run.status) == (1, "finished")
 
 
-async def test_a_first_report_whose_answer_was_lost_is_not_posted_twice(
+async def test_a_first_report_whose_response_was_lost_is_not_posted_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with judged(tmp_path, monkeypatch) as (stage, day, _, written):
@@ -149,7 +151,7 @@ async def test_a_model_in_time_posts_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("text", ["/triage stop", ""])
-async def test_a_stop_between_the_two_leaves_the_first(
+async def test_a_stop_between_the_two_reports_leaves_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     async with judged(tmp_path, monkeypatch) as (stage, day, _, _written):
@@ -168,7 +170,7 @@ async def test_a_stop_between_the_two_leaves_the_first(
         assert (await stage.worker.store.for_issue(ref).row.state()).muted
 
 
-async def test_a_first_report_that_github_refuses_does_not_hold_up_the_models(
+async def test_a_first_report_that_github_refuses_does_not_delay_the_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def limited(call: Call) -> Fault | None:

@@ -74,7 +74,7 @@ class Stage:
 
 @pytest.mark.tried("floods of issues and commands by one account")
 @pytest.mark.timeout(300)
-async def test_a_flood_of_commands_delays_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_of_commands_delays_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     day, attempts = Day(), Counter[int]()
     monkeypatch.setattr(SqliteDatabase, "clock", lambda _self: day.now())
     with serve_github() as github:

@@ -93,7 +93,7 @@ async def test_a_redirect_does_not_wait_for_a_label(tmp_path: Path, monkeypatch:
         assert labels(stage) == {"bug"}
 
 
-async def test_labels_are_dropped_where_a_person_asked_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_labels_are_dropped_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with busy_hour(tmp_path, monkeypatch) as (stage, day):
         ref = await opened(stage)
         await stage.triage(ref.number, "backfill")
@@ -103,7 +103,7 @@ async def test_labels_are_dropped_where_a_person_asked_to_stop(tmp_path: Path, m
         assert day.jumped < 3 * 3_600
 
 
-async def test_what_is_left_over_delays_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pending_effects_delay_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with busy_hour(tmp_path, monkeypatch) as (stage, day):
         ref = await opened(stage)
         await stage.triage(ref.number, "backfill")

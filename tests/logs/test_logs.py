@@ -46,7 +46,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_a_line_names_what_it_is_about_whichever_library_logs(stream: io.StringIO) -> None:
+def test_a_log_line_of_any_library_names_its_job(stream: io.StringIO) -> None:
     with log_context(delivery="d1", job=7):
         add_log_context(run=3)
         logging.getLogger("bot.worker").info("took %s", "it", extra={"action": "job_taken"})
@@ -69,7 +69,7 @@ def test_a_line_names_what_it_is_about_whichever_library_logs(stream: io.StringI
     assert set(outside) == {"at", "level", "logger", "message"}
 
 
-def test_of_other_libraries_only_warnings_are_kept(stream: io.StringIO) -> None:
+def test_only_warnings_of_other_libraries_are_logged(stream: io.StringIO) -> None:
     logging.getLogger("httpx").info("GET /")
     assert stream.getvalue() == ""
 
@@ -92,7 +92,9 @@ def test_a_message_of_many_lines_is_one_record(stream: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])
-def test_on_a_terminal_it_is_read_by_people(monkeypatch: pytest.MonkeyPatch, no_colour: str, coloured: bool) -> None:
+def test_on_a_terminal_the_log_is_human_readable(
+    monkeypatch: pytest.MonkeyPatch, no_colour: str, coloured: bool
+) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("NO_COLOR", no_colour)

@@ -50,7 +50,7 @@ async def ask(store: SqliteStore, authorization: str, **tokens: str) -> httpx.Re
         ),
     ],
 )
-async def test_only_a_token_opens_it(
+async def test_the_metrics_page_requires_a_token(
     store: SqliteStore, authorization: str, tokens: dict[str, str], status: int
 ) -> None:
     answer = await ask(store, authorization, **tokens)

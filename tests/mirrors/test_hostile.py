@@ -61,7 +61,7 @@ class At:
         pytest.param(delta_bomb, refs, ROOMY, "more memory", id="delta-bomb"),
     ],
 )
-async def test_it_is_ended_by_a_limit_and_not_asked_again(
+async def test_a_hostile_server_is_ended_by_a_limit_and_not_contacted_again(
     tmp_path: Path,
     pack: Callable[[], Iterable[bytes]],
     advertised: Callable[[], Iterable[bytes]],
@@ -101,7 +101,7 @@ def processes_in(root: Path) -> list[str]:
     return found
 
 
-async def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+async def test_a_response_without_a_repository_is_refused(tmp_path: Path) -> None:
     def nonsense() -> Iterable[bytes]:
         yield b"0008NAK\n0010\x01PACK\0\0\0\x02xx"
 
@@ -141,7 +141,7 @@ def test_no_process_of_a_fetch_computes_longer_than_the_fetch_may_last() -> None
     assert -done.returncode in (signal.SIGXCPU, signal.SIGKILL)
 
 
-def test_mirrors_go_until_the_disk_has_room(tmp_path: Path) -> None:
+def test_mirrors_are_deleted_until_the_disk_has_room(tmp_path: Path) -> None:
     for age, name in enumerate(("new", "old", "used")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "pack").write_bytes(bytes(1_000_000))

@@ -99,7 +99,7 @@ async def test_nothing_in_a_repository_is_run(tmp_path, repo, source) -> None:
 
 
 @pytest.mark.parametrize("left", ["shallow.lock", "refs/heads/head.lock", "packed-refs.lock"])
-async def test_what_a_killed_git_left_is_no_obstacle(tmp_path, repo, source, left) -> None:
+async def test_leftovers_of_a_killed_git_are_removed(tmp_path, repo, source, left) -> None:
     mirrors = Mirrors(tmp_path / "repos")
     async with mirrors.ready(ref_to(repo), source) as mirror:
         pass
@@ -109,7 +109,7 @@ async def test_what_a_killed_git_left_is_no_obstacle(tmp_path, repo, source, lef
         assert mirror.sha == tip
 
 
-async def test_a_broken_mirror_is_made_again(tmp_path, repo, source) -> None:
+async def test_a_broken_mirror_is_created_again(tmp_path, repo, source) -> None:
     mirrors = Mirrors(tmp_path / "repos")
     async with mirrors.ready(ref_to(repo), source) as mirror:
         pass
@@ -124,7 +124,7 @@ async def test_a_broken_mirror_is_made_again(tmp_path, repo, source) -> None:
         assert git(mirror.directory, "show", "HEAD:a.py") == b"one = 4\n"
 
 
-async def test_many_waiting_share_a_fetch_that_began_after_they_asked(tmp_path, repo, source) -> None:
+async def test_concurrent_requests_share_a_fetch_that_started_after_them(tmp_path, repo, source) -> None:
     mirrors, fetches = Mirrors(tmp_path / "repos"), 0
 
     class Counting(At):
@@ -141,7 +141,7 @@ async def test_many_waiting_share_a_fetch_that_began_after_they_asked(tmp_path, 
     assert fetches == 2
 
 
-async def test_what_github_says_is_the_newest_is_not_fetched_again(tmp_path, server, repo, source) -> None:
+async def test_a_mirror_at_the_newest_commit_is_not_fetched_again(tmp_path, server, repo, source) -> None:
     mirrors, shas = Mirrors(tmp_path / "repos"), []
     fetches: list[str] = []
     server.fault = lambda call: fetches.append(call.path) if call.path.endswith("info/refs") else None
@@ -155,7 +155,7 @@ async def test_what_github_says_is_the_newest_is_not_fetched_again(tmp_path, ser
     assert await mirror.contains(mirror.sha)
 
 
-async def test_a_failed_fetch_serves_nobody(tmp_path, repo, source) -> None:
+async def test_a_failed_fetch_serves_no_request(tmp_path, repo, source) -> None:
     mirrors = Mirrors(tmp_path / "repos")
     async with mirrors.ready(ref_to(repo), source):
         pass
@@ -184,7 +184,7 @@ async def test_too_large_a_history_is_left_out_and_too_large_a_tree_refused(tmp_
     assert not (tmp_path / "repos2" / str(repo.id) / "mirror").exists()
 
 
-async def test_the_least_recently_used_mirror_goes_first_and_none_in_use(tmp_path, server, repo, source) -> None:
+async def test_the_least_recently_used_mirror_is_deleted_first_and_none_in_use(tmp_path, server, repo, source) -> None:
     mirrors = Mirrors(tmp_path / "repos", MirrorLimits(disk=1))
     root = tmp_path / "repos"
     for number in (5, 6):
@@ -257,13 +257,13 @@ class At:
         "/etc",
     ],
 )
-async def test_an_address_that_is_no_web_address_is_refused(tmp_path, repo, url) -> None:
+async def test_an_address_without_http_is_refused(tmp_path, repo, url) -> None:
     with pytest.raises(RefusedError):
         async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At(url)):
             pass
 
 
-async def test_a_server_that_is_down_is_tried_later(tmp_path, repo) -> None:
+async def test_a_server_that_is_down_is_retried_later(tmp_path, repo) -> None:
     with pytest.raises(RetryableError):
         async with Mirrors(tmp_path / "repos").ready(ref_to(repo), At("http://127.0.0.1:9/x.git")):
             pass

@@ -58,7 +58,7 @@ async def test_a_walk_that_was_cut_off_continues_with_its_page(
     assert await past.progress() == ReadingProgress(2, 2)
 
 
-async def test_a_page_that_does_not_come_is_asked_for_later(
+async def test_a_page_that_fails_is_requested_later(
     server: GitHubServer, client: RepositoryClient, past: PastIssues
 ) -> None:
     server.fail("GET", "/issues", *[Fault(status=502)] * 9)
@@ -76,7 +76,7 @@ async def test_a_page_that_does_not_come_is_asked_for_later(
         pytest.param(ReadingProgress(2, 4, finished=True), True, id="all-of-them"),
     ],
 )
-def test_it_ends(walk: ReadingProgress, expected: bool) -> None:
+def test_the_walk_over_past_issues_ends(walk: ReadingProgress, expected: bool) -> None:
     assert is_enough(walk) == expected
 
 
@@ -95,7 +95,7 @@ async def test_the_command_shows_progress_stops_at_its_limit_and_continues(
         await learn(past, client, 50)
 
 
-async def test_an_issue_that_is_read_is_kept_or_forgotten_as_it_is(
+async def test_an_issue_that_is_read_is_stored_or_deleted_by_its_state(
     server: GitHubServer, repo: Repo, client: RepositoryClient, past: PastIssues
 ) -> None:
     for number in (1, 3):

@@ -42,17 +42,17 @@ async def test_issues_are_read_as_githubs_api_and_its_command_line_write_them(tm
         pytest.param("\x00", "line 2", id="binary"),
     ],
 )
-def test_a_line_that_is_no_issue_is_named(tmp_path: Path, line: str, message: str) -> None:
+def test_a_line_without_an_issue_is_named(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         read_listed(written(tmp_path, '{"number": 9}', line))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_of_issues_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read the issues from .*nowhere"):
         read_listed(str(tmp_path / "nowhere"))
 
 
-async def test_an_address_that_is_none_is_left_out(tmp_path: Path) -> None:
+async def test_an_invalid_address_is_left_out(tmp_path: Path) -> None:
     past = read_listed(written(tmp_path, '{"number": 1, "url": "javascript:alert(1)"}'))
     issue = await past.read(1)
     assert issue is not None

@@ -55,7 +55,7 @@ async def test_an_issue_is_read_as_it_is_now_and_once(server, repo, ref, client,
     assert len(server.calls) == before
 
 
-async def test_what_is_gone_moved_or_a_pull_request_is_no_issue_and_is_forgotten(
+async def test_deleted_and_moved_issues_and_pull_requests_are_deleted_from_the_store(
     server, repo, ref, client, past
 ) -> None:
     await filled(server, repo, client, past, closed=0)
@@ -68,13 +68,13 @@ async def test_what_is_gone_moved_or_a_pull_request_is_no_issue_and_is_forgotten
     assert [one.number for one in await past.before(5)] == [4]
 
 
-async def test_what_github_does_not_answer_is_reported_in_one_line(server, repo, ref, client, past) -> None:
+async def test_a_failure_of_github_is_reported_in_one_line(server, repo, ref, client, past) -> None:
     server.fail("GET", "/issues/1", *[Fault(status=403, message="Forbidden")] * 9)
     with pytest.raises(PastUnreadableError, match="403"):
         await stored(past, client, ref).read(1)
 
 
-async def test_a_huge_issue_is_kept_small(server, repo, client, past) -> None:
+async def test_a_huge_issue_is_stored_in_bounded_size(server, repo, client, past) -> None:
     server.world.open_issue(repo, "x" * 300, "\n".join(f"word{n} log{n}" for n in range(5_000)))
     issue = await client.issue(1)
     assert issue is not None

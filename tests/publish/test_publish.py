@@ -144,7 +144,7 @@ async def stage(server: GitHubServer, tmp_path: Path, writes: StoredWrites) -> A
         await database.aclose()
 
 
-async def test_words_go_by_the_repositorys_record_where_there_is_one(stage) -> None:
+async def test_confidence_words_follow_the_repositorys_record_if_there_is_one(stage) -> None:
     shipped = await stage.publish(config="mode: dry-run\n")
     here = await stage.publish(config="mode: dry-run\n", record=Record(40, 12, -4.0))
     assert "(medium, " in shipped.comment
@@ -153,7 +153,7 @@ async def test_words_go_by_the_repositorys_record_where_there_is_one(stage) -> N
     assert "by 40 known fixes of this repository" in here.comment
 
 
-async def test_a_report_is_posted_once_and_left_as_it_is(stage) -> None:
+async def test_a_report_is_posted_once_and_not_edited_without_a_change(stage) -> None:
     first = await stage.publish()
     stage.later()
     again = await stage.publish()
@@ -177,7 +177,7 @@ async def test_a_changed_report_is_edited_in_place(stage) -> None:
     assert "updated 2026-01-01 11:02 UTC" in stage.comments[0]
 
 
-async def test_a_report_that_says_nothing_is_not_posted_unless_a_person_asks(stage) -> None:
+async def test_an_empty_report_is_posted_only_on_request(stage) -> None:
     silent = Finished(BugTriageState(report=NOTHING.model_copy(update={"missing": ()}), sha=SHA))
     done = await stage.publish(silent)
     assert (done.comment_id, stage.comments) == (None, [])
@@ -185,7 +185,7 @@ async def test_a_report_that_says_nothing_is_not_posted_unless_a_person_asks(sta
     assert len(stage.comments) == 1
 
 
-async def test_a_question_is_answered_only_where_the_repository_wants_it_and_a_fact_answers_it(stage) -> None:
+async def test_a_question_is_answered_only_if_configured_and_a_fact_answers_it(stage) -> None:
     page = Fact(
         "documented_here", "`max_depth` is documented in `docs/limits.md`, under “Limits”.", "max_depth",
         "docs/limits.md", 12, "## Limits",
@@ -250,7 +250,7 @@ async def test_owners_changes_and_calls_answer_a_question_in_another_language(st
 
 
 @pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])
-async def test_a_post_whose_answer_was_lost_is_found_again(stage, fault) -> None:
+async def test_a_post_whose_response_was_lost_is_found_again(stage, fault) -> None:
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises(OutcomeUnknownError) as raised:
         await stage.publish()
@@ -273,7 +273,7 @@ async def test_a_post_that_was_refused_is_not_waited_for(stage, fault) -> None:
 
 
 @pytest.mark.parametrize("fault", [RESET, Fault(status=502)])
-async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault) -> None:
+async def test_a_failed_post_is_repeated_only_after_the_grace_period(stage, fault) -> None:
     stage.server.fail("POST", "/comments", fault)
     with pytest.raises(RetryableError):
         await stage.publish()
@@ -285,7 +285,7 @@ async def test_a_post_that_failed_is_repeated_only_after_the_grace(stage, fault)
     assert len(stage.comments) == 1
 
 
-async def test_a_crash_between_intent_and_post_is_made_good(stage) -> None:
+async def test_after_a_crash_between_intent_and_post_the_report_is_posted(stage) -> None:
     await stage.effects.set_wanted(stage.ref.key, "sticky", "", "x", "")
     await stage.effects.record_intent(stage.ref.key, "sticky", "")
     stage.later(16)
@@ -303,7 +303,7 @@ async def test_what_others_say_with_our_marker_is_not_ours(stage) -> None:
     assert len(stage.world.on(stage.repo, 1)) == 4
 
 
-async def test_a_sticky_that_the_store_does_not_know_is_adopted(stage) -> None:
+async def test_an_unknown_sticky_comment_is_adopted(stage) -> None:
     await stage.publish()
     stage.forget()
     await stage.publish()
@@ -311,7 +311,7 @@ async def test_a_sticky_that_the_store_does_not_know_is_adopted(stage) -> None:
     assert stage.writes("PATCH") == 0
 
 
-async def test_a_transferred_issue_keeps_its_one_comment(stage) -> None:
+async def test_a_transferred_issue_retains_its_one_comment(stage) -> None:
     await stage.publish()
     old, other = stage.ref, stage.world.repository("octo/lexer")
     stage.world.transfer(stage.repo, 1, other)
@@ -345,7 +345,7 @@ async def test_a_comment_that_a_person_deleted_stays_deleted(stage) -> None:
         ({"user": person("dependabot[bot]", "Bot")}, "bot"),
     ],
 )
-async def test_some_issues_are_left_alone(stage, change, reason) -> None:
+async def test_locked_and_excluded_issues_get_no_comment(stage, change, reason) -> None:
     stage.repo.issues[1].update(change)
     done = await stage.publish()
     assert done.state == "quiet"
@@ -373,7 +373,7 @@ async def test_dry_run_writes_nothing_and_label_mode_only_labels(stage) -> None:
     assert (done.state, stage.comments, stage.labels, stage.world.reactions) == ("labelled", [], {"bug"}, [])
 
 
-async def test_nothing_is_written_for_an_attempt_that_is_no_longer_ours(stage) -> None:
+async def test_an_attempt_that_lost_its_job_writes_nothing(stage) -> None:
     async def not_ours() -> None:
         raise JobTakenOverError("another attempt has it")
 
@@ -412,7 +412,7 @@ async def test_an_answer_is_ticked_off_with_its_link(stage) -> None:
     assert "<b>" not in stage.comments[0]
 
 
-async def test_a_question_that_comes_later_has_a_reply_of_its_own_once(stage) -> None:
+async def test_a_later_question_is_posted_once_as_a_separate_reply(stage) -> None:
     await stage.publish()
     for _ in range(2):
         await stage.publish(WAITING, questions=(question(),))
@@ -420,7 +420,7 @@ async def test_a_question_that_comes_later_has_a_reply_of_its_own_once(stage) ->
     assert "@rita" not in stage.comments[1]
 
 
-async def test_a_question_whose_report_was_lost_on_the_way_has_no_reply_of_its_own(stage) -> None:
+async def test_a_question_whose_report_had_an_unknown_outcome_has_no_separate_reply(stage) -> None:
     stage.server.fail("POST", "/comments", LOST_ANSWER)
     with pytest.raises(OutcomeUnknownError):
         await stage.publish(WAITING, questions=(question(),))
@@ -428,14 +428,14 @@ async def test_a_question_whose_report_was_lost_on_the_way_has_no_reply_of_its_o
     assert len(stage.comments) == 1
 
 
-async def test_a_secret_is_named_and_not_repeated(stage) -> None:
+async def test_a_secret_is_reported_and_not_repeated(stage) -> None:
     stage.repo.issues[1]["body"] = "token: ghp_" + "a1" * 20
     await stage.publish(Withheld())
     assert "revoke it" in stage.comments[0]
     assert "ghp_" not in stage.comments[0]
 
 
-async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
+async def test_a_thread_that_is_locked_at_the_last_moment_is_skipped(stage) -> None:
     stage.server.fail(
         "POST", "/comments", Fault(status=403, message="Unable to create comment because issue is locked.")
     )
@@ -456,7 +456,7 @@ async def test_a_locked_thread_in_the_last_moment_is_refused(stage) -> None:
         pytest.param("labels: [\nenabled: false\n", 0, id="not-yaml-and-nothing-is-wanted"),
     ],
 )
-async def test_a_first_configuration_that_is_faulty_is_reported_and_nothing_else_written(stage, text, message) -> None:
+async def test_only_the_faults_of_a_faulty_first_configuration_are_posted(stage, text, message) -> None:
     class Files:
         async def file(self, _path: str) -> str | None:
             return text
@@ -511,7 +511,7 @@ async def test_a_waiting_label_clears_itself(stage) -> None:
     assert stage.labels == {"bug"}
 
 
-async def test_a_label_that_a_person_took_off_stays_off(stage) -> None:
+async def test_a_label_that_a_person_removed_is_not_added_again(stage) -> None:
     await stage.publish()
     stage.repo.issues[1]["labels"].clear()
     await stage.publish(OTHER.__class__(BugTriageState(report=FOUND.model_copy(update={"confidence": 0.7}))))
@@ -520,7 +520,7 @@ async def test_a_label_that_a_person_took_off_stays_off(stage) -> None:
     assert stage.labels == set()
 
 
-async def test_a_reaction_that_fails_holds_nothing_up_and_is_caught_up_with(stage) -> None:
+async def test_a_failed_reaction_blocks_nothing_and_is_retried(stage) -> None:
     stage.server.fail("POST", "/reactions", Fault(status=502))
     await stage.publisher.reactions(stage.ref, found()).react("eyes")
     assert stage.world.reactions == []
@@ -528,7 +528,7 @@ async def test_a_reaction_that_fails_holds_nothing_up_and_is_caught_up_with(stag
     assert sorted(stage.world.reactions) == [("issue", 1, "eyes"), ("issue", 1, "rocket")]
 
 
-async def test_what_people_say_of_duplicates_goes_first(stage) -> None:
+async def test_peoples_statements_on_duplicates_take_precedence(stage) -> None:
     guess = RelatedIssue(reference="#7", relation="duplicate", state="open", why="the same frames")
     guessed = Finished(BugTriageState(report=FOUND.model_copy(update={"related": (guess,)})))
     await stage.publish(guessed)

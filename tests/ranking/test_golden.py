@@ -52,7 +52,7 @@ def test_the_ranking_is_the_one_that_was_agreed_on(answers: dict[str, Any], requ
     assert answers == json.loads(GOLDEN.read_text(encoding="utf-8"))
 
 
-def test_the_small_set_is_varied_enough_to_tell_rankings_apart() -> None:
+def test_the_small_set_distinguishes_rankings() -> None:
     rows = read_issues()
     suffixes = {Path(path).suffix for row in rows for path in row["gold_files"]}
     assert len(rows) >= 25

@@ -6,11 +6,11 @@ from benchmarks.ranking.issue_stop_words import issue_stop_words
 from nodes.search.issue.query import term_weight
 
 
-def test_a_word_in_issues_of_many_repositories_is_a_stop_word_one_projects_own_is_not():
+def test_only_a_word_in_issues_of_many_repositories_is_a_stop_word():
     issues = [(repository, f"please help with {repository}") for repository in ("cars", "boats", "planes")]
     assert issue_stop_words(issues) == {"help": 100}
 
 
-def test_the_more_issues_say_a_word_the_less_it_counts():
+def test_the_weight_of_a_word_falls_with_its_frequency():
     assert term_weight("frobnicator") == 1
     assert 0 < term_weight("add") < term_weight("crash") < 1

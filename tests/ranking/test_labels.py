@@ -67,7 +67,7 @@ def test_a_report_gets_the_files_and_functions_of_its_fix(clones: Path) -> None:
     assert "```\nload('a < b')\n```" in row["issue"]
 
 
-def test_the_table_has_the_labels_and_no_text(clones: Path) -> None:
+def test_the_table_contains_labels_and_no_text(clones: Path) -> None:
     _, fix = _fixed_in(clones, "acme+zones")
     make_repository(clones / "RosePasta+Denchmark_BRs" / "repo", _denchmark("acme/zones", fix))
     _collect(clones)
@@ -95,7 +95,7 @@ def test_a_message_that_closes_an_issue_is_a_weak_label_without_its_fix(clones: 
     ],
     ids=["held back for judging", "repository of a development set", "text of a development set"],
 )
-def test_what_is_judged_on_is_never_a_row(clones: Path, name: str, development: dict[str, str]) -> None:
+def test_held_back_issues_are_never_a_row(clones: Path, name: str, development: dict[str, str]) -> None:
     _, fix = _fixed_in(clones, name)
     make_repository(clones / "RosePasta+Denchmark_BRs" / "repo", _denchmark(name.replace("+", "/"), fix))
     rows = [{"id": "a-1", "base_commit": "0" * 40, **development}] if development else []

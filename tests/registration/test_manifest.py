@@ -35,7 +35,7 @@ def test_permissions_and_events_are_those_of_app_yml() -> None:
     assert manifest_fault(manifest) == ""
 
 
-def test_the_manifest_goes_to_the_account_and_the_github_that_were_named() -> None:
+def test_the_manifest_is_sent_to_the_chosen_account_and_server() -> None:
     assert WISH.address("s&") == "https://github.com/settings/apps/new?state=s%26"
     named = requested(owner="octo-org", server_url="https://ghe.example.org/")
     assert named.address("s") == "https://ghe.example.org/organizations/octo-org/settings/apps/new?state=s"
@@ -75,7 +75,7 @@ def test_each_github_has_its_own_addresses(server: str, api: str, apps: str) -> 
     ],
     ids=str,
 )
-def test_what_github_could_not_be_asked_for_is_reported(other: dict[str, str]) -> None:
+def test_an_invalid_request_for_an_app_is_reported(other: dict[str, str]) -> None:
     with pytest.raises(UserError):
         requested(**other).check()
     WISH.check()

@@ -29,7 +29,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def test_what_was_kept_is_read_at_the_start(data: Path) -> None:
+def test_a_stored_app_is_read_at_the_start(data: Path) -> None:
     path = store_registration(data, APP)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in data.iterdir()] == ["app.json"]
@@ -38,7 +38,7 @@ def test_what_was_kept_is_read_at_the_start(data: Path) -> None:
     assert settings.settings.triage_admin_token is not None
 
 
-def test_the_environment_goes_first(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_takes_precedence(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store_registration(data, APP)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", "another")
     key = data / "key.pem"
@@ -49,7 +49,7 @@ def test_the_environment_goes_first(data: Path, monkeypatch: pytest.MonkeyPatch)
     assert "def" in settings.private_key
 
 
-def test_of_two_apps_nothing_is_mixed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_two_apps_are_not_mixed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store_registration(data, APP)
     monkeypatch.setenv("GITHUB_APP_ID", "13")
     with pytest.raises(SettingsError) as raised:
@@ -62,7 +62,7 @@ def test_no_other_setting_is_taken_from_it(data: Path) -> None:
     assert load_server_settings().settings.openai_base_url is None
 
 
-def test_an_app_is_never_written_over(data: Path) -> None:
+def test_a_stored_app_is_never_overwritten(data: Path) -> None:
     store_registration(data, APP)
     with pytest.raises(UserError, match="an App exists already"):
         store_registration(data, {**APP, "github_app_id": "13"})
@@ -77,7 +77,7 @@ def test_a_damaged_file_is_named(data: Path, text: str) -> None:
         load_server_settings()
 
 
-def test_only_where_nothing_else_is_wrong_it_is_a_first_start(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_with_faulty_settings_is_not_a_first_start(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoAppError, match="GITHUB_APP_ID: missing"):
         load_server_settings()
     for name, value in (("GITHUB_WEBHOOK_SECRET", "s"), ("GITHUB_APP_ID", "1"), ("PORT", "x")):

@@ -116,13 +116,13 @@ def test_each_pattern_is_explained_in_words(schema: Callable[[], dict[str, Any]]
     assert {json.loads(pattern) for pattern in patterns} <= PATTERNS.keys()
 
 
-def test_a_name_in_a_fault_cannot_act() -> None:
+def test_a_key_in_a_fault_is_sanitised() -> None:
     with pytest.raises(ConfigError) as raised:
         read_config('"`@all`\\n/close": 1\n')
     assert raised.value.faults[0].message.startswith("unknown key `@all/close`")
 
 
-def test_the_schema_accepts_what_we_accept() -> None:
+def test_the_schema_accepts_every_valid_file() -> None:
     validator = jsonschema.Draft202012Validator(config_schema())
     validator.validate(yaml.safe_load(WHOLE))
     assert not validator.is_valid({"mod": "label"})
@@ -152,7 +152,7 @@ async def test_the_repository_comes_first_and_nothing_is_merged() -> None:
 
 
 @pytest.mark.tried("configurations that cannot be read")
-async def test_an_invalid_file_leaves_the_last_valid_one_else_nothing_is_written() -> None:
+async def test_an_invalid_file_leaves_the_last_valid_one_in_effect() -> None:
     broken = Files("mod: label\n", "mode: label\n")
     found = await find_config(broken)
     assert found.config.mode == "dry-run"

@@ -282,7 +282,7 @@ def test_the_longest_report_stays_short_and_within_the_limit() -> None:
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_a_security_report_says_nothing_of_the_analysis() -> None:
+def test_a_security_report_omits_the_analysis() -> None:
     text = comment("acme/orders", **VARIANTS["security"])
     assert not re.search(r"parse|order|E\d|0123", text, re.IGNORECASE)
     ticket = MarkdownRenderer().ticket(TriageReport(**VARIANTS["security"]))
@@ -290,7 +290,7 @@ def test_a_security_report_says_nothing_of_the_analysis() -> None:
     assert "parse" not in ticket.model_dump_json().lower()
 
 
-def test_without_a_fact_the_one_request_is_all_there_is() -> None:
+def test_without_a_fact_only_the_request_is_shown() -> None:
     text = comment(**NOT_FOUND)
     assert unfolded(text).startswith("For the reporter: please add the whole error message or stack trace.")
     assert "No line" not in text
@@ -309,7 +309,7 @@ def test_a_permalink_needs_a_repository(repository: str | None, linked: bool) ->
     assert linked or "https://" not in text
 
 
-def test_foreign_text_does_not_act() -> None:
+def test_foreign_text_is_sanitised() -> None:
     hostile = "@octocat ![x](https://evil.example) <script> #12 | a"
     suspect = SUSPECT.model_copy(update={"why": hostile, "symbol": "a`|b", "quote": "```\n@octocat\n/close"})
     texts = dict.fromkeys(("verdict", "root_cause", "severity_reason", "how_to_confirm", "review_message"), hostile)
@@ -335,7 +335,7 @@ def test_without_a_claim_there_is_no_function_no_number_and_no_link() -> None:
     assert not re.search(r"blob/|%|Probable", text)
 
 
-def test_nobody_is_notified_of_a_change_or_of_owning_code() -> None:
+def test_changes_and_owners_notify_no_user() -> None:
     text = re.sub(r"`[^`\n]*`", "", comment("acme/orders", **FOUND))
     assert not re.search(r"@\w", text)
 

@@ -101,7 +101,7 @@ def test_only_what_is_open_is_listed_under_its_current_title() -> None:
 
 
 @pytest.mark.tried("mark-up that must not act in what is posted, read by GitHub's own Markdown renderer")
-def test_a_hostile_repository_fills_a_bounded_digest_in_which_nothing_acts() -> None:
+def test_the_digest_of_a_hostile_repository_is_bounded_and_sanitised() -> None:
     texts = cycle(FRAGMENTS)
     reports = []
     for number in range(1, 41):

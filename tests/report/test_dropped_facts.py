@@ -37,5 +37,5 @@ def test_without_another_fact_the_claim_stays_and_the_numbers_are_right() -> Non
     assert plain.root_cause == REPORT.root_cause
 
 
-def test_a_report_whose_facts_all_hold_is_the_same() -> None:
+def test_a_report_with_valid_facts_is_unchanged() -> None:
     assert without_facts(REPORT, frozenset()) is REPORT

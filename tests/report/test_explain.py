@@ -74,7 +74,7 @@ def account(text: str = "x", times: int = 1, **report: object) -> Account:
     return Account(7, "c" * 40, "gpt-x", "c0ffee", result, gathered)
 
 
-def test_every_part_of_the_way_is_there() -> None:
+def test_every_part_of_the_path_is_shown() -> None:
     text = render_markdown(account())
     assert tuple(re.findall("<summary>(.*?)</summary>", text)) == FOLDS
     for part in (
@@ -151,7 +151,7 @@ def test_golden_in_each_language(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.tried("placeholders and catalogue sentences in foreign text")
-def test_what_people_and_models_wrote_stays_as_it_is(language: str) -> None:
+def test_text_of_people_and_models_is_not_translated(language: str) -> None:
     text = "Only one step is possible. {code} {0.__class__}; Top suspect: `a`. Nothing at all"
     whole = account(text)
     # Why rules judged instead is the program's own text, as are the reasons for evidence.
@@ -160,21 +160,21 @@ def test_what_people_and_models_wrote_stays_as_it_is(language: str) -> None:
     assert render_markdown(foreign, language).count(prose(text)) == render_markdown(foreign).count(prose(text)) == 6
 
 
-def test_what_did_not_happen_is_stated_too() -> None:
+def test_skipped_parts_are_stated() -> None:
     text = render_markdown(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
     assert "None: no rule overruled a decision." in text
     assert "None: the first draft was taken as it was." in text
     assert "no model" in text
 
 
-def test_a_security_report_explains_its_path_and_nothing_of_its_matter() -> None:
+def test_a_security_report_explains_its_path_and_omits_its_content() -> None:
     text = render_markdown(account("the hole", kind="security"))
     assert "the hole" not in text.replace("Rules judged instead: the hole", "")
     assert "<summary>Path through the graph</summary>" in text
 
 
 @pytest.mark.parametrize("text", ["| `x` @all " * 60, "<b>" * 300, "\n```\n</details>" * 60, "é" * 900])
-def test_it_fits_into_a_comment_and_every_fold_is_closed(text: str) -> None:
+def test_an_explanation_fits_into_a_comment_and_closes_every_fold(text: str) -> None:
     rendered = render_markdown(account(text, times=400))
     assert len(rendered) <= LIMIT
     assert "more" in rendered

@@ -70,7 +70,7 @@ REPORTS = {
 
 
 @pytest.mark.parametrize("before", ["", "x", "_", "1", "é", "(", "\\", "`", "a "], ids=ascii)
-def test_no_fragment_acts_behind_anything(before: str) -> None:
+def test_no_fragment_has_an_effect_after_any_prefix(before: str) -> None:
     for fragment in FRAGMENTS:
         for text in (before + fragment, f"{before}{fragment} {fragment}", f"{fragment}{before}{fragment}"):
             rendered = prose(text)
@@ -87,7 +87,7 @@ def test_no_fragment_acts_behind_anything(before: str) -> None:
         "a@-evil.example",
     ],
 )
-def test_a_title_of_a_stranger_is_no_link_on_another_issue(title: str) -> None:
+def test_a_foreign_title_creates_no_link_to_another_issue(title: str) -> None:
     related = FOUND.related[0].model_copy(update={"title": title})
     text = report_comment(FOUND.model_copy(update={"related": (related,)}), THREAD)
     assert "“" in text
@@ -96,7 +96,7 @@ def test_a_title_of_a_stranger_is_no_link_on_another_issue(title: str) -> None:
 
 @THOROUGH
 @given(HOSTILE, HOSTILE)
-def test_no_text_acts(first: str, second: str) -> None:
+def test_no_text_has_an_effect(first: str, second: str) -> None:
     assert acting(f"said {prose(first)}1 {prose(second)}\n\n{prose(second)}") == []
     assert acting(f"{code(first)} and {code(second)}") == []
     assert acting(f"1. {code(first)} [E1]\n\n{block(second)}\n\n{prose(first)}") == []
@@ -120,7 +120,7 @@ def test_no_report_acts(name: str, texts: list[str]) -> None:
 
 @THOROUGH
 @given(TEXTS)
-def test_no_question_acts(texts: list[str]) -> None:
+def test_no_question_has_an_effect(texts: list[str]) -> None:
     thread = filled(replace(THREAD, questions=(OPEN, ANSWERED, SECOND)), cycle(texts), keep=THREAD_IS_OURS)
     assert acting(waiting_comment(BugTriageState(sha=SHA), thread), own=OWN, mentions=RITA) == []
     assert acting(question_reply(thread, texts[0], f"{BASE}/issues/12#issuecomment-5"), own=OWN) == []
@@ -128,7 +128,7 @@ def test_no_question_acts(texts: list[str]) -> None:
 
 @THOROUGH
 @given(TEXTS)
-def test_no_explanation_acts(texts: list[str]) -> None:
+def test_no_explanation_has_an_effect(texts: list[str]) -> None:
     made = account()
     hostile = filled(made, cycle(texts), keep=OURS | {"sha", "id"})
     assert acting(render_markdown(hostile), own=OWN) == []
@@ -136,7 +136,7 @@ def test_no_explanation_acts(texts: list[str]) -> None:
 
 @THOROUGH
 @given(HOSTILE)
-def test_no_reply_acts(text: str) -> None:
+def test_no_reply_has_an_effect(text: str) -> None:
     run = RunView(number=1, status=text, sha=SHA, brain=text, config_hash="")
     question = filled(OPEN, cycle([text]))
     found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
@@ -165,5 +165,5 @@ def test_no_reply_acts(text: str) -> None:
         pytest.param("~~gone~~", "html: <del>", id="strikethrough"),
     ],
 )
-def test_what_acts_is_found(markdown: str, kind: str) -> None:
+def test_text_with_an_effect_is_detected(markdown: str, kind: str) -> None:
     assert any(found.startswith(kind) for found in acting(markdown))

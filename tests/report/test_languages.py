@@ -152,7 +152,7 @@ def test_golden_in_each_language_and_the_facts_that_a_reader_gets_back(language:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_whatever_else_is_posted_is_in_the_language_too(language: str) -> None:
+def test_every_other_post_is_in_the_language(language: str) -> None:
     thread = replace(THREAD, language=language, questions=(OPEN,))
     url = f"{BASE}/issues/12#issuecomment-5"
     posted = {
@@ -193,7 +193,7 @@ def test_the_reporters_part_is_in_another_language_than_the_maintainers() -> Non
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR", "zh-TW", "xx"])
-def test_a_language_without_a_catalogue_changes_no_byte(language: str) -> None:
+def test_a_language_without_a_catalogue_changes_nothing(language: str) -> None:
     for name, text in VARIANTS.items():
         assert translate(text, language) == text, name
     assert known_language(language) == "en"

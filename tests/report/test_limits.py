@@ -55,7 +55,7 @@ def test_without_a_well_formed_address_there_is_no_link(repository):
     assert "](" not in MarkdownRenderer().comment(FOUND.model_copy(update={"repository": repository}))
 
 
-def test_a_security_report_says_nothing_of_the_code():
+def test_a_security_report_omits_the_code():
     renderer = MarkdownRenderer()
     whole = renderer.comment(SECURITY) + renderer.ticket(SECURITY).model_dump_json()
     assert "lexer" not in whole
@@ -63,7 +63,7 @@ def test_a_security_report_says_nothing_of_the_code():
 
 
 @pytest.mark.parametrize("report", [WEAK, NOTHING, QUESTION_OPEN], ids=["weak", "nothing", "question"])
-def test_no_cause_is_claimed_below_the_gate(report):
+def test_no_cause_is_claimed_below_the_threshold(report):
     comment = MarkdownRenderer().comment(report)
     assert "Confidence: " not in visible(comment)
     assert "probably" not in comment
@@ -101,7 +101,7 @@ def test_the_longest_report_keeps_the_limits():
     assert comment.count("<details>") == comment.count("</details>") == 2
 
 
-def test_what_would_outgrow_githubs_limit_loses_the_fold_and_not_its_end():
+def test_a_comment_above_githubs_limit_loses_the_fold_and_not_its_end():
     comment = MarkdownRenderer().comment(longest().model_copy(update={"ruled_out": ("x" * 290,) * 400}))
     assert len(comment) <= MAX_COMMENT
     assert comment.endswith("</sub>\n")

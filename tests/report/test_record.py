@@ -17,7 +17,7 @@ PAIRS = st.lists(st.tuples(CONFIDENCE, st.booleans()), min_size=ENOUGH, max_size
 
 
 @given(PAIRS, CONFIDENCE, CONFIDENCE)
-def test_it_keeps_bounds_and_order(pairs: list[tuple[float, bool]], one: float, two: float) -> None:
+def test_confidences_stay_within_bounds_and_in_order(pairs: list[tuple[float, bool]], one: float, two: float) -> None:
     record = read_record(pairs)
     assert record is not None
     low, high = sorted((one, two))
@@ -32,11 +32,11 @@ def test_one_more_right_report_never_lowers_it(pairs: list[tuple[float, bool]]) 
     assert fewer.shift <= more.shift
 
 
-def test_few_outcomes_say_nothing() -> None:
+def test_too_few_outcomes_give_no_record() -> None:
     assert read_record([(0.9, False)] * (ENOUGH - 1)) is None
 
 
-def test_a_record_as_shipped_shifts_nothing() -> None:
+def test_a_record_that_matches_the_calibration_shifts_nothing() -> None:
     record = read_record([(0.8, n % 5 != 0) for n in range(100)])
     assert record is not None
     assert record.shift == pytest.approx(0.0, abs=1e-4)
@@ -49,7 +49,7 @@ def test_a_record_as_shipped_shifts_nothing() -> None:
         pytest.param(300, 0.50, 0.57, id="a-year"),
     ],
 )
-def test_a_bad_record_lowers_it_the_more_the_longer_it_is(outcomes: int, least: float, most: float) -> None:
+def test_a_longer_bad_record_lowers_the_confidence_more(outcomes: int, least: float, most: float) -> None:
     """A confidence of 0.8, right half of the time."""
     record = read_record([(0.8, n % 2 == 0) for n in range(outcomes)])
     assert record is not None

@@ -138,5 +138,5 @@ def test_secrets_are_masked(render: object) -> None:
     assert "masked" in expected
 
 
-def test_what_cannot_be_seen_is_dropped() -> None:
+def test_invisible_characters_are_dropped() -> None:
     assert visible("a\u200bb\u202ec\u2066d\ufeffe\x1b[31m\x00f\ud800g\n\th") == "abcde[31mfg\n\th"

@@ -11,7 +11,7 @@ from tests.report.reports import REPORTS
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_result_keeps_to_its_schema(name):
+def test_a_result_matches_its_schema(name):
     state = BugTriageState(
         report=REPORTS[name],
         human_exchanges=(HumanExchange(question="Which?", withdrawn=True),),
@@ -22,7 +22,7 @@ def test_a_result_keeps_to_its_schema(name):
     assert list(jsonschema.Draft202012Validator(result_schema()).iter_errors(document)) == []
 
 
-def test_the_schema_is_one():
+def test_the_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(result_schema())
 
 

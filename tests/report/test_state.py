@@ -21,7 +21,7 @@ def state(text: str) -> CommentState:
 
 
 @given(st.text(max_size=200) | st.just(HOSTILE))
-def test_it_is_read_as_it_was_written(text: str) -> None:
+def test_a_state_is_read_as_it_was_written(text: str) -> None:
     body = with_state("<!-- triage:report -->\n\nA report.\n", state(text))
     (line,) = [line for line in body.splitlines() if "triage:state" in line]
     assert body.endswith(f"{line}\n")
@@ -30,7 +30,7 @@ def test_it_is_read_as_it_was_written(text: str) -> None:
     assert read_state(body) == state(text)
 
 
-def test_what_is_no_state_is_not_read() -> None:
+def test_an_invalid_state_is_not_read() -> None:
     written = with_state("A report.\n", state("a.py"))
     assert read_state("A report.\n") is None
     assert read_state(f"{written}More text after it.\n") is None
@@ -39,7 +39,7 @@ def test_what_is_no_state_is_not_read() -> None:
     assert read_state("<!-- triage:state " + "[" * 11_000 + " -->") is None
 
 
-def test_it_is_left_out_where_it_does_not_fit() -> None:
+def test_a_state_that_does_not_fit_is_left_out() -> None:
     full = "x" * (MAX_COMMENT - 50)
     assert with_state(full, state("a.py")) == full
     long = state("\u20ac" * 2_000)  # six characters each, as ASCII

@@ -116,12 +116,12 @@ def test_every_variant_is_short_and_has_one_marker_and_one_mention_at_most(name:
 
 
 @pytest.mark.parametrize("name", ["needs_answer", "needs_second_answer", "question_reply"])
-def test_while_it_waits_no_place_is_named(name: str) -> None:
+def test_a_waiting_report_names_no_place(name: str) -> None:
     assert not re.search(r"lexer|Likely|blob/", VARIANTS[name])
 
 
 @pytest.mark.parametrize("name", ["possible_vulnerability", "leaked_secret"])
-def test_what_must_not_be_discussed_in_public_is_not(name: str) -> None:
+def test_security_issues_are_not_discussed_in_public(name: str) -> None:
     assert not re.search(r"lexer|scan|E\d|a1b2", VARIANTS[name])
     assert "<details>" not in VARIANTS[name]
 
@@ -175,7 +175,7 @@ def test_hostile_questions_and_answers_do_not_act() -> None:
     assert text.count(REPORT_MARKER) == 1
 
 
-def test_the_time_is_not_part_of_what_is_compared() -> None:
+def test_the_time_is_ignored_in_the_comparison() -> None:
     body = report_comment(FOUND, THREAD)
     sent = with_time(body, "2026-01-01 10:02")
     assert sent != body

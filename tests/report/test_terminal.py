@@ -33,7 +33,7 @@ def test_every_report_has_its_verdict(name):
     assert REPORTS[name].verdict in shown or name == "security"
 
 
-def test_a_repository_cannot_steer_the_terminal():
+def test_control_characters_of_a_repository_are_removed():
     hostile = FOUND.model_copy(
         update={"suspects": (suspect(path="a\x1b]0;x\x07.py", quote="\x1b[2J\u202ex", symbol="[red]x"),)}
     )

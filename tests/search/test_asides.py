@@ -22,5 +22,5 @@ from nodes.search.issue.mentions.asides import without_asides
         pytest.param("    ratio = 1.5", "    ratio = 1.5", id="indented-code"),
     ],
 )
-def test_what_is_left_was_announced(body, left):
+def test_asides_are_removed(body, left):
     assert without_asides(body) == left

@@ -51,7 +51,7 @@ def test_a_tree_bomb_is_listed_up_to_a_limit_and_reported_once(
     assert repository.shortfalls.unreported_limits() == ()
 
 
-def test_the_default_limits_hold_a_tree_bomb(tmp_path: Path) -> None:
+def test_the_default_limits_stop_a_tree_bomb(tmp_path: Path) -> None:
     sha = tree_bomb(tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = Repository.open(tmp_path).tree(sha)
@@ -59,7 +59,7 @@ def test_the_default_limits_hold_a_tree_bomb(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # kB
 
 
-def test_trees_without_a_file_end_by_the_clock(tmp_path: Path) -> None:
+def test_trees_without_a_file_end_at_the_time_limit(tmp_path: Path) -> None:
     sha = silent_bomb(tmp_path)
     repository = Repository.open(tmp_path, ReadLimits(seconds=0.3))
     assert repository.tree(sha) == []
@@ -74,7 +74,7 @@ def test_a_path_that_is_a_bomb_is_not_walked(tmp_path: Path) -> None:
     assert repository.shortfalls.unreported_limits() == ()
 
 
-def test_a_log_bomb_is_read_as_far_as_whole_commits_go(tmp_path: Path) -> None:
+def test_a_log_bomb_is_read_up_to_the_last_whole_commit(tmp_path: Path) -> None:
     sha = log_bomb(tmp_path)
     repository = Repository.open(tmp_path, SMALL)
     log = repository.log(git(tmp_path, "rev-parse", f"{sha}^").decode().strip(), 10)
@@ -96,7 +96,7 @@ def test_a_message_bomb_is_read_within_limits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bomb", [tree_bomb, log_bomb])
-def test_what_fits_is_searched(tmp_path: Path, bomb: object) -> None:
+def test_files_within_the_limits_are_searched(tmp_path: Path, bomb: object) -> None:
     sha = bomb(tmp_path)  # type: ignore[operator]
     engine = Engine(tmp_path)
     engine.repository = Repository.open(tmp_path, SMALL)
@@ -105,7 +105,7 @@ def test_what_fits_is_searched(tmp_path: Path, bomb: object) -> None:
     assert engine.repository.shortfalls.unreported_limits()
 
 
-def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
+def test_a_slow_command_leaves_less_time_for_later_ones(tmp_path: Path) -> None:
     sha = silent_bomb(tmp_path)
     repository = Repository.open(tmp_path, ReadLimits(seconds=1.0))
     question = ("ls-tree", "-r", sha)
@@ -114,7 +114,7 @@ def test_what_is_stuck_leaves_less_time_to_what_follows(tmp_path: Path) -> None:
     assert repository.shortfalls.timeout_for(1.0) == 1.0
 
 
-def test_an_object_that_needs_too_much_memory_costs_itself_alone(tmp_path: Path) -> None:
+def test_only_the_object_that_needs_too_much_memory_is_lost(tmp_path: Path) -> None:
     sha = message_bomb(tmp_path, size=40_000_000)
     blob = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"x = 1\n").decode().strip()
     repository = Repository.open(tmp_path, ReadLimits(memory=30_000_000))

@@ -21,13 +21,13 @@ def path(tmp_path):
     return tmp_path / "c.sqlite"
 
 
-def test_what_was_put_is_found(path):
+def test_a_stored_record_is_found(path):
     Cache(path).put({"a": b"1", "b": b"2"})
     assert Cache(path).get(["a", "b", "c"]) == {"a": b"1", "b": b"2"}
     assert Cache(path).size() == 2
 
 
-def test_it_stays_within_its_bound(path):
+def test_the_cache_stays_within_its_size(path):
     cache = Cache(path, largest=1_000)
     for number in range(10):
         cache.put({f"k{number}": bytes(300)})
@@ -35,14 +35,14 @@ def test_it_stays_within_its_bound(path):
     assert cache.size() <= 1_000
 
 
-def test_the_file_shrinks_with_what_it_holds(path):
+def test_the_file_shrinks_with_its_content(path):
     Cache(path, largest=50_000_000).put({str(number): bytes(100_000) for number in range(100)})
     before = path.stat().st_size
     Cache(path, largest=1_000_000).put({"new": b"1"})
     assert path.stat().st_size < before / 5
 
 
-def test_what_was_not_used_for_longest_goes_first(path, monkeypatch):
+def test_the_least_recently_used_record_is_dropped_first(path, monkeypatch):
     cache = Cache(path, largest=1_000)
     for hour, key in enumerate(("old", "new", "newer")):
         monkeypatch.setattr(time, "time", lambda hour=hour: hour * 3_600.0)
@@ -53,7 +53,7 @@ def test_what_was_not_used_for_longest_goes_first(path, monkeypatch):
     assert set(cache.get(["old", "new", "newer", "newest"])) == {"old", "newest"}
 
 
-def test_what_is_needed_stays_and_what_has_no_room_is_left_out(path):
+def test_needed_records_stay_and_those_without_room_are_left_out(path):
     cache = Cache(path, largest=1_000)
     keys = [f"k{number}" for number in range(10)]
     for key in keys:
@@ -61,7 +61,7 @@ def test_what_is_needed_stays_and_what_has_no_room_is_left_out(path):
     assert list(cache.get(keys)) == keys[:3]
 
 
-def test_only_the_last_trees_are_kept(path):
+def test_only_the_last_trees_are_stored(path):
     cache = Cache(path)
     for number in range(5):
         cache.put_tree(f"c{number}:v1", b"%d" % number)
@@ -71,13 +71,13 @@ def test_only_the_last_trees_are_kept(path):
     assert cache.latest_tree("v2") is None
 
 
-def test_a_tree_too_large_is_not_kept(path):
+def test_a_tree_that_is_too_large_is_not_stored(path):
     cache = Cache(path, largest=1_000)
     cache.put_tree("c:v", bytes(501))
     assert cache.tree("c:v") is None
 
 
-def test_trees_go_before_records(path):
+def test_trees_are_dropped_before_records(path):
     cache = Cache(path, largest=1_100)
     cache.put({"a": bytes(300)})
     cache.put_tree("c1:v", bytes(300))
@@ -87,7 +87,7 @@ def test_trees_go_before_records(path):
     assert (cache.tree("c1:v"), cache.tree("c2:v")) == (None, bytes(300))
 
 
-def test_a_value_that_was_put_by_another_key_is_not_taken(path):
+def test_a_value_stored_under_another_key_is_not_used(path):
     Cache(path).put({"a": b"1"})
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("update record set key = 'b'")
@@ -101,7 +101,7 @@ def test_a_value_that_was_put_by_another_key_is_not_taken(path):
         pytest.param(b"SQLite format 3\0" + b"\xff" * 5_000, id="head-only"),
     ],
 )
-def test_a_damaged_file_is_set_aside_and_started_again(path, caplog, content):
+def test_a_damaged_file_is_set_aside_and_created_again(path, caplog, content):
     path.write_bytes(content)
     cache = Cache(path)
     assert cache.get(["a"]) == {}
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_set_aside_and_started_again(path, caplog, content):
     assert len(caplog.records) == 1
 
 
-def test_damage_in_the_middle_costs_time_only(path):
+def test_damage_in_the_middle_only_costs_time(path):
     Cache(path).put({str(number): os.urandom(10_000) for number in range(200)})
     content = bytearray(path.read_bytes())
     for start in range(40_000, len(content), 50_000):
@@ -124,7 +124,7 @@ def test_damage_in_the_middle_costs_time_only(path):
     assert cache.get(["a"]) == {"a": b"1"}
 
 
-def test_a_file_of_an_older_format_is_started_again(path):
+def test_a_file_of_an_older_format_is_replaced(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
             "create table record (key text primary key, value blob not null, size integer, used integer)"
@@ -138,7 +138,7 @@ def test_a_file_of_an_older_format_is_started_again(path):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_many_processes_may_begin_it_at_once(path):
+def test_many_processes_may_create_it_at_once(path):
     code = """
         import sys
         from pathlib import Path
@@ -187,7 +187,7 @@ def test_a_file_that_cannot_be_written_is_reported_once(path, caplog, hinder):
     assert len(caplog.records) == 1
 
 
-def test_a_full_disk_means_no_cache(path):
+def test_a_full_disk_disables_the_cache(path):
     code = """
         import resource, sys
         from pathlib import Path

@@ -32,14 +32,14 @@ def same(left, right):
     return True
 
 
-def test_packed_and_read_again():
+def test_packed_columns_are_read_back():
     whole = built(0, 1, 2, 3, 4)
     assert same(unpack([whole.pack()]), whole)
     assert same(unpack(whole.records()), whole)
     assert same(unpack([]), empty())
 
 
-def test_a_file_is_the_same_in_any_company():
+def test_the_columns_of_a_file_do_not_depend_on_its_batch():
     assert same(joined([built(4), built(2, 0)]), built(4, 2, 0))
 
 
@@ -53,13 +53,13 @@ def test_a_file_is_the_same_in_any_company():
         pytest.param([], id="no-files"),
     ],
 )
-def test_files_are_gathered_from_anywhere(picks):
+def test_files_are_gathered_from_any_batch(picks):
     numbers = {(0, 0): 0, (0, 1): 2, (1, 0): 3, (1, 1): 4, (-1, 0): 2}  # number 2 has no rows
     rows = np.array(picks, np.int64).reshape(-1, 2)
     assert same(select_files([built(0, 2), built(3, 4)], rows), built(*(numbers[pick] for pick in picks)))
 
 
-def test_every_flipped_bit_and_every_lost_end_is_noticed():
+def test_every_flipped_bit_and_every_truncation_is_detected():
     packed = built(0).records()[0]
     assert is_intact(packed)
     for place in range(0, len(packed), 7):

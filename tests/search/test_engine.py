@@ -49,14 +49,14 @@ def test_contributions_add_up(repository):
         assert sum(reason.contribution for reason in hit.reasons) == pytest.approx(hit.score)
 
 
-def test_a_second_engine_and_a_cache_change_nothing(repository, tmp_path):
+def test_a_second_engine_and_a_cache_give_the_same_results(repository, tmp_path):
     plain = Engine(repository)
     cached = [Engine(repository, tmp_path / "cache") for _ in range(2)]
     sha = plain.commit()
     assert len({repr(e.find(ISSUE, sha).locations) + repr(e.find(ISSUE, sha).files) for e in [plain, *cached]}) == 1
 
 
-def test_a_damaged_cache_changes_nothing(repository, tmp_path):
+def test_a_damaged_cache_does_not_change_results(repository, tmp_path):
     first = Engine(repository, tmp_path / "cache")
     expected = first.find(ISSUE, first.commit())
     for file in (tmp_path / "cache").iterdir():
@@ -77,7 +77,7 @@ def test_ignored_paths_are_left_out(repository):
     assert "pkg/parser.py" not in {hit.path for hit in ranking.files}
 
 
-def test_reading_is_exact(repository):
+def test_lines_are_read_exactly(repository):
     engine = Engine(repository)
     assert engine.exists("HEAD", "a b\n.py")
     assert not engine.exists("HEAD", "pkg")

@@ -88,7 +88,7 @@ def test_separators_do_not_matter(prefix):
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_with_frames_enough_the_message_does_not_matter(one, other):
+def test_with_enough_frames_the_message_does_not_matter(one, other):
     assert value(replace(TRACE, message=one)) == value(replace(TRACE, message=other))
 
 
@@ -109,13 +109,13 @@ def test_another_file_is_another_crash():
 
 @settings(max_examples=40)
 @given(st.integers(2, 300), st.integers(2, 300), st.integers(1, 4))
-def test_how_deep_a_recursion_went_does_not_matter(one, other, size):
+def test_the_depth_of_a_recursion_does_not_matter(one, other, size):
     cycle = [Frame("app/parser.py", n, f"walk_{'abcd'[n]}") for n in range(size)]
     deep = [replace(TRACE, frames=(*cycle * times, *TRACE.frames[1:])) for times in (one, other)]
     assert value(deep[0]) == value(deep[1])
 
 
-def test_frames_of_others_do_not_matter():
+def test_frames_of_other_projects_do_not_matter():
     others = (Frame("/usr/lib/python3.12/json/decoder.py", 1, "decode"), Frame("/x/vendor/dep/thing.py", 1, "call"))
     assert value(replace(TRACE, frames=(*others, *TRACE.frames, *others))) == value(TRACE)
 
@@ -177,7 +177,7 @@ def test_pasted_traces_of_one_crash(one, other):
         ("", ""),
     ],
 )
-def test_a_function_without_what_differs(written, plain):
+def test_function_names_are_normalised(written, plain):
     assert plain_function(written) == plain
 
 
@@ -193,7 +193,7 @@ def test_a_function_without_what_differs(written, plain):
         ("object 3f2a9bc81 gone", "object 77aa9bc81 gone"),
     ],
 )
-def test_a_message_without_what_differs(one, other):
+def test_messages_are_normalised(one, other):
     assert plain_message(one) == plain_message(other)
 
 
@@ -204,17 +204,17 @@ def test_the_message_counts_only_where_there_are_too_few_frames():
     assert value(same) == value(short) != value(different)
 
 
-def test_nothing_to_go_by_has_no_fingerprint():
+def test_an_empty_trace_has_no_fingerprint():
     assert fingerprint(StackTrace("python", None, None, ()), NAMES) is None
     assert fingerprint(StackTrace("python", "KeyError", None, ()), NAMES) is None
 
 
-def test_errors_are_known_by_their_last_part():
+def test_errors_are_compared_by_their_last_part():
     assert plain_error("requests.exceptions.ConnectionError") == plain_error("ConnectionError") == "ConnectionError"
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30))
-def test_collapsing_twice_is_collapsing_once(frames):
+def test_collapsing_is_idempotent(frames):
     assert collapse(collapse(frames)) == collapse(frames)
 
 

@@ -47,7 +47,7 @@ A clear and concise description.
 """
 
 
-def test_a_form_says_what_it_requires_and_what_stands_there_already() -> None:
+def test_a_form_names_its_required_fields_and_prefilled_text() -> None:
     form = read_form(".github/ISSUE_TEMPLATE/bug.yml", BUG)
     assert form is not None
     assert form.name == "Bug report"
@@ -57,7 +57,7 @@ def test_a_form_says_what_it_requires_and_what_stands_there_already() -> None:
     )
 
 
-def test_a_template_asks_by_its_headings() -> None:
+def test_headings_of_a_template_are_its_questions() -> None:
     form = read_form("ISSUE_TEMPLATE/bug.md", TEMPLATE)
     assert form is not None
     assert form.fields == (
@@ -82,7 +82,7 @@ def test_a_template_asks_by_its_headings() -> None:
         pytest.param("a: \x00", id="control-character"),
     ],
 )
-def test_what_asks_for_nothing_is_no_form(text: str) -> None:
+def test_a_text_without_questions_is_not_a_form(text: str) -> None:
     assert read_form("bug.yml", text) is None
     assert read_form("bug.md", text) is None
 
@@ -131,7 +131,7 @@ def test_no_text_takes_long(piece: str) -> None:
     assert_linear(lambda text: read_form("a.md", text), lambda size: piece * size, 10_000)
 
 
-def test_forms_are_those_of_the_commit_and_not_of_the_checkout(tmp_path: Path) -> None:
+def test_forms_are_read_from_the_commit_and_not_from_the_checkout(tmp_path: Path) -> None:
     make_repository(
         tmp_path / "r",
         {
@@ -149,7 +149,7 @@ def test_forms_are_those_of_the_commit_and_not_of_the_checkout(tmp_path: Path) -
     assert [form.path.rpartition("/")[2] for form in engine.forms("HEAD")] == ["bug.yml", "old.md"]
 
 
-def test_no_more_forms_are_read_than_a_repository_has_use_for(tmp_path: Path) -> None:
+def test_the_number_of_forms_is_limited(tmp_path: Path) -> None:
     files = {f".github/ISSUE_TEMPLATE/{n:02}.yml": BUG.replace("Bug report", f"Bug {n}") for n in range(MAX_FORMS + 9)}
     make_repository(tmp_path / "r", files)
     assert len(Engine(tmp_path / "r").forms("HEAD")) == MAX_FORMS

@@ -29,7 +29,7 @@ def test_submodules_and_symlinks_are_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a b.py", "a\nb.py", "[x]*.py", "ü.py", "\udcff.py"])
-def test_any_name_git_can_hold_is_read(tmp_path, name):
+def test_any_name_that_git_can_store_is_read(tmp_path, name):
     sha = make_repository(tmp_path, {name: "x = 1\n"})
     repository = Repository.open(tmp_path)
     assert [entry.path for entry in repository.tree(sha)] == [name]
@@ -59,7 +59,7 @@ def test_a_huge_blob_is_listed_but_never_loaded(tmp_path):
     assert repository.read_file(sha, "big.py") is None
 
 
-def test_what_cannot_be_searched_is_reported_clearly(tmp_path):
+def test_an_unsearchable_repository_is_reported_clearly(tmp_path):
     with pytest.raises(NotARepository, match="no such directory"):
         Repository.open(tmp_path / "nowhere")
     (tmp_path / "plain").mkdir()

@@ -107,7 +107,7 @@ def test_processor_time_of_all_files_together_is_limited(tmp_path: Path, monkeyp
     assert loaded.unparsed > 0
 
 
-def test_a_helper_that_is_killed_leaves_its_work_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_helpers_continue_the_work_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", SOUND)
     expected = state(load(tmp_path / "r").index)
     begin = child.Helper.__init__
@@ -140,7 +140,7 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("code", [1, -signal.SIGKILL])
-def test_where_no_helper_works_nothing_wrong_is_stored(
+def test_without_a_working_helper_no_wrong_record_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     make_repository(tmp_path / "r", SOUND)
@@ -161,7 +161,7 @@ def _killed(folder: Path) -> str:
     return str(script)
 
 
-def test_what_the_parent_cannot_read_plainly_goes_to_a_helper(tmp_path: Path) -> None:
+def test_files_that_the_parent_cannot_read_plainly_go_to_a_helper(tmp_path: Path) -> None:
     make_repository(tmp_path / "r", {"a.py": "def f():\n\treturn 1\n", "b.py": "def g():\n    return 1\n"})
     loaded = load(tmp_path / "r")
     assert (definitions(loaded, "a.py"), definitions(loaded, "b.py")) == (("f",), ("g",))
@@ -187,7 +187,7 @@ assert not [name for name in sys.modules if name.startswith("tree_sitter")]
 """
 
 
-def test_no_parser_is_even_loaded_where_the_engine_is_used(tmp_path: Path) -> None:
+def test_the_process_of_the_engine_loads_no_parser(tmp_path: Path) -> None:
     make_repository(tmp_path / "r", {**SOUND, "tabs.py": "def f():\n\treturn 1\n"})
     command = [sys.executable, "-c", USES_THE_ENGINE, str(tmp_path / "r")]
     assert subprocess.run(command, check=False, timeout=patience(100)).returncode == 0

@@ -63,12 +63,12 @@ def test_a_hint_never_raises_the_confidence(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("hint", ["pkg/exp", "export", "PKG/EXPORT", "pkg/[e]xport", "../pkg/export", "", "*"])
-def test_a_path_that_is_no_folder_hints_at_nothing(engine: Engine, hint: str) -> None:
+def test_a_hint_for_a_missing_folder_has_no_effect(engine: Engine, hint: str) -> None:
     sha = engine.commit("HEAD")
     assert engine.find(replace(VAGUE, hints=(hint,)), sha) == engine.find(VAGUE, sha)
 
 
-async def test_only_issues_that_name_the_word_are_searched_there(engine: Engine) -> None:
+async def test_only_issues_that_name_the_word_get_the_hint(engine: Engine) -> None:
     taught = code(engine, TaughtWord("spreadsheet", "pkg/export"))
     assert (await taught.find(VAGUE)).files[0].path == "pkg/export/sheet.py"
     other = replace(VAGUE, title="The table is empty")

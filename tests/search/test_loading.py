@@ -101,7 +101,7 @@ def test_from_another_commit_far_away(repository, cache, tmp_path):
         pytest.param("update tree set value = zeroblob(length(value))", id="tree-zeroed"),
     ],
 )
-def test_what_was_damaged_is_parsed_again(repository, cache, tmp_path, expected, damage):
+def test_damaged_records_are_parsed_again(repository, cache, tmp_path, expected, damage):
     load(repository, cache)
     with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
         connection.execute(damage)
@@ -124,7 +124,7 @@ def test_in_batches_by_several_processes(repository, cache, monkeypatch, expecte
     assert seen[-1] == ("parsing", 13, 13)
 
 
-def test_what_is_beyond_the_budget_of_text_is_found_by_its_path(repository, cache, caplog, expected):
+def test_files_beyond_the_text_budget_are_found_by_path(repository, cache, caplog, expected):
     sha = repository.resolve()
     loaded = load_index(repository, sha, cache, ignored, most_text=300)
     indexed = {loaded.index.paths[number] for number in set(loaded.index.chunk_file.tolist())}
@@ -138,7 +138,7 @@ def test_what_is_beyond_the_budget_of_text_is_found_by_its_path(repository, cach
     assert state(load(repository, cache).index) == expected
 
 
-def test_source_is_indexed_before_what_stands_beside_it(tmp_path):
+def test_source_is_indexed_before_other_files(tmp_path):
     files = {
         "vendor/a.py": "a = 1\n",
         "tests/test_a.py": "a = 1\n",
@@ -152,7 +152,7 @@ def test_source_is_indexed_before_what_stands_beside_it(tmp_path):
     assert [entries[number].path for number in order] == ["a.py", "big.py", "doc.txt", "tests/test_a.py", "vendor/a.py"]
 
 
-def test_an_incomplete_clone_is_not_taken_for_the_whole(repository, cache, tmp_path, expected):
+def test_an_incomplete_clone_is_not_cached_as_complete(repository, cache, tmp_path, expected):
     blob = git(repository.directory, "rev-parse", "HEAD:pkg/m1.py").decode().strip()
     loose = repository.directory / ".git" / "objects" / blob[:2] / blob[2:]
     loose.rename(tmp_path / "taken")
@@ -162,7 +162,7 @@ def test_an_incomplete_clone_is_not_taken_for_the_whole(repository, cache, tmp_p
     assert state(load(repository, cache).index) == expected
 
 
-def test_a_tree_that_is_larger_than_the_cache_is_kept_in_part(repository, tmp_path, expected):
+def test_a_tree_larger_than_the_cache_is_stored_in_part(repository, tmp_path, expected):
     small = Cache(tmp_path / "small.sqlite", largest=2_000)
     parsed = [load(repository, small).parsed for _ in range(4)]
     assert 0 < parsed[1] < parsed[0]

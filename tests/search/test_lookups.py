@@ -153,7 +153,7 @@ def test_a_line_too_long_to_quote_ends_the_quote_before_it(lookups: Lookups) -> 
         "src\\reader.py",
     ],
 )  # fmt: skip
-def test_what_is_no_text_file_of_the_commit_is_not_opened(lookups: Lookups, path: str) -> None:
+def test_only_text_files_of_the_commit_are_opened(lookups: Lookups, path: str) -> None:
     assert lookups.lines(path, 1, 1) is None
 
 
@@ -161,12 +161,12 @@ def test_what_is_no_text_file_of_the_commit_is_not_opened(lookups: Lookups, path
     "text",
     ["", " ", "(a+)+$", "[", "\\", "a" * 100_000, "x." * 50_000, "\0", "--all", "\ud800", "the of and", "'" * 999],
 )
-def test_hostile_text_finds_nothing_and_costs_nothing(lookups: Lookups, text: str) -> None:
+def test_hostile_text_finds_nothing_in_little_time(lookups: Lookups, text: str) -> None:
     assert lookups.definitions(text) == lookups.references(text) == Lookup()
     assert not lookups.words(text).passages
 
 
-def test_a_name_that_is_everywhere_has_a_bounded_answer(tmp_path: Path) -> None:
+def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
     files: dict[str, bytes | str] = {
         f"src/m{n:03}.py": f"def use_{n}():\n" + "    shared_name()\n" * 30 for n in range(FILES_READ + 9)
     }
@@ -183,7 +183,7 @@ def test_a_name_that_is_everywhere_has_a_bounded_answer(tmp_path: Path) -> None:
     assert first.words("shared name") == second.words("shared name")
 
 
-def test_files_that_maintainers_excluded_are_not_there(engine: Engine) -> None:
+def test_excluded_files_are_not_found(engine: Engine) -> None:
     lookups = engine.lookups("HEAD", ["src/re*", "docs/*"])
     assert lookups.lines("src/reader.py", 1, 1) is None
     assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]

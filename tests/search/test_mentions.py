@@ -19,7 +19,7 @@ def test_paths(text, paths):
     assert find_mentions(text).paths == paths
 
 
-def test_lines_are_kept_beside_their_path():
+def test_lines_are_stored_with_their_path():
     text = "foo.c:12 and https://github.com/a/b/blob/main/lib/x.rb#L3-L5"
     assert find_mentions(text).lines == (("foo.c", 12, 12), ("lib/x.rb", 3, 5))
 
@@ -107,7 +107,7 @@ def test_platforms_and_urls():
         pytest.param("Chrome and Edge are fine", ("chrome", "edge"), id="beside-a-browser"),
     ],
 )
-def test_an_edge_is_a_browser_only_where_the_line_says_so(text, platforms):
+def test_edge_is_a_browser_only_if_the_line_says_so(text, platforms):
     assert find_mentions(text).platforms == platforms
 
 

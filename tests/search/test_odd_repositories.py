@@ -153,7 +153,7 @@ def test_a_graft_does_not_change_the_history(tmp_path: Path, graft: str) -> None
     "revision",
     ["^HEAD", "HEAD..HEAD", "HEAD^{tree}", "HEAD:pkg/other.py", "HEAD^9", "--glob=*", "@{upstream}", ":/none"],
 )
-def test_what_is_no_commit_is_refused(tmp_path: Path, revision: str) -> None:
+def test_a_revision_without_a_commit_is_refused(tmp_path: Path, revision: str) -> None:
     make_repository(tmp_path, FILES)
     with pytest.raises(UnknownRevision):
         Engine(tmp_path).commit(revision)
@@ -183,7 +183,7 @@ def partial(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_what_a_partial_clone_lacks_is_not_fetched(partial: Path, settings: dict[str, str]) -> None:
+def test_objects_that_a_partial_clone_lacks_are_not_fetched(partial: Path, settings: dict[str, str]) -> None:
     for name, value in settings.items():
         git(partial, "config", name, value)
     engine = Engine(partial)
@@ -195,7 +195,7 @@ def test_what_a_partial_clone_lacks_is_not_fetched(partial: Path, settings: dict
     assert not (partial.parent / "fetched").exists()
 
 
-def test_of_a_partial_clone_what_is_there_is_read(partial: Path) -> None:
+def test_present_objects_of_a_partial_clone_are_read(partial: Path) -> None:
     source = partial.parent / "whole"
     blob = git(source, "rev-parse", "HEAD:pkg/parser.py").decode().strip()
     git(partial, "hash-object", "-w", "--stdin", stdin=git(source, "cat-file", "blob", blob))
@@ -247,7 +247,7 @@ NAMES = {
 }
 
 
-def test_every_name_that_git_holds_is_found_and_read(tmp_path: Path) -> None:
+def test_every_name_that_git_stores_is_found_and_read(tmp_path: Path) -> None:
     sha = make_repository(tmp_path / "r", {name: f"def {word}_thing(): pass\n" for name, word in NAMES.items()})
     for engine in (Engine(tmp_path / "r", tmp_path / "cache"), Engine(tmp_path / "r", tmp_path / "cache")):
         for name, word in NAMES.items():
@@ -278,7 +278,7 @@ CONTENTS: dict[str, bytes] = {
 }
 
 
-def test_every_content_is_indexed_and_quoted_as_it_is(tmp_path: Path) -> None:
+def test_any_content_is_indexed_and_quoted_unchanged(tmp_path: Path) -> None:
     sha = make_repository(tmp_path, CONTENTS)
     engine = Engine(tmp_path)
     ranking = engine.find(Query(ISSUE.title, ISSUE.body, limit=100), sha)
@@ -328,7 +328,7 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, monkeypatch
     assert list(tmp_path.glob("ran-*")) == []
 
 
-def test_nobodys_own_settings_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_personal_git_settings_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", FILES)
     sha = make_repository(tmp_path / "r", {**FILES, "é.py": "x = 1\n"}, message="Ändern")
     before = Engine(tmp_path / "r").repository.log(sha, 5)

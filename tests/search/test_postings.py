@@ -34,7 +34,7 @@ def at_once(texts, named=()):
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(TEXTS, max_size=5))
-def test_any_text_is_split_as_word_by_word(texts):
+def test_any_text_is_split_like_its_words(texts):
     assert at_once(texts) == [one_by_one(text) for text in texts]
 
 
@@ -57,7 +57,7 @@ def test_a_name_counts_as_more_mentions(name):
     assert at_once(["parse", "other"], [(1, name)]) == [one_by_one("parse"), one_by_one("other", [name])]
 
 
-def test_a_vocabulary_remembers():
+def test_a_vocabulary_caches_words():
     vocabulary = Vocabulary()
     texts = [b"parse_header getName", b"getName again Gr\xc3\xb6\xc3\x9fe"]
     first, second = (count_postings(vocabulary, texts, [(0, "operator==")], 3) for _ in range(2))

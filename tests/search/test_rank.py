@@ -30,7 +30,7 @@ FILES = {
         ),
     ],
 )
-def test_what_the_text_names_comes_first(tmp_path, body, expected):
+def test_a_named_place_comes_first(tmp_path, body, expected):
     make_repository(tmp_path, FILES)
     assert Engine(tmp_path).find(Query("It breaks", body), "HEAD").files[0].path == expected
 
@@ -54,17 +54,17 @@ def test_the_stated_confidence_is_lower_and_keeps_the_order():
     assert all(one > two for one, two in zip(fitted[1:-1], stated[1:-1], strict=True))
 
 
-def test_a_first_place_on_which_kinds_of_evidence_agree_is_surer():
+def test_agreement_of_evidence_raises_the_confidence_in_the_first_place():
     assert sure(0.5, title=2.0, words=2.0) > sure(0.5, title=2.0) > sure(0.5)
 
 
-def test_a_kind_of_evidence_that_says_nothing_is_no_agreement():
+def test_a_kind_of_evidence_without_a_score_is_not_agreement():
     assert sure(0.5, title=2.0) == sure(0.5, title=2.0, words=0.0, said=0.0)
 
 
-def test_of_two_files_that_score_the_same_neither_is_right_more_often_than_not():
+def test_two_files_with_equal_scores_have_at_most_half_confidence():
     assert sure(0.0, title=2.0, words=2.0) <= 0.5
 
 
-def test_being_first_of_few_candidates_raises_no_confidence():
+def test_few_candidates_do_not_raise_the_confidence():
     assert sure(0.5, title=2.0, others=1) == sure(0.5, others=1)

@@ -19,7 +19,7 @@ FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=60))
-def test_it_holds_no_more_than_it_may_and_nothing_untrue(entries: list[tuple[int, int]]) -> None:
+def test_the_cache_of_queries_is_bounded_and_correct(entries: list[tuple[int, int]]) -> None:
     remembered, last = QueryCache(largest=320), dict[int, tuple[int, int]]()
     for number, (requested, size) in enumerate(entries):
         if size <= 20:
@@ -43,7 +43,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return started
 
 
-def test_the_same_question_starts_git_once(tmp_path: Path, processes: list[object]) -> None:
+def test_a_repeated_query_starts_git_once(tmp_path: Path, processes: list[object]) -> None:
     repository = Repository.open(tmp_path) if make_repository(tmp_path, FILES) else None
     assert repository is not None
     sha = repository.resolve()
@@ -58,7 +58,7 @@ def test_the_same_question_starts_git_once(tmp_path: Path, processes: list[objec
     assert len(processes) == before
 
 
-def test_a_branch_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_branch_is_resolved_again(tmp_path: Path) -> None:
     old = make_repository(tmp_path, FILES)
     repository = Repository.open(tmp_path)
     assert repository.resolve() == old
@@ -68,7 +68,7 @@ def test_a_branch_is_asked_for_again(tmp_path: Path) -> None:
     assert repository.lines("HEAD", "a.py", 1, 1) == "one = 11"
 
 
-def test_blobs_come_in_the_order_asked_whichever_are_known(tmp_path: Path) -> None:
+def test_blobs_are_returned_in_the_requested_order(tmp_path: Path) -> None:
     sha = make_repository(tmp_path, {f"{n}.txt": f"{n}\n" for n in range(6)})
     repository = Repository.open(tmp_path)
     blobs = [entry.blob for entry in repository.tree(sha)]
@@ -77,7 +77,7 @@ def test_blobs_come_in_the_order_asked_whichever_are_known(tmp_path: Path) -> No
     assert list(repository.read(requested)) == [(blobs[n], b"%d\n" % n) for n in (5, 0, 1, 4)]
 
 
-def test_a_clone_that_is_fetched_deeper_is_asked_again(tmp_path: Path) -> None:
+def test_a_deepened_clone_is_queried_again(tmp_path: Path) -> None:
     make_repository(tmp_path / "theirs", FILES)
     sha = make_repository(tmp_path / "theirs", {"a.py": "one = 1\ntwo = 22\n"})
     git(tmp_path, "clone", "--quiet", "--depth=1", (tmp_path / "theirs").as_uri(), "ours")

@@ -248,7 +248,7 @@ ROLES: dict[str, dict[str, str]] = {
     ("path", "role"),
     [pytest.param(path, role, id=f"{role}-{name}") for role, paths in ROLES.items() for name, path in paths.items()],
 )
-def test_by_its_path(path: str, role: str) -> None:
+def test_the_role_by_path(path: str, role: str) -> None:
     assert role_of(path) == role
 
 
@@ -265,7 +265,7 @@ def test_by_its_path(path: str, role: str) -> None:
         pytest.param(b"\xff\xfe\0", "source", id="binary"),
     ],
 )
-def test_by_its_first_lines(head: bytes, role: str) -> None:
+def test_the_role_by_the_first_lines(head: bytes, role: str) -> None:
     assert role_of("src/a.go", head) == role
 
 

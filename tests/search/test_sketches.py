@@ -66,12 +66,12 @@ def sketch(engine: Engine, *paths: str) -> tuple[FileSketch, ...]:
         pytest.param("src/plain.py", "", id="none"),
     ],
 )
-def test_what_a_file_is(engine: Engine, path: str, about: str) -> None:
+def test_the_role_of_a_file(engine: Engine, path: str, about: str) -> None:
     (found,) = sketch(engine, path)
     assert found.about == about
 
 
-def test_places_have_a_signature_and_the_lines_that_match(engine: Engine) -> None:
+def test_places_have_a_signature_and_the_matching_lines(engine: Engine) -> None:
     (found,) = sketch(engine, "src/lexer.py")
     place = next(one for one in found.places if one.location.symbol == "Lexer.scan")
     assert place.signature == """def scan( self, text, quote="'", )"""
@@ -86,6 +86,6 @@ def test_places_have_a_signature_and_the_lines_that_match(engine: Engine) -> Non
     assert found.siblings == ("legal.c", "plain.py", "reader.js")
 
 
-def test_files_come_in_the_order_given_and_unknown_or_ambiguous_ones_not_at_all(engine: Engine) -> None:
+def test_files_retain_their_order_and_unknown_or_ambiguous_ones_are_left_out(engine: Engine) -> None:
     paths = ("src/plain.py", "reader.js", "lexer.py", "src/gone.py", "../src/plain.py", "", "src/lexer.py")
     assert [one.path for one in sketch(engine, *paths)] == ["src/plain.py", "src/reader.js", "src/lexer.py"]

@@ -56,7 +56,7 @@ def test_an_answer_is_acknowledged_and_a_new_finding_notifies_once(
     assert len(marked(github, repo, number, "answered")) == 1
 
 
-def test_an_answer_that_changes_nothing_gets_a_reaction_only(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_answer_without_effect_gets_only_a_reaction(app: App, github: GitHubServer, repo: Repo) -> None:
     number = asked(app, github, repo)
     answer = app.comment(repo, number, VAGUE)
     wait_for(lambda: ("comment", answer["id"], "eyes") in github.world.reactions, 60.0, lambda: app.log[-5:])
@@ -87,7 +87,7 @@ def test_an_open_question_is_reminded_of_once_and_then_labelled(app: App, github
 
 
 @pytest.mark.parametrize("how", ["answered", "off", "switched-off"])
-def test_there_is_no_reminder(app: App, github: GitHubServer, repo: Repo, how: str) -> None:
+def test_no_reminder_is_posted(app: App, github: GitHubServer, repo: Repo, how: str) -> None:
     if how != "off":
         repo.files[".github/triage.yml"] = "remind_after_days: 3\n"
     number = asked(app, github, repo)

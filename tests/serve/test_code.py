@@ -40,7 +40,7 @@ def test_an_empty_repository_was_not_searched(github: GitHubServer, tmp_path: Pa
         assert "**Q1**" not in report
 
 
-def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:
+def test_a_repository_that_git_cannot_fetch_was_not_searched(app: App, github: GitHubServer, tmp_path: Path) -> None:
     sha = make_repository(tmp_path, FILES)
     repo = github.world.repository("octo/hidden", git=tmp_path, head=sha)
     before = github.fault
@@ -56,7 +56,7 @@ def test_a_repository_that_git_is_refused_was_not_searched(app: App, github: Git
     wait_for(lambda: app.ask(stored)[0][0] >= 1, 20.0, lambda: app.log[-5:])
 
 
-def test_a_force_push_while_a_question_waits_is_searched_again_and_reported(
+def test_after_a_force_push_while_a_question_waits_the_code_is_searched_again(
     app: App, github: GitHubServer, tmp_path: Path
 ) -> None:
     old = make_repository(tmp_path, FILES)
@@ -90,7 +90,7 @@ def test_a_push_while_a_question_waits_changes_nothing(app: App, github: GitHubS
 
 
 @pytest.mark.timeout(300)
-def test_a_bomb_gets_one_report_that_names_it_beside_a_healthy_repository(
+def test_a_bomb_repository_gets_one_report_and_delays_no_other(
     app: App, github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     sha = tree_bomb(tmp_path)

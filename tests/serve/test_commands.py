@@ -55,7 +55,7 @@ def test_old_issues_are_listed_first_and_triaged_on_request(
 
 
 @on_both_databases
-def test_backfill_names_what_is_wrong(app: App, settings: dict[str, str], tmp_path: Path) -> None:
+def test_backfill_reports_faults(app: App, settings: dict[str, str], tmp_path: Path) -> None:
     unknown = triage(tmp_path, "backfill", "octo/unknown", **settings)
     assert (unknown.returncode, "no installation names octo/unknown" in unknown.stderr) == (2, True)
     when = triage(tmp_path, "backfill", "octo/feedbox", "--since", "yesterday", **settings)
@@ -63,7 +63,7 @@ def test_backfill_names_what_is_wrong(app: App, settings: dict[str, str], tmp_pa
 
 
 @on_both_databases
-def test_a_saved_delivery_says_what_it_leads_to_and_changes_nothing(
+def test_replay_prints_the_jobs_of_a_delivery_and_changes_nothing(
     app: App, github: GitHubServer, repo: Repo, settings: dict[str, str], tmp_path: Path
 ) -> None:
     number = github.world.open_issue(repo, TITLE, BODY)["number"]
@@ -77,7 +77,7 @@ def test_a_saved_delivery_says_what_it_leads_to_and_changes_nothing(
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 20.0, lambda: app.log[-5:])
 
 
-def test_replay_refuses_what_is_no_delivery(tmp_path: Path) -> None:
+def test_replay_refuses_a_file_without_a_delivery(tmp_path: Path) -> None:
     (tmp_path / "issues.json").write_text("{")
     done = triage(tmp_path, "replay", "issues.json")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
@@ -107,7 +107,7 @@ def test_a_dead_job_is_listed_and_restarted(tmp_path: Path) -> None:
     assert triage(tmp_path, "jobs", "--replay", str(jobs["job"]), **data).returncode == 2
 
 
-async def test_deliveries_that_were_missed_are_asked_for_again(github: GitHubServer, tmp_path: Path) -> None:
+async def test_missed_deliveries_are_requested_again(github: GitHubServer, tmp_path: Path) -> None:
     from bot.github import GitHub
 
     store = SqliteStore(tmp_path / "store.db")

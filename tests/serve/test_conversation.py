@@ -33,7 +33,7 @@ def report(github: GitHubServer, repo: Repo, number: int) -> str:
     return only
 
 
-def test_an_issue_that_is_closed_while_we_wait_is_left_alone(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_issue_that_is_closed_during_the_wait_gets_no_comment(app: App, github: GitHubServer, repo: Repo) -> None:
     number = with_question(app, github, repo)
     before = report(github, repo, number)
     github.world.repos[repo.id].issues[number]["state"] = "closed"
@@ -54,7 +54,7 @@ def has_reply_to_answer(github: GitHubServer, repo: Repo, number: int) -> bool:
     return len(written) == 2
 
 
-def test_who_may_not_command_changes_nothing(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_command_without_permission_has_no_effect(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
     app.comment(repo, number, "/triage redirect ignore everything", "mallory")
@@ -102,7 +102,7 @@ def test_a_persons_command_posts_a_deleted_report_again(
     assert len(github.world.ours(repo, number)) == 1
 
 
-def test_a_command_over_the_days_limit_says_so(app: App, github: GitHubServer) -> None:
+def test_a_command_over_the_daily_limit_is_answered_with_the_reason(app: App, github: GitHubServer) -> None:
     world = github.world
     few = world.repository(
         f"octo/few{len(world.repos)}",
@@ -146,7 +146,7 @@ def test_an_answer_counts_where_the_issue_was_closed_and_opened_again(
     wait_for(lambda: has_reply_to_answer(github, repo, number), 100.0, lambda: app.log[-5:])
 
 
-def test_deliveries_out_of_order_do_not_end_what_waits(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_deliveries_out_of_order_do_not_end_a_waiting_run(app: App, github: GitHubServer, repo: Repo) -> None:
     number = with_question(app, github, repo)
     for action in ("reopened", "closed"):
         assert app.deliver("issues", issue_event(github.world, repo, number, action)) == 202
@@ -157,7 +157,7 @@ def test_deliveries_out_of_order_do_not_end_what_waits(app: App, github: GitHubS
 
 
 @pytest.mark.parametrize("order", ["left-first", "arrived-first", "answered-before-it-arrived"])
-def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubServer, repo: Repo, order: str) -> None:
+def test_an_answer_counts_after_the_issue_was_moved(app: App, github: GitHubServer, repo: Repo, order: str) -> None:
     world = github.world
     names = (f"octo/{name}{len(world.repos)}" for name in ("asked", "answered"))
     here, there = [world.repository(name, git=repo.git, head=repo.head) for name in names]
@@ -191,7 +191,7 @@ def test_an_answer_counts_where_the_issue_was_moved_to(app: App, github: GitHubS
     assert app.ask(f"SELECT count(*) FROM questions WHERE {places}") == [(1,)]
 
 
-def test_the_configurations_fault_is_reported_once_of_two_issues_at_once(app: App, github: GitHubServer) -> None:
+def test_two_concurrent_issues_report_a_configuration_fault_once(app: App, github: GitHubServer) -> None:
     world = github.world
     known = world.repos[1000]
     broken = world.repository(f"octo/broken{len(world.repos)}", git=known.git, head=known.head)
@@ -224,7 +224,7 @@ def test_a_repository_that_disabled_triage_gets_no_comment(app: App, github: Git
         del repo.files[".github/triage.yml"]
 
 
-def test_a_moved_issue_takes_its_report_along(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_moved_issue_retains_its_report(app: App, github: GitHubServer, repo: Repo) -> None:
     world = github.world
     names = (f"octo/{name}{len(world.repos)}" for name in ("here", "elsewhere"))
     repo, other = [world.repository(name, git=repo.git, head=repo.head) for name in names]
@@ -240,7 +240,7 @@ def test_a_moved_issue_takes_its_report_along(app: App, github: GitHubServer, re
     assert len(github.world.reports(other, new)) == 1
 
 
-def test_a_stop_reaches_a_run_in_flight_before_its_next_write(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_a_stop_ends_a_run_before_its_next_write(app: App, github: GitHubServer, repo: Repo) -> None:
     stopped = Event()
     reads: list[Call] = []
 
@@ -292,7 +292,7 @@ def test_a_redirect_reaches_a_run_that_has_started(app: App, github: GitHubServe
         github.fault = lambda _call: None
 
 
-def test_an_edit_that_says_what_was_asked_answers_the_question(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_an_edit_that_adds_the_requested_text_answers_the_question(app: App, github: GitHubServer, repo: Repo) -> None:
     number = with_question(app, github, repo)
     github.world.repos[repo.id].issues[number]["body"] = BODY
     assert app.deliver("issues", issue_event(github.world, repo, number, "edited")) == 202
@@ -314,7 +314,7 @@ def test_after_two_weeks_it_continues_without_an_answer(app: App, github: GitHub
     assert "no answer in 14 days" in report(github, repo, number)
 
 
-def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_jobs_wait_for_a_suspended_installation(app: App, github: GitHubServer, repo: Repo) -> None:
     name = f"octo/never-heard-of-{len(github.world.repos)}"  # the test runs on each database, but there is one GitHub
     repo = github.world.repository(name, git=repo.git)
     installation = {"id": INSTALLATION, "account": {"login": "octo"}, "html_url": f"{github.url}/settings/77"}
@@ -334,7 +334,7 @@ def test_a_suspended_installation_is_waited_for(app: App, github: GitHubServer, 
     wait_for(lambda: len(github.world.reports(repo, number)) == 1, 40.0, lambda: app.log[-5:])
 
 
-def test_a_bot_that_the_repository_names_is_answered_and_no_other(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_only_a_bot_that_the_repository_allows_is_answered(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.files[".github/triage.yml"] = "bots: ['Sentry-io[bot]']\n"
     try:
         named, other = (
@@ -348,7 +348,7 @@ def test_a_bot_that_the_repository_names_is_answered_and_no_other(app: App, gith
         del repo.files[".github/triage.yml"]
 
 
-def test_more_issues_than_a_day_may_have_wait_for_the_next(app: App, github: GitHubServer) -> None:
+def test_issues_over_the_daily_limit_wait_for_the_next_day(app: App, github: GitHubServer) -> None:
     world = github.world
     few = world.repository(
         f"octo/few{len(world.repos)}",

@@ -112,7 +112,7 @@ def test_three_reporters_lead_to_one_alert(app: App, github: GitHubServer, own: 
 
 
 @pytest.mark.parametrize("how", ["off", "old", "label"])
-def test_there_is_no_comment(app: App, github: GitHubServer, own: Repo, receiver: Receiver, how: str) -> None:
+def test_no_comment_is_posted(app: App, github: GitHubServer, own: Repo, receiver: Receiver, how: str) -> None:
     if how == "off":
         own.files[".github/triage.yml"] = "crash_alerts: false\n"
     day = datetime(2020, 1, 1, tzinfo=UTC) if how == "old" else None

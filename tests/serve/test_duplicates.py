@@ -75,9 +75,7 @@ def test_a_second_report_of_a_crash_names_the_first_until_a_person_denies_it(
     assert f"Probably the same as [`#{first}`]" in report(app, github, twins, third)
 
 
-def test_closed_and_deleted_issues_are_no_duplicates_whatever_was_delivered(
-    app: App, github: GitHubServer, twins: Repo
-) -> None:
+def test_closed_and_deleted_issues_are_never_duplicates(app: App, github: GitHubServer, twins: Repo) -> None:
     first = opened(app, github, twins, TITLE, crash())
     second = opened(app, github, twins, ELSEWHERE, AGAIN)
     twins.issues[first]["state"] = "closed"
@@ -115,7 +113,9 @@ def test_older_pages_are_learnt_by_jobs_after_the_first_report(app: App, github:
     assert kept(app, twins) == {*old, 3}
 
 
-def test_what_was_deleted_or_taken_away_is_forgotten(app: App, github: GitHubServer, twins: Repo) -> None:
+def test_data_of_deleted_issues_and_removed_repositories_is_deleted(
+    app: App, github: GitHubServer, twins: Repo
+) -> None:
     number = opened(app, github, twins, TITLE, crash())
     other = github.world.open_issue(twins, ELSEWHERE, "It is about something else.")["number"]
     for about, action in [(other, "edited"), (number, "deleted")]:
@@ -128,7 +128,7 @@ def test_what_was_deleted_or_taken_away_is_forgotten(app: App, github: GitHubSer
     assert kept(app, twins) == set()
 
 
-def test_maintainers_can_have_it_off(app: App, github: GitHubServer, twins: Repo) -> None:
+def test_maintainers_can_disable_the_comparison(app: App, github: GitHubServer, twins: Repo) -> None:
     opened(app, github, twins, TITLE, crash())
     twins.files[".github/triage.yml"] = "earlier_issues: false\n"
     second = opened(app, github, twins, ELSEWHERE, AGAIN)

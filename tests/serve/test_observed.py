@@ -70,7 +70,7 @@ def test_a_delivery_is_counted_and_timed(seen: Seen) -> None:
     assert seen.measures["tracehound_delivery_seconds_count"][()] == 1
 
 
-def test_what_the_worker_did_is_read_from_the_server(seen: Seen) -> None:
+def test_the_server_reports_the_workers_metrics(seen: Seen) -> None:
     measures = seen.measures
     assert measures["tracehound_jobs_total"][DONE] == 1
     nodes = {dict(labels)["node"] for labels in measures["tracehound_node_seconds_count"]}
@@ -90,7 +90,7 @@ def test_the_log_names_delivery_job_issue_and_run(seen: Seen) -> None:
     assert isinstance(done["job"], int)
 
 
-def test_spans_say_how_it_went_and_nothing_that_anybody_wrote(seen: Seen) -> None:
+def test_spans_contain_the_outcome_and_no_text(seen: Seen) -> None:
     spans = seen.collector.spans()
     job = next(span for span in spans if span.name == "job triage")
     node = next(span for span in spans if span.name == "node investigator")
@@ -101,5 +101,5 @@ def test_spans_say_how_it_went_and_nothing_that_anybody_wrote(seen: Seen) -> Non
     assert [word for word in WRITTEN if word in seen.collector.everything()] == []
 
 
-def test_measures_name_nobody_and_no_repository(seen: Seen) -> None:
+def test_metrics_name_no_user_and_no_repository(seen: Seen) -> None:
     assert [word for word in WRITTEN if word in str(seen.measures)] == []

@@ -14,7 +14,7 @@ from tests.serve.app import running, wait_for
 from tests.serve.conftest import BODY, TITLE
 
 
-def test_a_database_holds_all_a_server_must_not_lose(
+def test_the_database_contains_all_durable_data(
     postgres: Postgres, github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     settings = {"DATABASE_URL": postgres.create()}

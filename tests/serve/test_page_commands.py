@@ -88,7 +88,7 @@ def test_right_is_stored_and_starts_nothing(app: App, github: GitHubServer, own:
     assert mona.get(f"/runs/{own.full_name}/{number}/2").status_code == 404
 
 
-def test_a_permission_that_ended_meanwhile_counts(
+def test_a_permission_that_was_revoked_meanwhile_is_respected(
     app: App, github: GitHubServer, own: Repo, mona: httpx.Client
 ) -> None:
     number = reported(app, github, own)

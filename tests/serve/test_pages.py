@@ -16,7 +16,7 @@ from tests.serve.conftest import BODY, TITLE
 TOKEN = "an-operators-own-token"
 
 
-def test_an_issue_is_followed_to_its_report_and_a_watcher_keeps_nobody_from_stopping(
+def test_a_page_follows_an_issue_to_its_report_and_does_not_prevent_the_stop(
     github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}

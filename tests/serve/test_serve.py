@@ -28,7 +28,7 @@ def test_an_opened_issue_gets_one_report(github: GitHubServer, repo: Repo, tmp_p
 
 
 @on_both_databases
-def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_duplicate_deliveries_in_any_order_lead_to_one_report(app: App, github: GitHubServer, repo: Repo) -> None:
     world = github.world
     number = world.open_issue(repo, TITLE, BODY)["number"]
     opened = issue_event(world, repo, number, "opened")
@@ -43,7 +43,7 @@ def test_everything_twice_and_in_any_order_is_one_report(app: App, github: GitHu
 
 
 @on_both_databases
-def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
+def test_a_second_server_on_the_same_data_names_the_first(app: App) -> None:
     assert app.process is not None
     second = App(app.github, app.data, app.settings)
     with pytest.raises(AssertionError, match=rf"another server \(process {app.process.pid}\) works in"):
@@ -52,7 +52,7 @@ def test_a_second_server_on_the_same_data_says_who_is_there(app: App) -> None:
 
 
 @on_both_databases
-def test_what_was_under_way_continues_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_jobs_in_progress_continue_after_a_kill(app: App, github: GitHubServer, repo: Repo) -> None:
     number = app.open_issue(repo, TITLE, BODY)
     app.kill()
     app.start()
@@ -69,7 +69,7 @@ def test_stopping_under_load_loses_nothing(app: App, github: GitHubServer, repo:
     wait_for(lambda: all(len(github.world.reports(repo, n)) == 1 for n in numbers), 60.0, lambda: app.log[-5:])
 
 
-def test_settings_that_are_missing_are_all_named_at_once(tmp_path: Path) -> None:
+def test_all_missing_settings_are_named_at_once(tmp_path: Path) -> None:
     done = triage(tmp_path, "serve", GITHUB_API_URL="nonsense")
     assert done.returncode == 2
     for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET", "GITHUB_API_URL"):

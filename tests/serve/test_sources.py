@@ -27,7 +27,7 @@ web:
 """
 
 
-def test_the_dependency_s_issues_stand_in_the_report_and_a_dead_tool_costs_nothing(
+def test_the_report_lists_the_dependency_s_issues_and_a_failing_tool_is_skipped(
     github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     library = github.world.repository("lore/zonelore", public=True)

@@ -30,9 +30,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("settings", "says"), FAULTS)
-def test_what_keeps_it_from_working_is_reported_at_the_start(
-    tmp_path: Path, settings: dict[str, str], says: str
-) -> None:
+def test_permanent_faults_are_reported_at_the_start(tmp_path: Path, settings: dict[str, str], says: str) -> None:
     (tmp_path / "a file").touch()
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "store.db").write_text("not a database")
@@ -61,7 +59,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path, github: GitHubServer) -> 
     assert (done.returncode, f"port {port}: Address already in use" in done.stderr) == (2, True)
 
 
-def test_damaged_checkpoints_cost_a_position_and_no_issue(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+def test_damaged_checkpoints_restart_a_run_and_lose_no_issue(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "checkpoints.db").write_bytes(b"not a database" * 100)
     with running(github, tmp_path / "data") as app:
@@ -70,7 +68,7 @@ def test_damaged_checkpoints_cost_a_position_and_no_issue(github: GitHubServer, 
         assert any(line.get("action") == "checkpoints_lost" for line in app.log)
 
 
-def test_a_server_without_an_app_stops_as_any_other_and_starts_with_what_was_kept(
+def test_a_server_without_an_app_stops_normally_and_starts_with_the_stored_app(
     github: GitHubServer, repo: Repo, tmp_path: Path
 ) -> None:
     unsaid = dict.fromkeys(("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"), "")

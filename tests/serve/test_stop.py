@@ -34,7 +34,7 @@ def test_a_run_that_never_asked_the_graph_ends_in_a_fresh_folder(
         assert unforeseen(app) == []
 
 
-def test_a_stop_under_load_cuts_nothing_off_with_a_fault(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+def test_a_stop_under_load_causes_no_fault(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
     app = App(github, tmp_path / "data")
     app.start()
     try:

@@ -106,7 +106,7 @@ def test_what_was_called_wrong_is_not_claimed_again(app: App, github: GitHubServ
     assert CLAIM not in sticky(github, repo, number)
 
 
-def test_a_stop_is_obeyed_and_a_resume_too(app: App, github: GitHubServer, repo: Repo) -> None:
+def test_stop_and_resume_are_obeyed(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
     number = app.open_issue(repo, TITLE, BODY)
     wait_for(lambda: bool(sticky(github, repo, number)), 40.0, lambda: app.log[-5:])

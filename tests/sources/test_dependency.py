@@ -221,7 +221,7 @@ async def test_the_dependency_in_the_trace(trace: str, files: dict[str, str], ex
 
 
 @given(name=st.sampled_from(sorted(_READERS)), text=st.text(max_size=300), ecosystem=st.sampled_from(["python", "jvm"]))
-def test_no_file_is_an_error(name: str, text: str, ecosystem: str) -> None:
+def test_no_manifest_raises_an_error(name: str, text: str, ecosystem: str) -> None:
     find_in(name, text, Package("yaml", ecosystem))  # type: ignore[arg-type]
 
 
@@ -229,5 +229,5 @@ def test_no_file_is_an_error(name: str, text: str, ecosystem: str) -> None:
     "text", ["[]", "null", "3", '{"packages": 3, "dependencies": [1], "default": null}', "a = [" * 4_000]
 )
 @pytest.mark.parametrize("name", sorted(_READERS))
-def test_files_of_another_shape_declare_nothing(name: str, text: str) -> None:
+def test_malformed_manifests_declare_nothing(name: str, text: str) -> None:
     assert find_in(name, text, Package("yaml", "python")) is None

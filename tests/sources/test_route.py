@@ -74,7 +74,7 @@ def test_a_report_of_a_fault_is_harmless(text: str) -> None:
     assert not is_harmful(text)
 
 
-def test_an_issue_that_gives_orders_starts_with_nothing_outside() -> None:
+def test_an_issue_with_instructions_causes_no_outside_query_at_first() -> None:
     outside = ExternalSources(FakeWeb(), {"docs": FakeWeb(name="docs")})
     state = initial_state("Help", HARMFUL[0], repository="o/r", sha=SHA, outside=outside)
     assert (state.web_configured, state.tools) == (False, ())

@@ -25,7 +25,7 @@ def turn() -> Pace:
     return Pace(6_000)
 
 
-async def test_searxng_is_asked_for_json_in_plain_words() -> None:
+async def test_searxng_gets_a_plain_query_and_returns_json() -> None:
     with serve_search(PAGE, INSIDE) as server:
         searxng = SearxNG(server.url, turn(), {"Authorization": "Bearer mine"})
         found = await WebSearch([searxng]).ask(Inquiry('scan "hangs" !bang (open) -quote', LEXING), 5)
@@ -41,7 +41,7 @@ async def test_searxng_is_asked_for_json_in_plain_words() -> None:
     ]
 
 
-async def test_tavily_is_asked_with_its_key() -> None:
+async def test_tavily_gets_its_key() -> None:
     with serve_search(PAGE) as server:
         found = await WebSearch([Tavily("tvly-key", turn(), server.url)]).ask(ASKED, 3)
     assert [item.quote for item in found.evidence] == ["Known\nscan hangs on an open quote"]
@@ -83,7 +83,7 @@ def test_issue_queries(dependency: Dependency, query: str) -> None:
 
 
 @given(text=st.text(max_size=600))
-def test_no_text_asks_anything_but_words(text: str) -> None:
+def test_queries_contain_only_words(text: str) -> None:
     query = build_issue_query(text, LEXING)
     plain = query.removesuffix(" repo:pypa/lexing is:issue")
     assert len(query) <= 256
@@ -92,7 +92,7 @@ def test_no_text_asks_anything_but_words(text: str) -> None:
     assert len(words(text)) <= 200
 
 
-async def test_what_several_find_is_kept_once_and_the_best_of_each_comes_first() -> None:
+async def test_shared_results_are_listed_once_and_the_best_of_each_provider_first() -> None:
     other = {**PAGE, "url": "https://example.org/other", "content": "scan hangs elsewhere"}
     with serve_search(PAGE, other) as one, serve_search(other, PAGE) as two:
         web = WebSearch([SearxNG(one.url, turn()), Tavily("key", turn(), two.url)])
@@ -100,7 +100,7 @@ async def test_what_several_find_is_kept_once_and_the_best_of_each_comes_first()
     assert [item.locator.url for item in found.evidence] == ["https://example.org/known", "https://example.org/other"]
 
 
-async def test_one_that_fails_costs_its_own_results() -> None:
+async def test_a_failing_provider_only_loses_its_results() -> None:
     with serve_search(PAGE) as server, bad_http() as (bad, _):
         web = WebSearch([SearxNG(f"{bad}/refuses", turn()), Tavily("key", turn(), server.url)])
         found = await web.ask(ASKED, 5)
@@ -122,7 +122,7 @@ async def test_one_that_fails_costs_its_own_results() -> None:
         pytest.param("drips", 0.5, "no answer within 0.5 s", id="drips"),
     ],
 )
-async def test_a_bad_provider_costs_its_answer_and_leads_nowhere(path: str, seconds: float, says: str) -> None:
+async def test_a_hostile_provider_only_loses_its_results(path: str, seconds: float, says: str) -> None:
     with bad_http() as (url, requests):
         provider = SearxNG(f"{url}/{path}", turn(), {"Authorization": "Bearer x"}, seconds, 100_000)
         with pytest.raises(SourceError, match=says):

@@ -18,9 +18,7 @@ def clock() -> list[float]:
     return [1_000_000.0]
 
 
-async def test_a_run_is_kept_for_its_time_and_its_key_with_it(
-    database: Database, store: Store, clock: list[float]
-) -> None:
+async def test_a_run_and_its_key_expire_together(database: Database, store: Store, clock: list[float]) -> None:
     runs = ApiRuns(database, lambda: clock[0])
     first = await runs.accept(ApiRun(ref=REPO, id="a"), "{}", "key")
     assert (await runs.accept(ApiRun(ref=REPO, id="b"), "{}", "key")).id == first.id == "a"

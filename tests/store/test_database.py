@@ -16,7 +16,7 @@ from tests.databases import copying
 pytestmark = pytest.mark.usefixtures("created_databases")
 
 
-async def test_a_file_of_the_first_release_keeps_its_runs(tmp_path: Path) -> None:
+async def test_a_file_of_the_first_release_retains_its_runs(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "store.db")) as db, db:
         db.executescript(STEPS[0])
         db.execute("INSERT INTO runs VALUES ('cli:1', 1, 'finished')")
@@ -44,7 +44,7 @@ async def test_every_commit_is_durable(tmp_path: Path) -> None:
     await store.aclose()
 
 
-def test_the_file_that_other_tests_copy_is_as_a_created_one(tmp_path: Path) -> None:
+def test_the_file_that_other_tests_copy_equals_a_new_one(tmp_path: Path) -> None:
     found = []
     for name, connect in (("created", _connect), ("copied", copying(_connect))):
         with closing(connect(tmp_path / name, 1_000)) as db:

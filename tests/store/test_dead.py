@@ -44,7 +44,7 @@ def stage(database: Database) -> Stage:
     return Stage(database)
 
 
-async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_times(stage) -> None:
+async def test_jobs_that_died_during_an_outage_are_restarted_a_few_times(stage) -> None:
     job = await stage.stored(OPENED)
     for chance in range(MAX_REVIVALS["transient"]):
         await stage.jobs.mark_dead(job, "no answer", death="transient")
@@ -58,7 +58,7 @@ async def test_what_was_given_up_while_something_was_away_is_restarted_a_few_tim
     assert await stage.jobs.replay(job.id)
 
 
-async def test_a_fault_of_ours_has_fewer_chances_and_what_ends_the_process_none(stage) -> None:
+async def test_internal_errors_are_restarted_less_often_and_process_kills_never(stage) -> None:
     job = await stage.stored(OPENED)
     await stage.jobs.mark_dead(job, "KeyError")
     assert MAX_REVIVALS["fault"] < MAX_REVIVALS["transient"]
@@ -73,7 +73,7 @@ async def test_a_fault_of_ours_has_fewer_chances_and_what_ends_the_process_none(
     assert await stage.revived(100 * 86_400.0) == 0
 
 
-async def test_a_later_job_of_the_same_kind_makes_up_for_it(stage) -> None:
+async def test_a_dead_job_is_not_restarted_if_a_later_one_succeeded(stage) -> None:
     job = await stage.stored(OPENED)
     await stage.jobs.mark_dead(job, "no answer", death="transient")
     other = await stage.stored(Edited(ref=REF))

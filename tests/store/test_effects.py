@@ -11,14 +11,14 @@ REF = RepositoryRef("github.com", 7, 9, "octo", "parser")
 KEY = "github.com/9#0"
 
 
-async def test_of_several_at_once_exactly_one_is_the_first(store: Store) -> None:
+async def test_exactly_one_of_several_concurrent_callers_is_the_first(store: Store) -> None:
     effects = store.for_repository(REF).effects
     claims = await asyncio.gather(*(effects.claim(KEY, "config", "c0ffee", f"issue {n}") for n in range(12)))
     assert len({claim.payload for claim in claims}) == 1
     assert (await effects.claim(KEY, "config", "another", "issue 99")).payload == "issue 99"
 
 
-async def test_what_is_forgotten_is_wanted_again(store: Store) -> None:
+async def test_a_deleted_effect_is_wanted_again(store: Store) -> None:
     effects = store.for_repository(REF).effects
     await effects.set_wanted(KEY, "sticky", "", "a", "a")
     await effects.record_done(KEY, "sticky", "", "a", 5)

@@ -38,7 +38,7 @@ def comment(at: str = "2024-01-01T00:00:00Z") -> Comment:
     return Comment(5, 1, "rita", author_is_bot=False, body="/triage", url="https://x/5", created_at=at, updated_at=at)
 
 
-async def test_an_effect_is_pending_until_it_is_done_as_it_is_wanted(issue: IssueStore) -> None:
+async def test_an_effect_is_pending_until_its_wanted_state_is_done(issue: IssueStore) -> None:
     effects = issue.repository.effects
     assert await effects.get(REF.key, "sticky") is None
     wanted = await effects.set_wanted(REF.key, "sticky", "", "h1", "text")
@@ -69,7 +69,7 @@ async def test_one_repository_cannot_reach_into_another(store: Store) -> None:
             await reaching
 
 
-async def test_a_question_is_asked_once_settled_once_and_there_are_two(issue: IssueStore) -> None:
+async def test_a_question_is_asked_and_settled_once_and_at_most_two_exist(issue: IssueStore) -> None:
     questions = issue.repository.questions
     first = await questions.ask(REF.key, HumanExchange(question="Which version?", question_id="q1", options=("1", "2")))
     assert (first.slot, first.text, first.state, first.options) == (1, "Which version?", "open", ("1", "2"))
@@ -84,7 +84,7 @@ async def test_a_question_is_asked_once_settled_once_and_there_are_two(issue: Is
     assert [exchange.answer for exchange in await questions.exchanges(REF.key)] == ["2.4"]
 
 
-async def test_a_command_counts_once_however_often_it_is_applied(store: Store, issue: IssueStore) -> None:
+async def test_applying_a_command_is_idempotent(store: Store, issue: IssueStore) -> None:
     effects = CommandEffects(
         signals=(NewSignal("redirect", "look at the parser"),), start=True, relations=(Relation(3, duplicate=True),)
     )
@@ -107,7 +107,7 @@ async def test_stop_mutes_and_resume_lifts_it(issue: IssueStore) -> None:
     assert not await issue.control.muted()
 
 
-async def test_a_run_keeps_the_commit_it_began_with(issue: IssueStore) -> None:
+async def test_a_run_retains_its_first_commit(issue: IssueStore) -> None:
     run = await issue.runs.open()
     for sha in ("a" * 40, "b" * 40):
         await issue.runs.pin(run.number, sha=sha, brain="rules", config_hash="c", body_hash="t")
@@ -116,7 +116,7 @@ async def test_a_run_keeps_the_commit_it_began_with(issue: IssueStore) -> None:
     assert (following.number, following.sha) == (2, "")
 
 
-async def test_a_redirect_that_came_too_late_for_the_run_starts_the_next_step(store: Store, issue: IssueStore) -> None:
+async def test_a_redirect_that_is_too_late_for_a_run_starts_another(store: Store, issue: IssueStore) -> None:
     job, run = await claimed(store), await issue.runs.open()
     await issue.control.apply(
         comment(), 0, "redirect x", CommandEffects(signals=(NewSignal("redirect", "x"),), start=False)
@@ -137,7 +137,7 @@ async def test_a_run_is_not_settled_by_an_attempt_that_lost_its_job(store: Store
     assert last.status == "running"
 
 
-async def test_a_moved_issue_takes_along_its_conversation(store: Store, issue: IssueStore) -> None:
+async def test_a_moved_issue_retains_its_conversation(store: Store, issue: IssueStore) -> None:
     await issue.runs.open()
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("redirect", "x"),), muted=True))
     await issue.repository.questions.ask(REF.key, HumanExchange(question="?", question_id="q1"))
@@ -186,7 +186,7 @@ async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
     ]
 
 
-async def test_events_of_a_run_are_no_more_than_a_page_can_show(issue: IssueStore) -> None:
+async def test_the_number_of_events_of_a_run_is_limited(issue: IssueStore) -> None:
     events = issue.events(1)
     await events.add(*(f"{n}" for n in range(MOST - 1)))
     await events.add("last", "one too many")

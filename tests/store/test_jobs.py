@@ -58,7 +58,7 @@ def triage(number: int = 1) -> Triage:
     return Triage(ref=ref(number), why="opened")
 
 
-async def test_an_issue_is_worked_on_by_one_job_at_a_time_in_the_order_things_happened(queue: Queue) -> None:
+async def test_an_issue_has_one_running_job_in_the_order_of_events(queue: Queue) -> None:
     await queue.store(triage(), Continue(ref=ref()), triage(2))
     first = await queue.claim()
     assert (await queue.claim()).work == triage(2)
@@ -73,7 +73,7 @@ async def test_commands_do_not_wait_behind_a_run(queue: Queue) -> None:
     assert (await queue.claim("control")).work == Ended(ref=ref(), how="closed")
 
 
-async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Queue) -> None:
+async def test_follow_up_jobs_are_stored_once_when_a_job_is_settled(queue: Queue) -> None:
     await queue.store(triage())
     job = await queue.claim()
     await queue.jobs.settle(job, next_work=[Continue(ref=ref())])
@@ -83,7 +83,7 @@ async def test_what_follows_from_a_job_is_stored_with_its_end_and_once(queue: Qu
     assert await queue.idle()
 
 
-async def test_a_job_that_is_postponed_keeps_its_place(queue: Queue) -> None:
+async def test_a_postponed_job_retains_its_place(queue: Queue) -> None:
     await queue.store(triage(), Continue(ref=ref()))
     await queue.jobs.postpone(await queue.claim(), 30.0, "GitHub is down")
     assert await queue.idle()
@@ -93,13 +93,13 @@ async def test_a_job_that_is_postponed_keeps_its_place(queue: Queue) -> None:
     assert (job.work, job.attempt) == (triage(), 2)
 
 
-async def test_a_question_that_waits_for_weeks_holds_nothing_up(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_question_that_waits_for_weeks_blocks_no_job(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Expire, "delay", 14 * 86_400.0)
     await queue.store(Expire(ref=ref(), question_id="q"), Continue(ref=ref()))
     assert (await queue.claim()).work == Continue(ref=ref())
 
 
-async def test_edits_in_one_minute_are_one_change(queue: Queue) -> None:
+async def test_edits_within_a_minute_are_merged(queue: Queue) -> None:
     await queue.store(Edited(ref=ref()))
     queue.clock.now += 50
     await queue.store(Edited(ref=ref()))
@@ -113,7 +113,7 @@ async def test_edits_in_one_minute_are_one_change(queue: Queue) -> None:
     await queue.claim()
 
 
-async def test_endless_edits_are_not_waited_for(queue: Queue) -> None:
+async def test_repeated_edits_delay_a_job_only_for_a_limited_time(queue: Queue) -> None:
     await queue.store(Edited(ref=ref()))
     for _ in range(int(PATIENCE // 50)):
         queue.clock.now += 50
@@ -121,7 +121,7 @@ async def test_endless_edits_are_not_waited_for(queue: Queue) -> None:
     assert await queue.claim()
 
 
-async def test_an_attempt_that_was_taken_over_may_do_nothing_more(queue: Queue) -> None:
+async def test_an_attempt_that_was_taken_over_cannot_write(queue: Queue) -> None:
     await queue.store(triage())
     frozen = await queue.claim()
     await queue.jobs.check(frozen)
@@ -138,7 +138,7 @@ async def test_an_attempt_that_was_taken_over_may_do_nothing_more(queue: Queue) 
     await queue.jobs.check(taken)
 
 
-async def test_a_job_that_ends_its_process_is_given_up_and_the_next_one_runs(queue: Queue) -> None:
+async def test_a_job_that_kills_its_process_ends_dead_and_the_next_one_runs(queue: Queue) -> None:
     await queue.store(triage(), Continue(ref=ref()))
     for _ in range(MAX_LOST):
         assert (await queue.claim()).work == triage()
@@ -179,7 +179,7 @@ async def test_parked_jobs_wait_for_their_installation(queue: Queue) -> None:
     assert await queue.idle()
 
 
-async def test_nothing_of_an_interrupted_transaction_stays(database: Database) -> None:
+async def test_an_interrupted_transaction_is_rolled_back(database: Database) -> None:
 
     def fail(db):
         db.execute("INSERT INTO deliveries VALUES ('g', 'issues', ?, 0, NULL)", (b"",))
@@ -238,12 +238,12 @@ STOP, RESUME = commands("/triage stop"), commands("/triage resume", 2)
         pytest.param([STOP, RESUME, commands("/triage stop", 3)], 3, id="stop-resume-stop"),
     ],
 )
-async def test_equal_commands_that_wait_are_one(queue: Queue, work: list[Work], jobs: int) -> None:
+async def test_equal_waiting_commands_are_merged(queue: Queue, work: list[Work], jobs: int) -> None:
     await queue.store(*work)
     assert await waiting(queue, work[0].lane) == jobs
 
 
-async def test_a_command_that_is_being_done_takes_no_other_in(queue: Queue) -> None:
+async def test_a_running_command_is_not_merged_with_another(queue: Queue) -> None:
     await queue.store(AGAIN)
     job = await queue.claim()
     await queue.store(AGAIN)
@@ -255,7 +255,7 @@ async def test_a_command_that_is_being_done_takes_no_other_in(queue: Queue) -> N
     assert await waiting(queue, "run") == 2
 
 
-async def test_work_of_a_newer_release_is_left_to_it(
+async def test_jobs_of_a_newer_release_are_not_claimed(
     queue: Queue, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     await queue.store(triage(1), Edited(ref=ref(1)), Triage(ref=replace(ref(2), installation_id=8), why="opened"))

@@ -81,7 +81,7 @@ async def test_only_later_changes_by_people_are_read_and_a_repeated_one_keeps_it
     assert [(one.label, one.added, one.at) for one in changes] == [("before", False, 4_000.0), ("after", True, 3_000.0)]
 
 
-async def test_of_many_labels_the_latest_few_are_read(store: Store) -> None:
+async def test_only_the_latest_labels_are_read(store: Store) -> None:
     issue = store.for_issue(ref(1))
     await report(store, ref(1))
     for number in range(MOST + 10):

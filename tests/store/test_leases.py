@@ -10,7 +10,7 @@ from bot.store.databases.database import Database
 from bot.store.leases import Leases
 
 
-async def test_one_of_many_has_a_lease_until_it_is_over_or_given_back(database: Database) -> None:
+async def test_one_process_has_a_lease_until_it_expires_or_is_released(database: Database) -> None:
     leases = Leases(database)
     taken = await asyncio.gather(*(leases.take("upkeep", 60.0) for _ in range(5)))
     assert sorted(taken) == [False] * 4 + [True]
@@ -30,7 +30,7 @@ async def test_two_processes_with_reordered_clock_reads_do_not_both_hold_it(
     assert [await leases.take("upkeep", 60.0) for _ in range(2)] == [True, False]
 
 
-async def test_a_lease_of_a_clock_that_was_wrong_is_not_waited_for(database: Database) -> None:
+async def test_a_lease_far_in_the_future_is_ignored(database: Database) -> None:
     leases = Leases(database)
     assert await leases.take("upkeep", 1_000_000.0)
     assert await leases.take("upkeep", 60.0)

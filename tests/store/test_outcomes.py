@@ -56,7 +56,7 @@ async def test_a_report_waits_for_its_fix_until_it_is_scored(store: Store) -> No
     assert scored.verdict == Verdict("scored", 2, "f" * 40)
 
 
-async def test_an_unknown_fix_is_looked_for_a_few_times_more(store: Store) -> None:
+async def test_an_unknown_fix_is_searched_again_a_few_times(store: Store) -> None:
     await report(store, ref(1))
     await store.for_issue(ref(1)).row.end("closed")
     now = [1_000_000.0]
@@ -73,7 +73,7 @@ async def test_an_unknown_fix_is_looked_for_a_few_times_more(store: Store) -> No
     assert await outcomes.due() == []
 
 
-async def test_an_open_issue_and_one_that_is_not_ours_any_more_are_left_alone(store: Store) -> None:
+async def test_open_issues_and_issues_of_removed_repositories_are_not_scored(store: Store) -> None:
     for issue in (ref(1), ref(2, OTHER)):
         await report(store, issue)
         await store.for_issue(issue).row.end("closed")
@@ -82,7 +82,7 @@ async def test_an_open_issue_and_one_that_is_not_ours_any_more_are_left_alone(st
     assert await store.outcomes.due() == []
 
 
-async def test_repositories_are_counted_apart(store: Store) -> None:
+async def test_repositories_are_counted_separately(store: Store) -> None:
     verdicts = [Verdict("scored", 1), Verdict("scored", 3), Verdict("scored", 0), Verdict("unknown", why="x"), None]
     for number, verdict in enumerate(verdicts, 1):
         await report(store, ref(number), NAMED if number < 4 else NOTHING)
@@ -98,7 +98,7 @@ async def test_repositories_are_counted_apart(store: Store) -> None:
     assert await store.for_repository(OTHER).outcomes.record() == []
 
 
-async def test_a_later_report_takes_the_place_of_an_earlier_one(store: Store) -> None:
+async def test_a_later_report_replaces_an_earlier_one(store: Store) -> None:
     await report(store, ref(1))
     await store.for_issue(ref(1)).outcome.keep(Verdict("scored", 1, "f" * 40))
     await report(store, ref(1), NOTHING, sha="d" * 40)
@@ -107,7 +107,7 @@ async def test_a_later_report_takes_the_place_of_an_earlier_one(store: Store) ->
     assert (kept.run, kept.state, kept.sha, kept.reported.named, kept.looks) == (2, "open", "d" * 40, (), 0)
 
 
-async def test_what_was_reported_moves_with_its_issue(store: Store) -> None:
+async def test_a_report_moves_with_its_issue(store: Store) -> None:
     await report(store, ref(1))
     moved = store.for_issue(ref(5, OTHER))
     assert await moved.row.adopt(ref(1).key)

@@ -33,7 +33,7 @@ async def test_older_issues_come_newest_first_and_only_those_of_the_repository(s
     assert (await past.before(2))[0] == kept(1)
 
 
-async def test_the_latest_state_of_an_issue_counts_in_whatever_order_it_is_read(past: PastIssues) -> None:
+async def test_the_latest_state_of_an_issue_counts_in_any_order(past: PastIssues) -> None:
     await past.keep([kept(1, "As it is now", LATE)])
     await past.keep([kept(1, "As it was", EARLY)])
     assert await past.before(2) == [kept(1, "As it is now", LATE)]
@@ -42,7 +42,7 @@ async def test_the_latest_state_of_an_issue_counts_in_whatever_order_it_is_read(
     assert [one.is_open for one in await past.before(9)] == [False]
 
 
-async def test_what_is_gone_is_forgotten(store: Store, past: PastIssues) -> None:
+async def test_deleted_issues_are_removed_from_the_index(store: Store, past: PastIssues) -> None:
     await past.store_page([kept(1), kept(2)], ReadingProgress(2, 2))
     await past.forget(1)
     assert [one.number for one in await past.before(9)] == [2]
@@ -59,7 +59,7 @@ async def test_a_walk_continues_where_it_stopped(past: PastIssues) -> None:
     assert await past.progress() == ReadingProgress(3, 1, finished=True)
 
 
-async def test_a_denial_holds_whichever_of_the_two_it_was_posted_on(store: Store, past: PastIssues) -> None:
+async def test_a_denial_on_either_issue_applies(store: Store, past: PastIssues) -> None:
     def comment(number: int) -> Comment:
         return Comment(number, 1, "mona", author_is_bot=False, body="", url="", created_at=EARLY, updated_at=EARLY)
 
@@ -74,7 +74,7 @@ async def test_a_denial_holds_whichever_of_the_two_it_was_posted_on(store: Store
     assert await past.confirmed_distinct(1) == set()
 
 
-async def test_no_text_of_an_issue_is_kept(tmp_path: Path) -> None:
+async def test_no_text_of_an_issue_is_stored(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     await store.past_of(REF.key).keep([kept(1, "The unmistakeable zebra")])
     await store.aclose()

@@ -36,7 +36,7 @@ def ref(number: int) -> IssueRef:
     return IssueRef("github.com", 7, 9, "octo", "parser", number)
 
 
-def test_two_migrations_at_once_are_one(postgres: Postgres) -> None:
+def test_concurrent_migrations_run_once(postgres: Postgres) -> None:
     url = postgres.create()
 
     def once(_: int) -> int:
@@ -47,7 +47,7 @@ def test_two_migrations_at_once_are_one(postgres: Postgres) -> None:
         assert sorted(threads.map(once, range(3))) == [0, 0, len(STEPS)]
 
 
-def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> None:
+def test_a_database_of_another_release_is_refused(postgres: Postgres) -> None:
     url = postgres.create()
     with pytest.raises(UserError, match="run `triage migrate`"):
         PostgresStore(url)
@@ -70,7 +70,7 @@ def test_a_database_that_is_another_release_s_is_refused(postgres: Postgres) -> 
         pytest.param("postgresql://me:secret@host/name?what=ever", "is not an address", id="no-address"),
     ],
 )
-def test_a_database_that_is_not_there_is_reported_without_its_password(url: str, message: str) -> None:
+def test_an_unreachable_database_is_reported_without_its_password(url: str, message: str) -> None:
     with pytest.raises(UserError, match=message) as raised:
         PostgresStore(url)
     assert "secret" not in str(raised.value)
@@ -107,7 +107,7 @@ async def test_many_workers_take_each_job_once_and_an_issue_s_in_order(stores: l
     assert all(ids == sorted(set(ids)) and len(ids) == each for ids in done.values())
 
 
-async def test_a_limit_holds_and_a_run_is_opened_once_however_many_ask(stores: list[PostgresStore]) -> None:
+async def test_with_concurrent_workers_a_limit_holds_and_a_run_is_opened_once(stores: list[PostgresStore]) -> None:
     reserved = await asyncio.gather(
         *(store.usage.reserve((DAY,), Amount(tokens=30)) for store in stores for _ in range(4))
     )
@@ -116,7 +116,7 @@ async def test_a_limit_holds_and_a_run_is_opened_once_however_many_ask(stores: l
     assert {run.number for run in runs} == {1}
 
 
-async def test_a_server_that_was_restarted_is_there_again(url: str, stores: list[PostgresStore]) -> None:
+async def test_a_restarted_server_is_used_again(url: str, stores: list[PostgresStore]) -> None:
     store = stores[0]
     await store.inbox.accept(Arrival("g", "issues", b"{}", (Continue(ref=ref(1)),)))
     with connect(url) as connection:
@@ -127,7 +127,7 @@ async def test_a_server_that_was_restarted_is_there_again(url: str, stores: list
     assert await store.jobs.counts() == {"doing": 1}
 
 
-async def test_text_that_postgres_cannot_hold_is_kept_but_for_that(stores: list[PostgresStore]) -> None:
+async def test_text_is_stored_without_characters_that_postgres_refuses(stores: list[PostgresStore]) -> None:
     events = stores[0].for_issue(ref(1)).events(1)
     await events.add("100 % of 'a\0b\ud83d' :name ?")
     assert [event.body for event in await events.after(0)] == [
@@ -135,13 +135,13 @@ async def test_text_that_postgres_cannot_hold_is_kept_but_for_that(stores: list[
     ]
 
 
-async def test_statements_keep_what_stands_in_quotes(url: str) -> None:
+async def test_quoted_parts_of_statements_are_unchanged(url: str) -> None:
     database = PostgresDatabase(url)
     message = await database.read(lambda db: db.execute("SELECT ':a ? 50 %', :a", {"a": "x"}).fetchone())
     assert message == (":a ? 50 %", "x")
     await database.aclose()
 
 
-def test_every_word_of_the_schema_is_postgres_s() -> None:
+def test_the_schema_for_postgres_contains_no_sqlite_types() -> None:
     words = b" ".join(statement for step in STEPS for statement in in_postgres(step))
     assert not any(word in words for word in (b"STRICT", b"ROWID", b"AUTOINCREMENT", b" REAL", b" BLOB"))

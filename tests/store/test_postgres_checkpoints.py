@@ -41,7 +41,7 @@ async def test_a_run_that_waits_continues_in_another_process(url: str, start: Bu
         assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None
 
 
-async def test_a_long_text_is_kept_once_and_not_with_each_step(url: str) -> None:
+async def test_a_long_text_is_stored_once_and_not_with_each_step(url: str) -> None:
     brain = ScriptedBrain([*[decide("codebase_search")] * 3, *PLAIN])
     async with open_postgres_checkpoints(url) as saver:
         await advance(build_graph(saver), context(brain), "t", LONG)
@@ -50,7 +50,7 @@ async def test_a_long_text_is_kept_once_and_not_with_each_step(url: str) -> None
     assert max(size for (size,) in rows) < len(LONG.issue_body)
 
 
-async def test_what_a_reporter_types_is_no_fault_of_the_database(url: str) -> None:
+async def test_text_of_a_reporter_causes_no_database_fault(url: str) -> None:
     start = initial_state("a\0b", "\0 \\u0000 \N{PILE OF POO}", repository="o/r", sha=SHA)
     brain = ScriptedBrain(list(PLAIN))
     async with open_postgres_checkpoints(url) as saver:
@@ -58,7 +58,7 @@ async def test_what_a_reporter_types_is_no_fault_of_the_database(url: str) -> No
     assert isinstance(done, Finished)
 
 
-async def test_a_database_that_is_away_is_no_fault_of_the_run_s(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unavailable_database_is_not_a_fault_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.store.databases.postgres.checkpoints.PATIENCE", 0.1)
     async with open_postgres_checkpoints("postgresql://127.0.0.1:1/nowhere") as saver:
         with pytest.raises(StoreError):

@@ -45,7 +45,7 @@ async def visits(events: RunEvents, after: int = 0) -> list[Visit]:
     return [load(event.body) for event in await events.after(after)]
 
 
-async def test_a_node_that_lasts_is_seen_while_it_does(store: Store) -> None:
+async def test_a_running_node_is_visible(store: Store) -> None:
     events, brain = store.for_issue(REF).events(1), Held(list(PLAIN))
     async with recording(events) as watch:
         run = asyncio.create_task(advance(graph(), context(brain), "t", START, watch=watch))
@@ -80,7 +80,7 @@ async def test_a_run_that_asks_has_its_question_as_the_last_step(store: Store) -
     assert (last.node, last.trace) == ("human_input", ())
 
 
-async def test_a_store_that_is_away_costs_the_steps_and_not_the_run() -> None:
+async def test_an_unavailable_store_loses_the_steps_and_not_the_run() -> None:
     class Away:
         clock = staticmethod(time.time)
 

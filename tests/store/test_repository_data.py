@@ -20,7 +20,7 @@ DAY = "2026-01-31"
 OTHERS = (IssueRef("github.com", 7, 90, "octo", "lexer", 5), IssueRef("github.com", 7, 8, "octo", "printer", 5))
 
 
-def test_every_table_is_a_repository_s_or_listed_as_none() -> None:
+def test_every_table_belongs_to_a_repository_or_is_listed() -> None:
     made = {
         line.split("(")[0].replace("IF NOT EXISTS ", "").split()[2]
         for step in STEPS
@@ -50,7 +50,7 @@ async def count(store: Store, ref: IssueRef) -> dict[str, int]:
     return {table: len(await whole.rows(table)) for table in REPOSITORY_ROWS}
 
 
-async def test_what_is_forgotten_is_one_repository_s_and_all_of_it(store: Store) -> None:
+async def test_all_data_of_exactly_one_repository_is_deleted(store: Store) -> None:
     for ref in (REF, *OTHERS):
         await fill(store, ref)
     before = [await count(store, ref) for ref in OTHERS]
@@ -68,9 +68,7 @@ async def test_what_is_forgotten_is_one_repository_s_and_all_of_it(store: Store)
 @pytest.mark.parametrize(
     ("older_than", "left"), [pytest.param(-1.0, 0, id="old-enough"), pytest.param(60.0, 1, id="closed-just-now")]
 )
-async def test_what_runs_gathered_goes_when_their_issue_was_closed_long_ago(
-    store: Store, older_than: float, left: int
-) -> None:
+async def test_evidence_is_deleted_long_after_its_issue_was_closed(store: Store, older_than: float, left: int) -> None:
     await fill(store, REF)
     dropped = await store.pruning.closed_issues(older_than)
     rows = await count(store, REF)
@@ -80,7 +78,7 @@ async def test_what_runs_gathered_goes_when_their_issue_was_closed_long_ago(
     assert (await store.pruning.closed_issues(-1.0)).issues == 0
 
 
-async def test_a_repository_that_was_taken_away_is_forgotten_after_a_while(store: Store) -> None:
+async def test_a_removed_repository_is_deleted_after_a_while(store: Store) -> None:
     await fill(store, REF)
     await fill(store, OTHERS[0])
     await store.installations.remove([REF.repository.key])
@@ -90,7 +88,7 @@ async def test_a_repository_that_was_taken_away_is_forgotten_after_a_while(store
     assert not any((await count(store, REF)).values())
 
 
-async def test_what_counts_no_more_is_dropped(store: Store) -> None:
+async def test_expired_counts_are_dropped(store: Store) -> None:
     await fill(store, REF)
     await store.writes.take("github.com/installation:7")
     await store.pruning.counters(-86_400.0 * 2)

@@ -64,7 +64,7 @@ async def test_three_installations_are_served_in_turns(queue: Queue) -> None:
     assert await queue.served(9) == ["7", "8", "9"] * 3
 
 
-async def test_the_turns_of_one_lane_are_not_those_of_the_other(queue: Queue) -> None:
+async def test_each_lane_has_its_own_turns(queue: Queue) -> None:
     for installation in (LOUD, QUIET):
         refs = [triage(n, installation).ref for n in (1, 2)]
         await queue.store(*(Ended(ref=ref, how="closed") for ref in refs), triage(1, installation))
@@ -93,7 +93,7 @@ async def test_a_new_issue_does_not_wait_for_a_backfill(queue: Queue) -> None:
     assert (await queue.claim()).work == triage(2, LOUD)
 
 
-async def test_a_clock_that_is_set_back_excludes_nobody(queue: Queue) -> None:
+async def test_a_clock_that_is_set_back_excludes_no_installation(queue: Queue) -> None:
     await queue.store(triage(1, LOUD))
     await queue.served(1)
     queue.clock.time = queue.clock.time.replace(hour=1)
@@ -101,7 +101,7 @@ async def test_a_clock_that_is_set_back_excludes_nobody(queue: Queue) -> None:
     assert await queue.served(2) == ["7", "8"]
 
 
-async def test_jobs_without_an_installation_have_turns_too(queue: Queue, database: Database) -> None:
+async def test_jobs_without_an_installation_take_turns(queue: Queue, database: Database) -> None:
     await queue.store(*(triage(n, LOUD) for n in range(1, 5)), triage(1, QUIET))
     older = "UPDATE jobs SET installation = '' WHERE issue_key LIKE '%80#1'"
     await database.do(lambda db: db.execute(older).rowcount)
@@ -115,7 +115,7 @@ async def test_an_event_of_an_installation_is_its_own_turn(queue: Queue) -> None
     assert changed.installation == triage(1, QUIET).installation
 
 
-async def test_turns_are_forgotten_with_the_jobs(queue: Queue, database: Database) -> None:
+async def test_turns_are_deleted_with_the_jobs(queue: Queue, database: Database) -> None:
     await queue.store(triage(1, LOUD))
     await queue.served(1)
     queue.clock.time = queue.clock.time.replace(hour=23)

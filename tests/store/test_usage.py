@@ -23,7 +23,7 @@ def day(**most: int) -> Scope:
     return Scope("repository", KEY, "2026-01-31", Ceiling(**most))
 
 
-async def test_what_is_not_spent_is_given_back(store: Store) -> None:
+async def test_unused_budget_is_returned(store: Store) -> None:
     scope = day(tokens=100)
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) is None
     assert await store.usage.reserve((scope,), Amount(calls=1, tokens=60)) == ReachedCeiling(
@@ -42,7 +42,7 @@ async def test_what_is_not_spent_is_given_back(store: Store) -> None:
         pytest.param({"cost": 14}, "cost", id="cost"),
     ],
 )
-async def test_a_ceiling_holds_to_the_call_however_many_ask_at_once(store: Store, most: dict, what: str) -> None:
+async def test_a_budget_is_exact_under_concurrent_calls(store: Store, most: dict, what: str) -> None:
     scopes = (Scope("run", f"{REF.key}:1", "run"), day(**most))
     reserved = await asyncio.gather(*(store.usage.reserve(scopes, CALL) for _ in range(8)))
     assert reserved.count(None) == 2
@@ -72,7 +72,7 @@ async def test_the_queue_for_models_is_one_for_all(store: Store) -> None:
     assert (await StoredPace(store._database, "others", 30).take()).wait == 0.0
 
 
-async def test_what_a_model_asks_for_is_kept_by_all(store: Store) -> None:
+async def test_a_pause_that_a_model_requests_applies_to_all_processes(store: Store) -> None:
     await store.pace("models", 600).close(300.0)
     turn = await store.pace("models", 600).take()
     assert not turn.granted
@@ -100,33 +100,33 @@ async def test_a_limit_is_reported_once_a_day_in_a_repository(store: Store) -> N
         pytest.param("none", Ceiling(), id="none"),
     ],
 )
-def test_a_ceiling_is_read_as_it_is_written(text: str, ceiling: Ceiling) -> None:
+def test_a_budget_is_parsed_as_it_is_written(text: str, ceiling: Ceiling) -> None:
     assert read_ceiling(text) == ceiling
 
 
 @pytest.mark.parametrize("text", ["calls", "calls=-1", "calls=many", "lunches=3", "calls=1e9"])
-def test_what_is_no_ceiling_is_refused_with_what_would_be_one(text: str) -> None:
+def test_an_invalid_budget_is_refused_with_a_valid_example(text: str) -> None:
     with pytest.raises(ValueError, match="calls=…"):
         read_ceiling(text)
 
 
-def test_a_run_has_no_ceiling_of_issues() -> None:
+def test_a_run_has_no_budget_of_issues() -> None:
     with pytest.raises(ValueError, match="is not a limit"):
         read_ceiling("issues=3", of_run=True)
 
 
-def test_prices_and_authors_are_read_too() -> None:
+def test_prices_and_author_limits_are_parsed() -> None:
     assert read_prices("gpt-4o=2.50/10 local/m:8b=0/0") == {"gpt-4o": (2.5, 10.0), "local/m:8b": (0.0, 0.0)}
     assert read_author_ceiling("hour=30") == read_author_ceiling("hour=30 none")
     with pytest.raises(ValueError, match="model=dollars/dollars"):
         read_prices("gpt-4o=2.50")
 
 
-def test_of_two_ceilings_the_lower_one_holds() -> None:
+def test_the_lower_of_two_budgets_applies() -> None:
     assert Ceiling(calls=9, issues=1).capped_by(Ceiling(calls=3, tokens=5)) == Ceiling(calls=3, tokens=5, issues=1)
 
 
-async def test_the_newest_runs_with_a_model_say_what_one_costs(store: Store) -> None:
+async def test_the_newest_runs_with_a_model_give_the_cost_of_one(store: Store) -> None:
     assert await store.usage.of_model_runs() is None
     for number, brain in enumerate(("gpt-4o", "rules", "gpt-4o"), 1):
         ref = IssueRef("github.com", 7, 9, "octo", "parser", number)

@@ -78,16 +78,14 @@ CHANGES: list[tuple[str, Change, int]] = [
 
 
 @pytest.mark.parametrize(("change", "seconds"), [pytest.param(*one, id=name) for name, *one in CHANGES])
-async def test_a_job_that_is_to_be_done_again_has_another(
-    store: PostgresStore, url: str, change: Change, seconds: int
-) -> None:
+async def test_a_retried_job_has_another_wakeup(store: PostgresStore, url: str, change: Change, seconds: int) -> None:
     job = await taken(store)
     ask(url, "DELETE FROM procrastinate_jobs")
     await change(store, job)
     assert ask(url, WAKEUPS) == [(None, seconds)]
 
 
-async def test_only_what_is_due_and_has_none_is_given_one_afterwards(store: PostgresStore, url: str) -> None:
+async def test_only_due_jobs_without_a_wakeup_get_one_afterwards(store: PostgresStore, url: str) -> None:
     await stored(store, Expire(ref=REF, question_id="q"))
     assert await store.workers.create_missing_wakeups() == 0
     ask(url, "UPDATE jobs SET due = due - 14 * 86400 - 10")

@@ -60,7 +60,7 @@ async def test_writes_of_all_processes_stay_within_the_minute_and_the_hour(proce
         assert max(sum(start <= at < start + seconds for at in made) for start in made) == most
 
 
-async def test_at_the_same_moment_no_more_than_the_share_gets_through(processes) -> None:
+async def test_concurrent_writes_stay_within_the_rate_limit(processes) -> None:
     waits = await asyncio.gather(*(refused(processes[n % 2]) for n in range(PER_MINUTE + 10)))
     assert waits.count(0.0) == PER_MINUTE
     await processes[0].take(OTHERS)
@@ -75,14 +75,14 @@ async def test_refused_writers_retry_one_after_the_other(processes) -> None:
     assert apart == pytest.approx([60 / PER_MINUTE] * 4, abs=0.01)
 
 
-async def test_less_important_writes_leave_room_and_block_nothing(processes) -> None:
+async def test_less_important_writes_leave_capacity_and_block_nothing(processes) -> None:
     allowed = [await refused(processes[0], REACTION) for _ in range(PER_MINUTE)].count(0.0)
     assert allowed == int(0.7 * PER_MINUTE)
     assert [await refused(processes[1]) for _ in range(PER_MINUTE - allowed)] == [0.0] * (PER_MINUTE - allowed)
     assert await refused(processes[1]) == pytest.approx(60, abs=0.01)
 
 
-async def test_the_second_limit_in_a_row_silences_every_process(processes, clock) -> None:
+async def test_the_second_limit_in_a_row_pauses_every_process(processes, clock) -> None:
     one, other = processes
     await one.limited(OURS, 40.0, whole=False, write=False)
     await other.check_paused(OURS)
@@ -97,14 +97,14 @@ async def test_the_second_limit_in_a_row_silences_every_process(processes, clock
     await one.check_paused(OURS)
 
 
-async def test_a_limit_on_everything_silences_at_once(processes, clock) -> None:
+async def test_a_limit_on_all_requests_pauses_at_once(processes, clock) -> None:
     await processes[0].limited(OURS, 1_800.0, whole=True, write=False)
     with pytest.raises(RateLimitedError) as raised:
         await processes[1].check_paused(OURS)
     assert raised.value.after == pytest.approx(1_800, abs=0.01)
 
 
-async def test_a_refused_write_keeps_everybody_from_writing_and_nobody_from_reading(processes, clock) -> None:
+async def test_a_refused_write_pauses_all_writes_and_no_reads(processes, clock) -> None:
     one, other = processes
     waits: list[float] = []
     for _ in range(3):
@@ -137,7 +137,7 @@ async def test_asking_whether_writes_are_paused_counts_no_write(processes, clock
     await other.check_writes_paused(OURS)
 
 
-async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
+async def test_a_success_in_between_ends_the_series_of_limits(processes, clock) -> None:
     one, other = processes
     await one.limited(OURS, None, whole=False, write=False)
     await other.check_paused(OURS)
@@ -147,7 +147,7 @@ async def test_an_answer_in_between_ends_the_row(processes, clock) -> None:
     assert await refused(other) == 0.0
 
 
-async def test_without_a_named_time_the_quiet_doubles_up_to_a_bound(processes, clock) -> None:
+async def test_without_a_named_time_the_pause_doubles_up_to_a_maximum(processes, clock) -> None:
     quiet: list[float] = []
     await processes[0].limited(OURS, None, whole=False, write=False)
     for _ in range(7):
@@ -187,7 +187,7 @@ async def listed(database: Database, *keys: str) -> None:
     await Installations(database).add(refs)
 
 
-async def test_one_repository_leaves_room_for_the_others_of_its_account(database, processes, clock) -> None:
+async def test_one_repository_leaves_capacity_for_the_others_of_its_account(database, processes, clock) -> None:
     await listed(database, LOUD, SILENT, THIRD)
     loud = await written(processes[0], LOUD)
     assert loud == int(PER_MINUTE * 0.75)
@@ -198,7 +198,7 @@ async def test_one_repository_leaves_room_for_the_others_of_its_account(database
     assert await written(processes[0], SILENT) > 0
 
 
-async def test_two_busy_repositories_come_to_even_parts(database, processes) -> None:
+async def test_two_busy_repositories_get_equal_parts(database, processes) -> None:
     await listed(database, LOUD, SILENT)
     counts = Counter[str]()
     for n in range(2 * PER_MINUTE):
@@ -210,12 +210,12 @@ async def test_two_busy_repositories_come_to_even_parts(database, processes) -> 
     assert counts.total() >= int(PER_MINUTE * 0.75)
 
 
-async def test_a_repository_alone_in_its_account_has_all_of_it(database, processes) -> None:
+async def test_the_only_repository_of_an_account_gets_the_whole_limit(database, processes) -> None:
     await listed(database, LOUD)
     assert await written(processes[0], LOUD) == PER_MINUTE
 
 
-async def test_replies_leave_reports_what_they_need(processes, clock) -> None:
+async def test_replies_leave_capacity_for_reports(processes, clock) -> None:
     for _ in range(10):
         await written(processes[0], LOUD, REPLIES)
         clock.now += 60

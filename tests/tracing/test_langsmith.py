@@ -21,7 +21,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_text_goes_only_where_it_may(place: Path, allowed: bool) -> None:
+def test_text_is_sent_only_if_allowed(place: Path, allowed: bool) -> None:
     with collecting() as collector:
         settings = {
             "LANGSMITH_TRACING": "true",
@@ -41,7 +41,7 @@ def test_text_goes_only_where_it_may(place: Path, allowed: bool) -> None:
     assert TOKEN not in sent
 
 
-def test_nothing_is_sent_where_nothing_is_configured(place: Path) -> None:
+def test_nothing_is_sent_without_a_configuration(place: Path) -> None:
     with collecting() as collector:
         triage(place, "run", "--repo", "app", "--text", TEXT, LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY="x")
         assert collector.bodies == []

@@ -79,7 +79,7 @@ def test_routing(outputs: Any, expected: dict[str, Any]) -> None:
     assert set(expected) <= ALLOWED
 
 
-async def test_every_node_of_a_run_can_be_recorded_without_its_words() -> None:
+async def test_every_node_of_a_run_can_be_recorded_without_text() -> None:
     decisions = [decide("codebase_search", also=("docs",)), decide("critic"), decide("writer")]
     exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

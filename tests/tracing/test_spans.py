@@ -23,7 +23,7 @@ def recorded(*, text: bool) -> ReadableSpan:
     return span
 
 
-def test_only_named_attributes_are_kept_and_of_an_error_its_type() -> None:
+def test_only_listed_attributes_and_the_type_of_an_error_are_recorded() -> None:
     span = recorded(text=False)
     assert dict(span.attributes or {}) == {"triage.node": "writer", "error.type": "ValueError"}
     assert (span.events, span.status.description) == ((), None)

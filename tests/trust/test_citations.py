@@ -73,14 +73,14 @@ def test_suspects_that_do_not_hold_are_dropped_and_counted() -> None:
     assert len(result.audit.dropped) == 3
 
 
-def test_a_headline_that_does_not_hold_is_none() -> None:
+def test_an_unsupported_headline_is_dropped() -> None:
     assert checked(verdict="It is certainly `a.py` [E1].").draft.verdict == ""
     assert (
         checked(verdict="Probably in `a.py` [E1].", root_cause="It loops [E1].").draft.verdict == "Probably in `a.py`."
     )
 
 
-def test_a_reason_that_does_not_hold_is_replaced_by_the_programs() -> None:
+def test_an_unsupported_reason_is_replaced_by_the_programs() -> None:
     result = checked(suspects=(DraftSuspect(evidence="E1", why="`launch_missiles` is called here"),))
     assert [suspect.why for suspect in result.draft.suspects] == ["defines one, which the text names"]
     assert result.audit.dropped == ("names code that is not in what it cites: `launch_missiles` is called here",)
@@ -94,7 +94,7 @@ def test_a_reason_that_does_not_hold_is_replaced_by_the_programs() -> None:
         pytest.param("b.py: another path [E9]", False, id="fabricated"),
     ],
 )
-def test_to_rule_out_is_to_claim(line: str, kept: bool) -> None:
+def test_ruling_out_a_cause_needs_evidence(line: str, kept: bool) -> None:
     assert checked(ruled_out=(line,)).draft.ruled_out == ((line,) if kept else ())
 
 
@@ -122,7 +122,7 @@ def test_the_penalty_never_raises_confidence_and_never_rewards_a_fault(
 
 
 @given(st.text(alphabet=" .![]()E0123456789abcXYZ`", max_size=400))
-def test_only_sentences_with_standing_citations_or_hedges_survive(text: str) -> None:
+def test_only_sentences_with_valid_citations_or_hedges_remain(text: str) -> None:
     kept = checked(root_cause=text).draft.root_cause
     assert not kept or "[" in kept or any(hedge in kept.lower() for hedge in HEDGES)
     assert "E9" not in kept

@@ -40,6 +40,6 @@ def test_every_cited_line_of_a_report_stands(tmp_path: Path) -> None:
         pytest.param(0, 1, "x\ny", 2, id="no-line"),
     ],
 )
-def test_a_line_that_reads_otherwise_is_counted(tmp_path: Path, start: int, end: int, quote: str, wrong: int) -> None:
+def test_a_line_that_differs_is_counted(tmp_path: Path, start: int, end: int, quote: str, wrong: int) -> None:
     names = build(tmp_path / "feed")
     assert _wrong_lines(tmp_path / "feed", names["start"], "feed/dates.py", start, end, quote)[1] == wrong

@@ -15,7 +15,7 @@ from nodes.trust.quality_gate import Signals, gate
 PRAISE = Evaluation(faithfulness=1, relevance=1, completeness=1, reasoning_quality=1, overall_score=1)
 
 
-def test_the_weights_are_the_seeds_and_sum_to_one() -> None:
+def test_the_weights_are_those_of_the_specification_and_sum_to_one() -> None:
     assert list(WEIGHTS.values()) == [0.35, 0.25, 0.25, 0.15]
     assert sum(WEIGHTS.values()) == pytest.approx(1)
 
@@ -32,7 +32,7 @@ def test_the_weights_are_the_seeds_and_sum_to_one() -> None:
         pytest.param(CitationAudit(uncited_claims=5, fabricated=("E9",)), 0.40, id="the-lowest-wins"),
     ],
 )
-def test_clamps_hold_whatever_was_scored(audit: CitationAudit, faithfulness: float) -> None:
+def test_clamps_apply_to_every_score(audit: CitationAudit, faithfulness: float) -> None:
     clamped = clamp(PRAISE, audit)
     assert clamped.faithfulness == faithfulness
     assert clamped.overall_score == pytest.approx(0.35 * faithfulness + 0.65, abs=1e-3)
@@ -42,7 +42,7 @@ scores = st.floats(0, 1)
 
 
 @given(scores, scores, scores, scores, st.integers(0, 30), st.booleans())
-def test_the_overall_score_is_the_weighted_mean_of_the_clamped(
+def test_the_overall_score_is_the_weighted_mean_of_the_clamped_scores(
     a: float, b: float, c: float, d: float, uncited: int, fabricated: bool
 ) -> None:
     audit = CitationAudit(uncited_claims=uncited, fabricated=("E9",) if fabricated else ())
@@ -73,7 +73,7 @@ def test_gate(signals: dict[str, Any], retries: int, most: int, outcome: str, sa
     assert says in verdict.message
 
 
-def test_a_conflict_alone_is_named_as_the_cause() -> None:
+def test_a_conflict_alone_is_the_reason_for_rejection() -> None:
     assert gate(Signals(0.9, conflict=True), retry_count=0, max_retries=2).cause == (
         "conflicting_evidence_attempting_resolution"
     )

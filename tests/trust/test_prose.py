@@ -45,12 +45,12 @@ async def test_a_sentence_that_names_what_does_not_exist_is_dropped(sentence: st
         "Use `--no-cache`, 10:30 or a 1:2 ratio.",
     ],
 )
-async def test_what_exists_or_was_written_by_the_reporter_stays(sentence: str) -> None:
+async def test_names_that_exist_or_that_the_reporter_wrote_stay(sentence: str) -> None:
     check = ProseCheck(FakeCode(), (ISSUE,))
     assert await check.text(sentence) == sentence
     assert not check.dropped
 
 
-async def test_a_flood_of_names_costs_a_bounded_number_of_lookups() -> None:
+async def test_many_names_cause_a_bounded_number_of_lookups() -> None:
     check = ProseCheck(FakeCode(), (ISSUE,))
     assert await check.text(" ".join(f"See `src/a{n}.py`." for n in range(500))) == ""

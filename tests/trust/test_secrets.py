@@ -41,7 +41,7 @@ def test_a_secret_is_masked(secret):
         ("postgres://me:hunter2@db/x", f"postgres://{MASK}@db/x"),
     ],
 )
-def test_what_stands_around_a_secret_stays(text, expected):
+def test_the_text_around_a_secret_stays(text, expected):
     assert mask(text) == expected
 
 
@@ -60,7 +60,7 @@ def test_ordinary_text_stays(text):
     assert mask(text) == text
 
 
-def test_masking_twice_is_masking_once():
+def test_masking_is_idempotent():
     once = mask(f"{KEY} ghp_{'a' * 36}")
     assert mask(once) == once
 
@@ -101,5 +101,5 @@ def test_hostile_text_costs_linear_time(piece):
         pytest.param("it crashes in parse()", False, id="nothing"),
     ],
 )
-def test_a_leak_is_distinguished_from_what_is_for_show(text: str, real: bool) -> None:
+def test_a_leak_is_distinguished_from_an_example(text: str, real: bool) -> None:
     assert holds_token(text) is real

@@ -48,7 +48,7 @@ def test_fault_of(sentence: str, fault: str | None) -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=30))
-def test_a_span_that_nothing_cited_holds_is_never_let_through(text: str, name: str) -> None:
+def test_a_span_that_no_cited_evidence_contains_is_rejected(text: str, name: str) -> None:
     span = "".join(c for c in name if c.isalnum())
     assert fault_of(f"{text.replace('`', '')} `zq{span}qz`", [CODE], ISSUE) is not None
 
@@ -67,7 +67,7 @@ def test_words_of_the_reporter_are_an_echo(sentence: str, echo: bool) -> None:
     assert IssueEcho(ISSUE).holds(sentence) is echo
 
 
-def test_another_issue_is_more_than_was_announced() -> None:
+def test_another_issue_is_evidence_beyond_the_report() -> None:
     reported = Evidence(kind="issue", quote="It ignores the sign")
     other = Evidence(kind="issue", locator=Locator(url="https://github.com/o/r/issues/7"), quote="Sign lost")
     assert only_reported([reported])
@@ -89,5 +89,5 @@ def test_names(text: str, named: bool) -> None:
     assert names(text, "feed/dates.py", "Feed.parse_date") is named
 
 
-def test_a_plain_word_is_no_name() -> None:
+def test_a_plain_word_is_not_a_name() -> None:
     assert not names("it cannot open it", "a/door.py", "Door.open")

@@ -41,7 +41,7 @@ ADDS = re.compile(
 )
 
 
-def test_steps_of_the_schema_only_add() -> None:
+def test_migrations_only_add_to_the_schema() -> None:
     """A process of the release before reads and writes the tables while this release's processes start."""
     others = {
         number: statement.split("\n")[0]

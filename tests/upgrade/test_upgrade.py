@@ -28,13 +28,15 @@ from tests.upgrade.keep import THREAD, wait_in
 KEPT = {path.name.removesuffix(".json.gz"): path for path in sorted((Path(__file__).parent / "kept").glob("*.gz"))}
 
 
-def test_every_version_of_the_state_was_kept_on_both_databases() -> None:
+def test_every_version_of_the_state_is_saved_for_both_databases() -> None:
     wanted = {(str(version), kind) for version in range(_CURRENT_SCHEMA_VERSION + 1) for kind in ("sqlite", "postgres")}
     assert {tuple(name.split("-")[:2]) for name in KEPT} == wanted, "keep.py keeps today's"
 
 
 @pytest.mark.parametrize("name", KEPT)
-async def test_a_run_that_waited_continues(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+async def test_a_waiting_run_continues_after_the_upgrade(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     kept = json.loads(gzip.decompress(KEPT[name].read_bytes()))
     on_postgres = name.split("-")[1] == "postgres"
     url = request.getfixturevalue("url") if on_postgres else None
@@ -58,7 +60,7 @@ async def test_a_run_that_waited_continues(name: str, tmp_path: Path, request: p
     assert done.state.report.suspects
 
 
-async def test_a_run_that_a_newer_release_saved_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_of_a_newer_release_is_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker of the release before works beside those of this one; a new run would lose the answers."""
     async with open_saver(Settings(triage_data_dir=tmp_path)) as saver:
         await wait_in(saver, before_versions=False)

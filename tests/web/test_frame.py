@@ -10,7 +10,7 @@ from tests.web.conftest import Pages
 
 
 @pytest.mark.parametrize("path", ["/login", "/nothing", "/healthz", "/assets/x/site.css"])
-async def test_a_page_may_load_nothing_from_elsewhere(pages: Pages, path: str) -> None:
+async def test_a_page_loads_nothing_from_other_hosts(pages: Pages, path: str) -> None:
     headers = (await pages.http.get(path)).headers
     assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'; script-src 'self';")
     assert "unsafe" not in headers["content-security-policy"]
@@ -19,7 +19,7 @@ async def test_a_page_may_load_nothing_from_elsewhere(pages: Pages, path: str) -
     assert headers["cache-control"] == "no-store"
 
 
-async def test_assets_are_kept_by_browsers_under_names_that_change(pages: Pages) -> None:
+async def test_assets_have_hashed_names_and_are_cached(pages: Pages) -> None:
     page = (await pages.http.get("/login")).text
     found = re.findall(r'(?:href|src)="(/assets/[^"]+)"', page)
     assert found
@@ -30,7 +30,7 @@ async def test_assets_are_kept_by_browsers_under_names_that_change(pages: Pages)
 
 
 @pytest.mark.parametrize("name", ["../__init__.py", "%2e%2e%2f__init__.py", "base.html", ""])
-async def test_only_assets_are_assets(pages: Pages, name: str) -> None:
+async def test_only_assets_are_served(pages: Pages, name: str) -> None:
     answer = await pages.http.get(f"/assets/x/{name}")
     assert answer.status_code in (303, 404)
 

@@ -43,7 +43,7 @@ async def go(pages: Pages, wanted: str = "/") -> str:
         return str((await browser.get(begun.headers["location"])).headers["location"])
 
 
-async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServer) -> None:
+async def test_a_user_logs_in_with_a_github_account(pages: Pages, github: GitHubServer) -> None:
     assert "Log in with GitHub" in (await pages.http.get("/login")).text
     answer = await pages.http.get(await go(pages, "/runs?q=a"))
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
@@ -56,7 +56,7 @@ async def test_a_github_account_opens_the_pages(pages: Pages, github: GitHubServ
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: GitHubServer) -> None:
+async def test_a_failed_login_at_github_opens_no_page(pages: Pages, github: GitHubServer) -> None:
     github.world.signed_in = ""
     answer = await pages.http.get(await go(pages))
     assert (answer.status_code, "GitHub did not log you in" in answer.text) == (403, True)
@@ -65,7 +65,7 @@ async def test_who_github_does_not_log_in_stays_outside(pages: Pages, github: Gi
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "another"}, {"code": ""}], ids=str)
-async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: dict[str, str]) -> None:
+async def test_a_forged_callback_opens_no_page(pages: Pages, other: dict[str, str]) -> None:
     query = {name: values[0] for name, values in parse_qs(urlsplit(await go(pages)).query).items()}
     answer = await pages.http.get("/login/github/callback", params=query | other)
     assert answer.status_code in (400, 403)
@@ -73,21 +73,21 @@ async def test_an_answer_that_is_not_githubs_opens_nothing(pages: Pages, other: 
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_an_answer_in_another_browser_opens_nothing(pages: Pages) -> None:
+async def test_a_callback_in_another_browser_opens_no_page(pages: Pages) -> None:
     back = await go(pages)
     async with httpx.AsyncClient() as other:
         assert (await other.get(back)).status_code == 400
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_an_answer_opens_the_pages_once(pages: Pages) -> None:
+async def test_a_callback_is_accepted_once(pages: Pages) -> None:
     back = await go(pages)
     assert (await pages.http.get(back)).status_code == 303
     await pages.http.post("/logout", headers=FROM_HERE)
     assert (await pages.http.get(back)).status_code == 400
 
 
-async def test_a_github_that_is_away_is_not_ours(pages: Pages, github: GitHubServer) -> None:
+async def test_an_outage_of_github_is_reported_as_such(pages: Pages, github: GitHubServer) -> None:
     back = await go(pages)
     github.fail("GET", "/user", RESET)
     assert (await pages.http.get(back)).status_code == 503
@@ -112,9 +112,7 @@ async def accounts(github: GitHubServer, clock: Clock) -> Accounts:
     return Accounts(people, "github.example", clock)
 
 
-async def test_what_somebody_may_see_follows_github_within_a_minute(
-    accounts: Accounts, github: GitHubServer, clock: Clock
-) -> None:
+async def test_access_follows_github_within_a_minute(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
     key = await accounts.log_in("ghu_rita")
     viewer = await accounts.viewer(key)
     assert viewer is not None
@@ -135,7 +133,7 @@ async def test_every_page_of_the_list_is_read(accounts: Accounts, github: GitHub
     assert all(viewer.may_see(f"github.example/{number}") for number in range(250))
 
 
-async def test_a_token_that_was_revoked_logs_out(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
+async def test_a_revoked_token_ends_the_session(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
     key = await accounts.log_in("ghu_rita")
     del github.world.people["ghu_rita"]
     clock.now = FRESH + 1
@@ -143,7 +141,7 @@ async def test_a_token_that_was_revoked_logs_out(accounts: Accounts, github: Git
     assert await accounts.viewer(key) is None
 
 
-async def test_a_silent_github_is_believed_for_ten_minutes(
+async def test_access_is_retained_for_ten_minutes_of_an_outage(
     accounts: Accounts, github: GitHubServer, clock: Clock
 ) -> None:
     key = await accounts.log_in("ghu_rita")
@@ -212,7 +210,9 @@ class TestSharedSecret:
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_what_another_secret_sealed_opens_nothing(accounts: Accounts, github: GitHubServer, clock: Clock) -> None:
+async def test_a_cookie_sealed_with_another_secret_is_refused(
+    accounts: Accounts, github: GitHubServer, clock: Clock
+) -> None:
     ours, theirs = (Accounts(accounts.people, "github.example", clock, shared_secret=one) for one in (b"a", b"b"))
     key = await ours.log_in("ghu_rita")
     sealed = ours.sealed(key)["sealed"]
@@ -238,7 +238,7 @@ class TestWrongSecret:
         assert "not-the-client-secret" not in caplog.text
 
 
-async def test_a_flood_of_logins_displaces_nobody_else(
+async def test_a_flood_of_logins_displaces_no_other_user(
     accounts: Accounts, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts_of, "MOST", 30)
@@ -253,9 +253,7 @@ async def test_a_flood_of_logins_displaces_nobody_else(
     assert await accounts.viewer(rita) is not None
 
 
-async def test_a_flood_of_unfinished_logins_leaves_those_who_are_logged_in_alone(
-    pages: Pages, github: GitHubServer
-) -> None:
+async def test_a_flood_of_unfinished_logins_ends_no_session(pages: Pages, github: GitHubServer) -> None:
     assert (await pages.http.get(await go(pages))).status_code == 303
     for _ in range(50):
         async with httpx.AsyncClient(base_url=pages.url) as stranger:

@@ -122,7 +122,7 @@ async def test_a_run_is_followed_from_another_process_to_its_end(site: Site, ser
         assert (await stream.event())["event"] == "over"
 
 
-async def test_a_row_is_announced_to_those_who_may_see_it_and_asked_for_it(site: Site, served: str) -> None:
+async def test_a_row_is_sent_to_subscribed_viewers_with_access(site: Site, served: str) -> None:
     for path, who, expected in (
         ("/runs/live", "rita", ["Mine, first", "Mine, second"]),
         ("/runs/live?q=second", "operator", ["Theirs, second", "Mine, second"]),
@@ -145,7 +145,7 @@ async def test_a_row_is_announced_to_those_who_may_see_it_and_asked_for_it(site:
         assert who == "operator" or not any("secret-plans" in row for row in events)
 
 
-async def test_what_was_missed_is_sent_to_a_browser_that_reconnects(site: Site, served: str) -> None:
+async def test_missed_events_are_sent_after_a_reconnect(site: Site, served: str) -> None:
     await ran(site.store, Ran(title="seen", status="failed", trace=(), visits=()))
     (seen,) = (await site.store.pages.runs.changes()).values()
     await asyncio.sleep(0.01)
@@ -206,14 +206,14 @@ async def test_a_stream_ends_with_the_viewers_access(site: Site, served: str, mo
         await mine.ended()
 
 
-async def test_a_stream_asks_for_a_login_and_for_sense(site: Site) -> None:
+async def test_a_stream_requires_a_login_and_valid_parameters(site: Site) -> None:
     program = {"Accept": "text/event-stream"}
     assert (await site.http.get("/runs/live", headers=program)).status_code == 401
     odd = await site.http.get("/runs/live?seen=x", headers={"X-Who": "rita", **program})
     assert odd.status_code == 400
 
 
-async def test_a_store_that_is_away_for_a_while_ends_no_stream(
+async def test_a_temporary_outage_of_the_store_ends_no_stream(
     site: Site, served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes, failures = Runs.changes, itertools.count()
@@ -233,7 +233,7 @@ async def test_a_store_that_is_away_for_a_while_ends_no_stream(
         assert "after all" in data
 
 
-async def test_a_browser_that_is_too_slow_is_let_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_browser_that_is_too_slow_is_disconnected(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = live.Live(site.store.pages.runs)
     with watched.watching() as quick:
         monkeypatch.setattr(live, "_ROOM", 2)

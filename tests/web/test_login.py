@@ -25,7 +25,7 @@ async def test_without_a_login_every_path_leads_to_the_form(pages: Pages, path: 
     assert (program.status_code, program.json()) == (401, {"error": "Log in first."})
 
 
-async def test_the_operators_token_opens_the_pages(pages: Pages) -> None:
+async def test_a_user_logs_in_with_the_operators_token(pages: Pages) -> None:
     answer = await pages.log_in(next="/runs?q=a")
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
     cookie = answer.headers["set-cookie"]
@@ -36,14 +36,14 @@ async def test_the_operators_token_opens_the_pages(pages: Pages) -> None:
     assert (await pages.http.get("/nothing")).status_code == 404
 
 
-async def test_a_program_shows_the_token_with_each_request(pages: Pages) -> None:
+async def test_a_program_sends_the_token_with_each_request(pages: Pages) -> None:
     for token, status in ((TOKEN, 200), ("another", 401), (TOKEN[:-1], 401)):
         answer = await pages.http.get("/runs", headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == status or answer.headers["location"].startswith("/login"), token
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
+async def test_a_wrong_token_is_refused(pages: Pages) -> None:
     for token in ("", "wrong", TOKEN + "x", TOKEN[:-1], "é"):
         answer = await pages.log_in(token)
         assert (answer.status_code, "set-cookie" in answer.headers) == (403, False), token
@@ -51,7 +51,7 @@ async def test_a_wrong_token_opens_nothing(pages: Pages) -> None:
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_wrong_tokens_lock_nobody_out(pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
+async def test_wrong_tokens_do_not_lock_out_other_users(pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(10):
         assert (await pages.log_in("wrong")).status_code == 403
     assert (await pages.log_in("wrong")).status_code == 429
@@ -67,7 +67,7 @@ async def test_logging_out_closes_the_pages(pages: Pages) -> None:
     assert (await pages.http.get("/runs")).status_code == 303
 
 
-async def test_a_copy_of_the_cookie_opens_nothing_after_logging_out(pages: Pages) -> None:
+async def test_a_copy_of_the_cookie_is_refused_after_logging_out(pages: Pages) -> None:
     answer = await pages.log_in()
     copy = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
     pages.http.cookies.clear()
@@ -80,7 +80,7 @@ async def test_a_copy_of_the_cookie_opens_nothing_after_logging_out(pages: Pages
     assert (await pages.http.get("/runs", headers=still)).status_code == 200
 
 
-async def test_a_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: Path) -> None:
+async def test_a_logout_survives_a_restart(tmp_path: Path) -> None:
     cookie_of, response = Sessions(b"secret", https=False), Response()
     store = SqliteStore(tmp_path / "store.db")
     authenticator = Authenticator(cookie_of, TOKEN, oauth_states=cookie_of, ended=store.ended_sessions)
@@ -94,7 +94,7 @@ async def test_a_session_that_was_logged_out_stays_so_after_a_restart(tmp_path: 
     await store.aclose()
 
 
-async def test_a_logout_that_cannot_be_stored_says_so(pages: Pages) -> None:
+async def test_a_logout_that_cannot_be_stored_is_reported(pages: Pages) -> None:
     await pages.log_in()
     await pages.store._database.do(lambda db: db.execute("DROP TABLE ended_sessions").rowcount)
     assert (await pages.http.post("/logout", headers=FROM_HERE)).status_code == 503
@@ -103,7 +103,7 @@ async def test_a_logout_that_cannot_be_stored_says_so(pages: Pages) -> None:
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
 @pytest.mark.parametrize("cookie", ["", "x", "eyJvcGVyYXRvciI6IHRydWV9.a.b", "." * 500])
-async def test_a_cookie_of_ones_own_making_opens_nothing(pages: Pages, cookie: str) -> None:
+async def test_a_forged_cookie_is_refused(pages: Pages, cookie: str) -> None:
     answer = await pages.http.get("/runs", headers={"Cookie": f"triage={cookie}"})
     assert answer.status_code == 303
 
@@ -124,7 +124,7 @@ async def test_a_cookie_ends_with_the_token_it_was_given_for() -> None:
 @pytest.mark.parametrize(
     "wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/\nx", ""]
 )
-async def test_a_login_leads_nowhere_else(pages: Pages, wanted: str) -> None:
+async def test_a_login_redirects_only_to_own_pages(pages: Pages, wanted: str) -> None:
     assert (await pages.log_in(next=wanted)).headers["location"] == "/"
     await pages.http.post("/logout", headers=FROM_HERE)
     assert f'value="{wanted}"' not in (await pages.http.get("/login", params={"next": wanted})).text or not wanted
@@ -148,12 +148,12 @@ async def test_a_form_of_another_site_is_refused(pages: Pages, headers: dict[str
     assert (await pages.http.get("/runs")).status_code == 200
 
 
-async def test_a_browser_that_tells_its_origin_only_is_believed(pages: Pages) -> None:
+async def test_a_request_with_only_an_origin_header_is_accepted(pages: Pages) -> None:
     answer = await pages.http.post("/login", data={"token": TOKEN}, headers={"Origin": pages.url})
     assert answer.status_code == 303
 
 
-async def test_by_https_the_cookie_is_for_https_alone(pages: Pages) -> None:
+async def test_over_https_the_cookie_is_secure(pages: Pages) -> None:
     headers = FROM_HERE | {"X-Forwarded-Proto": "https"}
     cookie = (await pages.http.post("/login", data={"token": TOKEN}, headers=headers)).headers["set-cookie"]
     assert cookie.startswith("__Host-triage=")
@@ -170,7 +170,7 @@ class TestWithoutAToken:
     def given(self) -> dict[str, str]:
         return {"triage_admin_token": None}  # type: ignore[dict-item]
 
-    async def test_without_accounts_or_token_no_login_is_possible_and_the_form_says_why(self, pages: Pages) -> None:
+    async def test_without_accounts_or_token_the_form_states_why_no_login_is_possible(self, pages: Pages) -> None:
         assert "TRIAGE_ADMIN_TOKEN" in (await pages.http.get("/login")).text
         for token in ("", "None", "none"):
             assert (await pages.log_in(token)).status_code == 403

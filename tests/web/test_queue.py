@@ -31,11 +31,11 @@ async def dead(store: Store, ref: IssueRef = PARSED) -> int:
     return job.id
 
 
-async def test_an_empty_queue_says_what_will_be_there(site: Site) -> None:
+async def test_an_empty_queue_is_explained(site: Site) -> None:
     assert "No jobs" in await site.page("/queue")
 
 
-async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> None:
+async def test_jobs_are_listed_by_state_with_their_reason(site: Site) -> None:
     number = await dead(site.store)
     await dead(site.store, HIDDEN)
     parked = await job_for(site.store, PARSED)
@@ -58,7 +58,7 @@ async def test_jobs_stand_under_their_state_with_their_reason(site: Site) -> Non
     assert re.findall(r"<dd[^>]*>(\d+)</dd>", await site.page("/queue", "nobody")) == ["0", "0", "0", "0"]
 
 
-async def test_the_operator_begins_a_dead_job_again(site: Site) -> None:
+async def test_the_operator_replays_a_dead_job(site: Site) -> None:
     number = await dead(site.store)
     answer = await site.http.post(f"/queue/{number}/replay", headers={"X-Who": "operator", **FROM_HERE})
     assert (answer.status_code, answer.headers["location"]) == (303, f"/queue?replayed={number}")
@@ -77,7 +77,7 @@ async def test_the_operator_begins_a_dead_job_again(site: Site) -> None:
         pytest.param({"X-Who": "operator"}, 403, id="no word of whose form"),
     ],
 )
-async def test_nobody_else_does(site: Site, headers: dict[str, str], status: int) -> None:
+async def test_only_the_operator_replays_a_job(site: Site, headers: dict[str, str], status: int) -> None:
     number = await dead(site.store)
     answer = await site.http.post(f"/queue/{number}/replay", headers=headers)
     assert answer.status_code == status

@@ -27,7 +27,7 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-async def test_a_repository_without_a_fix_says_what_it_waits_for(site: Site) -> None:
+async def test_the_page_of_a_repository_without_a_fix_is_explained(site: Site) -> None:
     ref = await ran(site.store, Ran())
     page = words(await site.page("/repositories/octo/parser"))
     assert "1 report waits for its fix." in page
@@ -68,7 +68,7 @@ async def test_accuracy_labels_and_limits_are_counted(site: Site) -> None:
     assert re.search(r"octo/parser 13 \d{4}-", words(await site.page("/repositories")))
 
 
-async def test_each_figure_opens_the_cases_behind_it(site: Site) -> None:
+async def test_each_figure_links_to_its_cases(site: Site) -> None:
     await scored(site.store, months=3, each=6)
     await ran(site.store, Ran(title="Not compared"))
     page = await site.page("/repositories/octo/parser")

@@ -53,7 +53,7 @@ async def stored(site: Site) -> PageCommand:
         ("olaf", []),
     ],
 )
-async def test_everybody_is_offered_what_they_may_do(site: Site, who: str, names: list[str]) -> None:
+async def test_viewers_are_offered_only_permitted_commands(site: Site, who: str, names: list[str]) -> None:
     ref = await ran(site.store, Ran())
     page = await site.page(f"/runs/octo/parser/{ref.number}/1", who)
     assert re.findall(r'name="name" value="(\w+)"', page) == names
@@ -62,7 +62,7 @@ async def test_everybody_is_offered_what_they_may_do(site: Site, who: str, names
         assert answer.status_code == (303 if name in names else 403), name
 
 
-async def test_a_run_without_a_report_or_that_was_replaced_has_nothing_to_judge(site: Site) -> None:
+async def test_a_run_without_a_current_report_cannot_be_judged(site: Site) -> None:
     failed = await ran(site.store, Ran(status="failed", trace=()))
     page = await site.page(f"/runs/octo/parser/{failed.number}/1")
     assert re.findall(r'name="name" value="(\w+)"', page) == ["triage"]
@@ -71,7 +71,7 @@ async def test_a_run_without_a_report_or_that_was_replaced_has_nothing_to_judge(
     assert 'name="name"' not in await site.page(f"/runs/octo/parser/{ref.number}/1")
 
 
-async def test_a_command_is_stored_with_who_gave_it(site: Site) -> None:
+async def test_a_command_is_stored_with_its_author(site: Site) -> None:
     ref = await ran(site.store, Ran())
     await press(site, ref, "wrong", "mona", "  it is\r\nthe reader ")
     assert (work := await stored(site)).ref.key == ref.key
@@ -87,7 +87,7 @@ async def test_a_command_is_stored_with_who_gave_it(site: Site) -> None:
     assert (work.name, work.argument, work.by_id, work.is_operator) == ("right", "", None, True)
 
 
-async def test_the_page_says_what_became_of_it(site: Site) -> None:
+async def test_the_page_shows_the_result_of_a_command(site: Site) -> None:
     ref = await ran(site.store, Ran())
     there = (await press(site, ref, "right", "mona")).headers["location"]
     assert "Your request is stored" in await site.page(there, "mona")
@@ -134,7 +134,7 @@ async def test_forms_of_other_sites_store_nothing(site: Site, headers: dict[str,
     ],
     ids=["other-command", "empty", "invisible", "no-login"],
 )
-async def test_what_is_not_a_command_here_is_refused(
+async def test_an_unavailable_command_is_refused(
     site: Site, form: dict[str, str], who: str | None, status: int
 ) -> None:
     ref = await ran(site.store, Ran())

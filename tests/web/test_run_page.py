@@ -149,7 +149,7 @@ async def test_it_shows_judgements_of_people_and_the_labels_that_were_set(site: 
     assert "rita removed area: parser" in page
 
 
-async def test_what_a_security_report_says_is_shown_to_the_operator_only(site: Site) -> None:
+async def test_the_text_of_a_security_report_is_shown_only_to_the_operator(site: Site) -> None:
     ref = await ran(site.store, Ran(report=SECURITY, origin=Origin("Craft a file named zebra.", "rita", "opened")))
     mine, theirs = await shown(site, ref), await shown(site, ref, who="rita")
     for secret in ("zebra", "crafted file", "Speed up the lexer", "lexer.py"):

@@ -70,7 +70,7 @@ def titles(page: str) -> list[str]:
     ]
 
 
-async def test_runs_are_found_by_what_they_are(site: Site) -> None:
+async def test_runs_are_filtered_by_their_properties(site: Site) -> None:
     feature = FOUND.model_copy(update={"kind": "feature", "root_cause": None})
     await ran(site.store, Ran(title="Scan 100% hangs"))
     await ran(site.store, Ran(title="Add a scan_mode", report=feature, brain="gpt-4o"))
@@ -173,7 +173,7 @@ async def test_a_question_that_was_answered_waits_no_more(site: Site) -> None:
     assert titles(await site.page("/runs?status=running")) == ["It fails"]
 
 
-async def test_all_pages_together_are_all_runs_each_once(site: Site) -> None:
+async def test_all_pages_together_list_each_run_once(site: Site) -> None:
     made = [f"number {n:02}" for n in range(60)]
     for title in made:
         await ran(site.store, Ran(title=title, status="failed", trace=(), gathered=[], visits=()))
@@ -193,7 +193,7 @@ async def test_all_pages_together_are_all_runs_each_once(site: Site) -> None:
     assert back == [there[1], there[0]]
 
 
-async def test_a_run_shows_how_it_came_to_its_report(site: Site) -> None:
+async def test_a_run_shows_the_path_to_its_report(site: Site) -> None:
     ref = await ran(site.store, Ran(report=DROPPED, comment=COMMENT))
     await ask(site.store, ref, answer="2.4.1, on Debian")
     await site.store.usage.reserve([Scope("run", f"{ref.key}:1", "run")], Amount(calls=6, cost=41_250))
@@ -241,7 +241,7 @@ async def test_inaccessible_runs_look_like_missing_ones(site: Site, path: str) -
         assert (await site.get(there, who)).status_code == status
 
 
-async def test_lists_hold_only_what_one_may_see(site: Site) -> None:
+async def test_lists_contain_only_accessible_runs(site: Site) -> None:
     await ran(site.store, Ran(title="Hangs"))
     await ran(site.store, Ran(title="Launch", repository=SECRET, brain="secret-model"))
     for path in ("/runs", "/repositories", "/queue", "/runs?repository=octo/secret-plans"):
@@ -254,7 +254,7 @@ async def test_lists_hold_only_what_one_may_see(site: Site) -> None:
     assert "No repository has a run yet" in await site.page("/repositories", "nobody")
 
 
-async def test_a_security_report_and_what_may_become_one_is_the_operators(site: Site) -> None:
+async def test_security_reports_and_possible_ones_are_shown_only_to_the_operator(site: Site) -> None:
     closed = await ran(site.store, Ran(title="Odd file", report=SECURITY))
     going = await ran(site.store, Ran(title="Other file", status="running", trace=TRACE[:4]))
     for ref in (closed, going):
@@ -267,7 +267,7 @@ async def test_a_security_report_and_what_may_become_one_is_the_operators(site: 
         assert (await site.get(f"{path}/evidence", "rita")).status_code == 404
 
 
-async def test_whatever_an_issue_says_is_text(site: Site) -> None:
+async def test_text_of_an_issue_is_escaped(site: Site) -> None:
     hostile = FOUND.model_copy(
         update={
             "verdict": HOSTILE[:250],
@@ -313,7 +313,7 @@ async def test_whatever_an_issue_says_is_text(site: Site) -> None:
         assert "49 &amp;" not in text
 
 
-async def test_five_hundred_pieces_of_evidence_are_all_there_and_no_page_is_heavy(site: Site) -> None:
+async def test_five_hundred_pieces_of_evidence_are_listed_on_light_pages(site: Site) -> None:
     pieces = [
         Evidence(
             kind="code",
@@ -332,7 +332,7 @@ async def test_five_hundred_pieces_of_evidence_are_all_there_and_no_page_is_heav
     assert "page 50 of 50" in await site.page(f"{path}/evidence?page=99999")
 
 
-async def test_an_earlier_run_says_that_a_later_one_took_its_place(site: Site) -> None:
+async def test_an_earlier_run_states_that_a_later_one_replaced_it(site: Site) -> None:
     ref = await ran(site.store, Ran(title="It hangs", comment=COMMENT))
     await ran(site.store, Ran(title="It hangs still", number=ref.number))
     first = await site.page(f"/runs/octo/parser/{ref.number}/1")
@@ -350,7 +350,7 @@ async def test_a_missing_run_is_reported_as_missing(site: Site, path: str) -> No
     assert "Page not found" in answer.text
 
 
-async def test_runs_of_an_older_release_are_shown_with_what_is_known(site: Site, store: Store) -> None:
+async def test_runs_of_an_older_release_are_shown_with_the_available_data(site: Site, store: Store) -> None:
     ref = await ran(site.store, Ran(visits=()))
     await store._database.do(lambda db: db.execute("DELETE FROM evidence").rowcount)
     old = "UPDATE runs SET title = '', kind = '', began_at = 0, changed_at = 0"

@@ -58,7 +58,7 @@ async def first(tmp_path: Path, github: GitHubServer) -> AsyncIterator[FirstStar
         yield FirstStart(http, setup, github, tmp_path)
 
 
-async def test_a_refusal_reaches_github(first: FirstStart) -> None:
+async def test_without_an_app_deliveries_get_a_503(first: FirstStart) -> None:
     assert (await first.http.get("/healthz")).status_code == 200
     assert (await first.http.get("/readyz")).status_code == 503
     answer = await first.http.post("/webhooks/github", headers={"Authorization": "x"})
@@ -83,14 +83,14 @@ async def test_without_the_token_nothing_is_shown_or_made(first: FirstStart) -> 
     assert first.github.asked("POST", "conversions") == []
 
 
-async def test_wrong_tokens_lock_nobody_out(first: FirstStart) -> None:
+async def test_wrong_tokens_do_not_lock_out_other_users(first: FirstStart) -> None:
     for _ in range(10):
         await first.http.get("/setup", params={"token": "wrong"})
     assert (await first.http.get("/setup", params={"token": "wrong"})).status_code == 429
     assert (await first.http.get("/setup", params={"token": first.setup.pending.token})).status_code == 303
 
 
-async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:
+async def test_the_app_is_stored_and_the_page_closed(first: FirstStart) -> None:
     await first.accept_token()
     answer = await first.http.get(await first.on_github())
     assert (answer.status_code, answer.headers["location"]) == (303, "/welcome")
@@ -103,7 +103,7 @@ async def test_the_app_is_kept_and_the_page_closed(first: FirstStart) -> None:
     assert len(first.github.asked("POST", "conversions")) == 1
 
 
-async def test_a_state_is_good_once_and_a_code_is_sent_once(first: FirstStart) -> None:
+async def test_a_state_is_valid_once_and_a_code_is_sent_once(first: FirstStart) -> None:
     await first.accept_token()
     back = await first.on_github()
     first.github.fail("POST", "conversions", Fault(status=502, after=True))
@@ -116,7 +116,7 @@ async def test_a_state_is_good_once_and_a_code_is_sent_once(first: FirstStart) -
 
 
 @pytest.mark.parametrize("other", [{"state": "another"}, {"state": ""}, {"code": "../../user"}, {"code": ""}])
-async def test_an_answer_that_nobody_asked_for_is_refused(first: FirstStart, other: dict[str, str]) -> None:
+async def test_an_unrequested_callback_is_refused(first: FirstStart, other: dict[str, str]) -> None:
     await first.accept_token()
     query = {name: values[0] for name, values in parse_qs(urlsplit(await first.on_github()).query).items()}
     answer = await first.http.get("/setup/callback", params=query | other)
@@ -137,7 +137,7 @@ async def test_secrets_are_shown_once_for_a_secret_store(first: FirstStart) -> N
     assert "restart it" in (await first.http.get("/")).text
 
 
-async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
+async def test_changed_fields_are_sent_to_github(first: FirstStart) -> None:
     await first.accept_token()
     fields = {"owner": "octo-org", "server_url": "https://ghe.example.org", "webhook_url": "https://hook.example.org/w"}
     action, manifest = form_of((await first.http.get("/setup", params=fields)).text)
@@ -145,7 +145,7 @@ async def test_what_was_changed_is_what_is_asked_for(first: FirstStart) -> None:
     assert json.loads(html.unescape(manifest))["hook_attributes"]["url"] == "https://hook.example.org/w"
 
 
-async def test_github_is_not_asked_for_what_it_would_refuse(first: FirstStart) -> None:
+async def test_requests_that_github_would_refuse_are_not_sent(first: FirstStart) -> None:
     await first.accept_token()
     for fields, status in (
         ({"server_url": "https://github.com"}, 200),

@@ -103,7 +103,7 @@ async def answer(http: httpx.AsyncClient, method: str, path: str, accept: str) -
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_a_stranger_gets_the_same_answer_for_what_exists_and_what_does_not(
+async def test_a_stranger_gets_the_same_response_for_existing_and_missing_pages(
     pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     for template in every_path(pages, given):
@@ -119,7 +119,7 @@ async def test_a_stranger_gets_the_same_answer_for_what_exists_and_what_does_not
 
 
 @pytest.mark.tried("pages asked for without a login, with another account, or from another site")
-async def test_somebody_sees_nothing_of_a_repository_that_github_hides_from_them(
+async def test_a_viewer_sees_nothing_of_an_inaccessible_repository(
     pages: Pages, kept: StoredRepository, given: dict[str, str]
 ) -> None:
     begun = await pages.http.get("/login/github")

@@ -31,7 +31,7 @@ def words(svg: str) -> str:
     return found.text or ""
 
 
-def test_what_ran_side_by_side_has_one_place_on_the_path() -> None:
+def test_parallel_nodes_share_one_place_on_the_path() -> None:
     trace = (*TRACE[:4], entry("web_search", "3 results", 1), entry("join", "2 branches", 1), *TRACE[4:])
     svg = path.draw(trace, ended=True)
     assert "then Code search, then Web search, then Critic" in words(svg)
@@ -39,7 +39,7 @@ def test_what_ran_side_by_side_has_one_place_on_the_path() -> None:
     assert numbers == ["1", "2", "2", "3", "4"]
 
 
-def test_a_tool_of_the_operators_and_a_node_at_work_are_drawn() -> None:
+def test_operator_tools_and_running_nodes_are_drawn() -> None:
     trace = (*TRACE[:3], entry("crash<db>", "2 rows", 1))
     svg = path.draw(trace, now=["critic"])
     assert "crash&lt;db&gt;" in svg
@@ -52,7 +52,7 @@ def test_a_node_that_was_visited_often_is_counted() -> None:
     assert re.findall(r'class="badge-number"[^>]*>([+\d]+)<', svg) == ["1", "2", "3", "+6"]
 
 
-def test_time_that_nobody_worked_is_cut_out_of_the_drawing() -> None:
+def test_idle_time_is_omitted_from_the_drawing() -> None:
     seen = [at("investigator", 100.0, 101.0), at("human_input", 101.0, 101.1), at("critic", 90_000.0, 90_001.0)]
     svg = timing.draw(seen)
     assert svg is not None
@@ -62,7 +62,7 @@ def test_time_that_nobody_worked_is_cut_out_of_the_drawing() -> None:
     assert timing.draw([at("critic", 1.0, None)]) is None
 
 
-def test_overlap_is_time_in_which_more_than_one_worked() -> None:
+def test_overlap_is_the_time_with_more_than_one_running_node() -> None:
     seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
     assert timing.overlap(seen) == pytest.approx(1.5)
 
@@ -75,12 +75,12 @@ def test_a_quote_in_pieces_is_the_quote(text: str, ending: str) -> None:
 
 @pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("sign", ["(", "[{", '"', "`${", "<", "/*", "if ", "\\", "#{"])
-def test_hostile_quotes_take_no_time(sign: str) -> None:
+def test_hostile_quotes_take_little_time(sign: str) -> None:
     for ending in ENDINGS:
         assert_cheap(partial(lexemes, f"a{ending}", (sign * 1_000)[:1_000]), 1.0, ending)
 
 
-def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
+def test_a_rendered_comment_retains_its_structure_and_is_sanitised() -> None:
     html = as_html(
         COMMENT
         + '\n<script>alert(1)</script><img src="https://x/y.png"><a href="javascript:alert(1)" onclick="x">go</a>'
@@ -93,20 +93,20 @@ def test_a_comment_keeps_its_shape_and_loses_what_acts() -> None:
     assert CUT.strip().strip("*") in as_html("x" * 70_000)
 
 
-def test_text_is_shown_as_it_stands_or_without_what_cannot_be_seen() -> None:
+def test_text_is_shown_unchanged_or_without_invisible_characters() -> None:
     assert verbatim("a\u202eb\x07\n\tc") == "a⟨U+202E⟩b⟨U+0007⟩\n\tc"
     assert prose("`a<b>` is `c` and `d") == "<code>a&lt;b&gt;</code> is <code>c</code> and `d"
     assert line("a\u202eb \x07\n c ghp_" + "a1" * 20) == "ab c [masked]"
 
 
-def test_numbers_are_stated_in_the_unit_that_fits() -> None:
+def test_numbers_are_formatted_in_a_suitable_unit() -> None:
     texts = [span(one) for one in (0.0004, 0.0421, 1.24, 99.4, 99.6, 6_000, 172_800, 9e6)]
     assert texts == ["0 ms", "42 ms", "1.2 s", "99.4 s", "2 min", "2 h", "2 days", "104 days"]
     assert (count(1, "run"), count(12_040, "run")) == ("1 run", "12\N{NARROW NO-BREAK SPACE}040 runs")
     assert moment(0) is None
 
 
-def test_a_step_is_stored_with_what_is_long_cut() -> None:
+def test_long_texts_of_a_step_are_shortened() -> None:
     looked = entry("codebase_search", "x", 1, looks=tuple("abcdefghij"))
     visit = Visit(id="1", node="codebase_search", began=1.0, ended=2.0, trace=(looked,))
     again = load(dump(visit))

@@ -51,7 +51,7 @@ async def test_an_opened_issue_is_stored_before_it_is_acknowledged(receiver: Rec
     assert receiver.work.woken == [None]
 
 
-async def test_a_form_says_the_same_as_json(receiver: Receiver, opened: bytes) -> None:
+async def test_a_form_leads_to_the_same_jobs_as_json(receiver: Receiver, opened: bytes) -> None:
     body = urlencode({"payload": opened.decode()}).encode()
     form = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
     answer = await receiver.http.post(PATH, content=body, headers=headers("issues", body) | form)
@@ -59,7 +59,7 @@ async def test_a_form_says_the_same_as_json(receiver: Receiver, opened: bytes) -
     assert await jobs(receiver) == 1
 
 
-async def test_a_delivery_that_comes_again_is_one_delivery(receiver: Receiver, opened: bytes) -> None:
+async def test_a_repeated_delivery_is_stored_once(receiver: Receiver, opened: bytes) -> None:
     sent = headers("issues", opened, guid="same")
     answers = await asyncio.gather(*(receiver.http.post(PATH, content=opened, headers=sent) for _ in range(5)))
     assert {answer.status_code for answer in answers} == {202}
@@ -74,7 +74,7 @@ async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver
     assert await jobs(receiver) == 40
 
 
-async def test_what_cannot_be_stored_in_time_is_to_be_redelivered(
+async def test_a_delivery_that_cannot_be_stored_in_time_gets_a_503(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(endpoint, "PATIENCE", 0.3)
@@ -88,7 +88,7 @@ async def test_what_cannot_be_stored_in_time_is_to_be_redelivered(
     assert (await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))).status_code == 202
 
 
-async def test_both_secrets_count_while_one_replaces_the_other(receiver: Receiver, opened: bytes) -> None:
+async def test_both_secrets_are_accepted_during_rotation(receiver: Receiver, opened: bytes) -> None:
     sent = headers("issues", opened, secret=OLD_SECRET)
     assert (await receiver.http.post(PATH, content=opened, headers=sent)).status_code == 202
 
@@ -105,7 +105,7 @@ SIGNATURES = {
 
 
 @pytest.mark.tried("forged and malformed deliveries")
-async def test_a_delivery_nobody_signed_is_refused(receiver: Receiver, opened: bytes) -> None:
+async def test_an_unsigned_delivery_is_refused(receiver: Receiver, opened: bytes) -> None:
     for name, signature in SIGNATURES.items():
         sent: dict[str, str | bytes] = {**headers("issues", opened)}
         del sent["X-Hub-Signature-256"]
@@ -156,7 +156,7 @@ async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, mon
         assert await caller.is_closed()
 
 
-async def test_bodies_that_do_not_fit_together_are_dropped_until_the_others_fit(
+async def test_bodies_are_dropped_until_the_others_fit(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(endpoint, "PATIENCE", 600.0)  # none is refused for being slow
@@ -175,7 +175,7 @@ async def test_bodies_that_do_not_fit_together_are_dropped_until_the_others_fit(
 
 
 @pytest.mark.tried("forged and malformed deliveries")
-async def test_a_captured_body_leads_to_nothing_under_another_id(receiver: Receiver, opened: bytes) -> None:
+async def test_a_captured_body_has_no_effect_under_another_id(receiver: Receiver, opened: bytes) -> None:
     sent = headers("issues", opened)
     statuses = []
     for guid in ("first", "second", "third"):
@@ -186,7 +186,7 @@ async def test_a_captured_body_leads_to_nothing_under_another_id(receiver: Recei
 
 
 @pytest.mark.tried("forged and malformed deliveries")
-async def test_a_captured_body_is_taken_as_no_other_event(receiver: Receiver) -> None:
+async def test_a_captured_body_is_not_accepted_as_another_event(receiver: Receiver) -> None:
     world = World(url="https://github.example.org")
     repo = world.repository()
     number = world.open_issue(repo)["number"]
@@ -217,7 +217,7 @@ ODD = {
 }
 
 
-async def test_an_odd_field_that_is_not_needed_does_not_cost_the_delivery(receiver: Receiver, opened: bytes) -> None:
+async def test_an_invalid_field_that_is_not_needed_is_ignored(receiver: Receiver, opened: bytes) -> None:
     payload = json.loads(opened)
     payload["issue"]["user"] = {"login": 5, "id": "x", "type": []}
     payload["issue"]["performed_via_github_app"] = True
@@ -228,7 +228,7 @@ async def test_an_odd_field_that_is_not_needed_does_not_cost_the_delivery(receiv
         assert (answer.status_code, answer.json()) == (202, {"status": "queued"}), name
 
 
-async def test_of_a_list_the_sound_items_count(receiver: Receiver) -> None:
+async def test_valid_items_of_a_list_count(receiver: Receiver) -> None:
     about = {"id": 7, "account": {"login": "octo"}}
     added = [{"id": 1, "full_name": "octo/a"}, {"id": None}, 3, {"id": 2, "full_name": "octo/b"}]
     body = json.dumps({"action": "added", "installation": about, "repositories_added": added}).encode()
@@ -256,7 +256,7 @@ MISSHAPEN = {
 
 
 @pytest.mark.tried("forged and malformed deliveries")
-async def test_what_is_not_a_payload_is_refused(receiver: Receiver) -> None:
+async def test_an_invalid_payload_is_refused(receiver: Receiver) -> None:
     cases = [(event, *case) for event in ("issues", "star") for case in MALFORMED.items()]
     for event, name, body in [*cases, *(("issues", *case) for case in MISSHAPEN.items())]:
         answer = await receiver.http.post(PATH, content=body, headers=headers(event, body))
@@ -289,14 +289,14 @@ async def test_other_types_are_refused(receiver: Receiver, opened: bytes) -> Non
 
 
 @pytest.mark.tried("forged and malformed deliveries")
-async def test_too_large_a_body_is_refused_as_soon_as_it_is_announced(receiver: Receiver) -> None:
+async def test_a_body_that_is_too_large_is_refused_by_its_content_length(receiver: Receiver) -> None:
     async with calling(str(receiver.http.base_url)) as caller:
         await caller.send(SIGNED_LARGE + b"Content-Length: 40000000\r\n\r\n")
         assert await caller.status() == 413
     assert (await receiver.http.get("/readyz")).status_code == 200
 
 
-async def test_too_large_a_body_in_pieces_is_refused_as_soon_as_it_is_one(receiver: Receiver) -> None:
+async def test_a_chunked_body_is_refused_once_it_is_too_large(receiver: Receiver) -> None:
     async with calling(str(receiver.http.base_url)) as caller:
         await caller.send(SIGNED_LARGE + b"Transfer-Encoding: chunked\r\n\r\n")
         for _ in range(26):
@@ -311,26 +311,26 @@ async def test_a_large_body_within_the_bound_is_read(receiver: Receiver, opened:
     assert (await receiver.http.post(PATH, content=body, headers=headers("issues", body))).status_code == 202
 
 
-async def test_events_we_do_not_use_are_acknowledged_and_forgotten(receiver: Receiver) -> None:
+async def test_unused_events_are_acknowledged_and_not_stored(receiver: Receiver) -> None:
     for event in ("star", "push", "pull_request", "ping", "an_event_of_tomorrow"):
         answer = await receiver.http.post(PATH, content=b"{}", headers=headers(event, b"{}"))
         assert (answer.status_code, answer.json()) == (202, {"status": "nothing to do"}), event
     assert await jobs(receiver) == 0
 
 
-async def test_only_posts_are_deliveries(receiver: Receiver) -> None:
+async def test_only_post_requests_are_deliveries(receiver: Receiver) -> None:
     assert (await receiver.http.get(PATH)).status_code == 405
     assert (await receiver.http.post("/nothing")).status_code == 403
 
 
-async def test_it_is_ready_only_while_somebody_works(receiver: Receiver) -> None:
+async def test_readyz_needs_a_working_worker(receiver: Receiver) -> None:
     assert (await receiver.http.get("/readyz")).status_code == 200
     receiver.work.fault = "the worker is starting"
     answer = await receiver.http.get("/readyz", headers=OPERATOR)
     assert (answer.status_code, answer.json()["faults"]) == (503, ["the worker is starting"])
 
 
-async def test_readyz_tells_strangers_yes_or_no_and_nothing_else(receiver: Receiver, opened: bytes) -> None:
+async def test_readyz_gives_details_only_with_a_token(receiver: Receiver, opened: bytes) -> None:
     await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
     assert (await receiver.http.get("/readyz")).json() == {"ready": True}
     assert (await receiver.http.get("/readyz", headers=OPERATOR)).json()["jobs"] == {"todo": 1}

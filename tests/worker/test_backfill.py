@@ -130,7 +130,7 @@ def test_time_at_the_write_limit(number: int, least: str) -> None:
     assert f"time: at least {least}writes, at 480 an hour" in describe(planned(number))
 
 
-def test_modes_models_and_limits_have_their_costs() -> None:
+def test_the_plan_depends_on_mode_model_and_limits() -> None:
     label = replace(planned(2, RepositoryConfig(mode="label", earlier_issues=False)), has_labels=True)
     assert "writes to GitHub: 0 to 2 (mode label, at most 1 for an issue)" in describe(label)
     assert "reads from GitHub: up to 16, of 5000 an hour" in describe(label)

@@ -49,7 +49,7 @@ async def post(stage: Stage) -> None:
     await stage.worker.work(job)
 
 
-async def test_it_is_posted_once_a_week_and_lists_what_is_open(tmp_path: Path) -> None:
+async def test_the_digest_is_posted_once_a_week_and_lists_open_issues(tmp_path: Path) -> None:
     with serve_github() as github:
         async with staged(github, tmp_path) as stage:
             store, world, repo = stage.worker.store, github.world, stage.repo
@@ -126,7 +126,7 @@ async def test_a_command_updates_one_comment_in_the_repositorys_language(tmp_pat
             assert "in dieser Stunde sechsmal aktualisiert" in ours()[2]
 
 
-async def test_it_is_not_posted_where_nothing_is_open_or_the_issue_or_the_file_forbid_it(tmp_path: Path) -> None:
+async def test_no_digest_is_posted_without_open_issues_or_if_disabled(tmp_path: Path) -> None:
     with serve_github() as github:
         async with staged(github, tmp_path) as stage:
             number = github.world.open_issue(stage.repo, "Weekly digest")["number"]

@@ -85,7 +85,7 @@ async def test_only_people_with_write_access_and_labels_of_existing_places_count
     assert await labels.judged() == [("mia", "area: feedbox", True)]
 
 
-async def test_the_removal_of_a_label_that_the_app_set_says_wrong(stage: Stage) -> None:
+async def test_removing_a_label_of_the_app_judges_the_report_wrong(stage: Stage) -> None:
     labels = OnIssue(stage, await stage.opened())
     effects = stage.worker.store.for_repository(stage.ref(1).repository).effects
     await effects.set_wanted(stage.ref(labels.number).key, "labels", "", "h", json.dumps(["area: dates", "storage"]))
@@ -96,7 +96,7 @@ async def test_the_removal_of_a_label_that_the_app_set_says_wrong(stage: Stage) 
     assert await record.corrections() == []  # it names no other place
 
 
-async def test_without_a_report_a_label_is_only_noted(stage: Stage) -> None:
+async def test_without_a_report_a_label_is_only_stored(stage: Stage) -> None:
     number = stage.github.world.open_issue(stage.repo, "It breaks", "")["number"]
     labels = OnIssue(stage, number)
     before = len(stage.github.calls)
@@ -142,7 +142,7 @@ def test_existing_paths_are_literal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "../x", "a/../b", "/etc", "a//b", "a\\b", "a\nb", "a\0", ".", "x" * 301])
-def test_paths_outside_are_no_folders(path: str) -> None:
+def test_paths_outside_the_repository_are_not_folders(path: str) -> None:
     assert path_inside(path) is None
 
 

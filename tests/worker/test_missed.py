@@ -71,7 +71,7 @@ async def stage(server: GitHubServer, tmp_path: Path) -> AsyncIterator[Stage]:
     await store.aclose()
 
 
-async def test_installing_starts_nothing_and_what_is_missed_from_then_on_is_found_newest_first(stage: Stage) -> None:
+async def test_only_issues_missed_after_the_installation_are_found_newest_first(stage: Stage) -> None:
     stage.opened(ago=9_000)
     assert await stage.look() == 0
     older, newer = stage.opened(), stage.opened()
@@ -80,7 +80,7 @@ async def test_installing_starts_nothing_and_what_is_missed_from_then_on_is_foun
     assert await stage.look() == 0
 
 
-async def test_what_is_known_is_not_restarted(stage: Stage) -> None:
+async def test_known_issues_are_not_queued_again(stage: Stage) -> None:
     await stage.look()
     waits, had, new = (stage.opened() for _ in range(3))
     await stage.store.inbox.accept(Arrival("a", "issues", b"{}", (Triage(ref=stage.issue(waits), why="opened"),)))
@@ -89,7 +89,7 @@ async def test_what_is_known_is_not_restarted(stage: Stage) -> None:
     assert await stage.queued() == [waits, new]
 
 
-async def test_what_github_does_not_say_now_is_asked_again(stage: Stage, server: GitHubServer) -> None:
+async def test_a_failed_request_is_repeated_in_a_later_round(stage: Stage, server: GitHubServer) -> None:
     await stage.look()
     number = stage.opened()
     server.fail("GET", "/issues", *[Fault(status=403, headers={"Retry-After": "0"}, message="secondary rate limit")])
@@ -109,7 +109,9 @@ async def test_a_round_is_bounded_and_the_next_one_continues(stage: Stage, monke
 
 
 @pytest.mark.parametrize("what", ["removed", "archived", "suspended"])
-async def test_where_there_is_no_work_nobody_looks(stage: Stage, server: GitHubServer, what: str) -> None:
+async def test_removed_archived_and_suspended_repositories_are_not_searched(
+    stage: Stage, server: GitHubServer, what: str
+) -> None:
     await stage.look()
     known = stage.store.installations
     if what == "removed":

@@ -103,7 +103,7 @@ async def test_a_refused_request_is_a_call_without_tokens(stage: Stage, server: 
     assert await stage.spent() == Amount(calls=2, tokens=120, cost=400)
 
 
-async def test_a_long_wait_is_left_to_the_job_and_kept_by_everybody(stage: Stage, server: ModelServer) -> None:
+async def test_a_long_wait_postpones_the_job_and_applies_to_all(stage: Stage, server: ModelServer) -> None:
     server.script = [error(429, retry_after="90")]
     with pytest.raises(PostponedError) as postponed:
         await stage.brain(1).investigate(CASE)
@@ -115,7 +115,7 @@ async def test_a_long_wait_is_left_to_the_job_and_kept_by_everybody(stage: Stage
     assert stage.met == ["model.busy", "model.pace"]
 
 
-async def test_who_is_postponed_too_often_is_judged_by_rules(stage: Stage, server: ModelServer) -> None:
+async def test_a_run_that_is_postponed_too_often_is_judged_by_rules(stage: Stage, server: ModelServer) -> None:
     await stage.store.pace("models", 6_000).close(600.0)
     for _ in range(MOST_POSTPONED):
         with pytest.raises(PostponedError):
@@ -129,7 +129,7 @@ _FIELDS = ("next_node", "problem", "not_listed", "suspects", "approved", "root_c
 """One field of each role's schema."""
 
 
-async def test_a_run_that_was_postponed_continues_where_it_stood(stage: Stage, server: ModelServer) -> None:
+async def test_a_postponed_run_resumes_where_it_stopped(stage: Stage, server: ModelServer) -> None:
     requests: list[str] = []
 
     def busy_once(request: Request) -> Reply:

@@ -53,7 +53,7 @@ def test_the_files_of_the_fix_say_how_good_the_report_was(
         pytest.param(1, "gone", "no longer exists", id="history-was-rewritten"),
     ],
 )
-def test_what_cannot_be_known_is_unknown(
+def test_outcomes_without_a_fix_are_unknown(
     story: tuple[Path, Mapping[str, str]], number: int, read: str, says: str
 ) -> None:
     path, names = story

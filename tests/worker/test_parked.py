@@ -53,7 +53,7 @@ async def stage(server: GitHubServer, store: Store) -> AsyncIterator[Stage]:
     await github.aclose()
 
 
-async def test_a_job_comes_back_once_its_installation_is_active(stage: Stage) -> None:
+async def test_a_parked_job_is_queued_once_its_installation_is_active(stage: Stage) -> None:
     repo = stage.server.world.repository("octo/parser")
     stage.server.world.suspended = True
     await stage.parked(repo)
@@ -69,7 +69,7 @@ async def test_a_job_comes_back_once_its_installation_is_active(stage: Stage) ->
     assert await stage.revived() == 0
 
 
-async def test_one_that_was_installed_again_has_its_new_installation(stage: Stage) -> None:
+async def test_a_job_of_a_reinstalled_app_gets_the_new_installation(stage: Stage) -> None:
     repo = stage.server.world.repository("octo/parser")
     await stage.parked(repo, INSTALLATION + 77)
     assert await stage.revived() == 1
@@ -78,7 +78,7 @@ async def test_one_that_was_installed_again_has_its_new_installation(stage: Stag
     assert known.installation_id == repo.installation
 
 
-async def test_where_no_installation_is_left_it_stays_parked(stage: Stage) -> None:
+async def test_without_an_installation_a_job_stays_parked(stage: Stage) -> None:
     repo = stage.server.world.repository("octo/parser")
     await stage.parked(repo, INSTALLATION + 77)
     del stage.server.world.repos[repo.id]
@@ -86,7 +86,7 @@ async def test_where_no_installation_is_left_it_stays_parked(stage: Stage) -> No
     assert len(await stage.store.jobs.held_jobs("parked")) == 1
 
 
-async def test_what_github_does_not_say_is_asked_in_the_next_round(stage: Stage) -> None:
+async def test_a_failed_query_of_an_installation_is_repeated_in_the_next_round(stage: Stage) -> None:
     await stage.parked(stage.server.world.repository("octo/parser"))
     stage.server.fault = lambda call: Fault(status=502) if "/app/installations" in call.path else None
     assert await stage.revived() == 0
@@ -94,7 +94,7 @@ async def test_what_github_does_not_say_is_asked_in_the_next_round(stage: Stage)
     assert await stage.revived() == 1
 
 
-async def test_an_installation_is_asked_about_once_a_round(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_installation_is_queried_once_per_round(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(3):
         await stage.parked(stage.server.world.repository(f"octo/r{n}"))
     assert await stage.revived() == 3

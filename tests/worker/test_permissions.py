@@ -51,7 +51,7 @@ async def test_labels_that_are_not_allowed_are_reported_in_one_report(
 
 
 @pytest.mark.parametrize("missing", ["issues", "contents"])
-async def test_where_nothing_can_be_written_the_operator_is_informed(
+async def test_if_nothing_can_be_written_the_operator_is_informed(
     github: GitHubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, missing: str
 ) -> None:
     github.world.granted = {"issues": "write", "contents": "read", "metadata": "read"}

@@ -66,7 +66,7 @@ async def test_the_log_names_the_repository_and_the_comment(
         pytest.param("comment_on: [feature]\n", "no comment, since it would say too little", id="other-kind"),
     ],
 )
-async def test_the_log_says_why_nothing_was_written(
+async def test_the_log_states_why_nothing_was_written(
     github: GitHubServer, tmp_path: Path, records: Records, file: str, says: str
 ) -> None:
     async with staged(github, tmp_path) as stage:

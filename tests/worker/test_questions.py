@@ -28,7 +28,7 @@ OWNED = {
         pytest.param("Who owns feedbox/store.py?", "", id="no-owner"),
     ],
 )
-async def test_a_question_gets_the_fact_that_answers_it_or_nothing(tmp_path: Path, title: str, shown: str) -> None:
+async def test_a_question_is_answered_by_a_fact_or_not_at_all(tmp_path: Path, title: str, shown: str) -> None:
     with serve_github() as github:
         async with staged(github, tmp_path) as stage:
             assert stage.repo.git is not None

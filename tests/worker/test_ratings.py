@@ -124,7 +124,7 @@ async def test_many_strangers_neither_hide_a_maintainer_nor_cost_many_requests(t
         assert known == {"s0": (Permission.READ, report.now)}
 
 
-def test_judgements_count_beside_enough_fixes_and_never_instead_of_them() -> None:
+def test_judgements_count_only_beside_enough_fixes() -> None:
     fixes, wrong = [(0.8, True)] * ENOUGH, [(0.8, False)] * 20
     assert read_record(fixes[1:], wrong) is None
     alone, both = read_record(fixes), read_record(fixes, wrong)

@@ -21,7 +21,7 @@ from tests.repositories import make_repository
 CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
 
 
-async def test_what_one_run_spent_is_not_taken_off_another() -> None:
+async def test_runs_have_separate_budgets() -> None:
     with serve() as server:
         server.script = [says(Investigation(problem="It fails.", hypothesis="", confidence=0.2).model_dump())]
         models = Models(ModelSettings(base_url=server.url, limits=RunLimits(calls=1), calls_per_minute=6_000))
@@ -35,13 +35,13 @@ async def test_what_one_run_spent_is_not_taken_off_another() -> None:
         await models.aclose()
 
 
-async def test_a_repository_may_keep_its_issues_from_models() -> None:
+async def test_a_repository_can_disable_models() -> None:
     brains = Brains(RulesBrain(), Models(ModelSettings()))
     assert brains.for_run(RepositoryConfig(brain="rules")) is brains.rules
     assert Brains(RulesBrain()).for_run(RepositoryConfig()).name == "rules"
 
 
-def test_engines_keep_to_the_configured_cache_and_stay_while_there_is_room(tmp_path: Path) -> None:
+def test_engines_use_the_configured_cache_and_are_reused_while_memory_lasts(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b", "c")]
     for folder in folders:
         make_repository(folder, {"a.py": "x = 1\n"})

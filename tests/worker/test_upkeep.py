@@ -36,7 +36,7 @@ async def tools(folder: Path) -> AsyncIterator[Tools]:
         yield opened
 
 
-async def test_of_those_that_start_one_does_a_round_and_none_of_those_that_follow(
+async def test_only_one_of_several_starting_processes_runs_upkeep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rounds: list[Tools] = []
@@ -78,7 +78,9 @@ async def test_a_round_queues_dead_and_parked_jobs_again(tmp_path: Path) -> None
             assert await jobs.counts() == {"todo": 2}
 
 
-async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_part_of_upkeep_does_not_stop_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with tools(tmp_path) as given:
         issue = given.store.for_issue(REF)
         await issue.evidence(1).put([Evidence(kind="code", quote="x = 1")])
@@ -92,7 +94,7 @@ async def test_a_part_that_fails_keeps_nobody_from_the_others(tmp_path: Path, ca
     ]  # GitHub is unavailable
 
 
-async def test_checkpoints_of_a_run_that_is_over_go_and_those_of_one_that_waits_stay(tmp_path: Path) -> None:
+async def test_checkpoints_of_finished_runs_are_deleted_and_those_of_waiting_runs_stay(tmp_path: Path) -> None:
     async with tools(tmp_path) as given:
         for number in (5, 6):
             issue = given.store.for_issue(IssueRef("github.com", 7, 9, "octo", "parser", number))
@@ -113,7 +115,7 @@ async def test_checkpoints_of_a_run_that_is_over_go_and_those_of_one_that_waits_
     assert left == [False, True]
 
 
-async def test_mirrors_go_that_nobody_used_or_knows(tmp_path: Path) -> None:
+async def test_unused_and_unknown_mirrors_are_deleted(tmp_path: Path) -> None:
     async with tools(tmp_path) as given:
         for number in (9, 10):
             await given.store.installations.add([IssueRef("github.com", 7, number, "o", f"r{number}", 1).repository])
@@ -125,7 +127,7 @@ async def test_mirrors_go_that_nobody_used_or_knows(tmp_path: Path) -> None:
     assert [folder.name for folder in (tmp_path / "repos").iterdir()] == ["9"]
 
 
-async def test_a_file_gives_its_room_back(tmp_path: Path) -> None:
+async def test_deleted_rows_shrink_the_file(tmp_path: Path) -> None:
     async with tools(tmp_path) as given:
         issue = given.store.for_issue(REF)
         for n in range(4):

@@ -119,7 +119,7 @@ def test_where_a_function_is_defined(tmp_path: Path) -> None:
         pytest.param("Who owns `../../etc/passwd.py`?", "Who owns /etc/feed/dates.py?", id="outside"),
     ],
 )
-def test_otherwise_nothing_is_answered(tmp_path: Path, title: str, body: str) -> None:
+def test_other_questions_have_no_answer(tmp_path: Path, title: str, body: str) -> None:
     assert asked(tmp_path, title, body) == []
 
 

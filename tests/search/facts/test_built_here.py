@@ -170,7 +170,7 @@ def test_a_message_that_the_report_cuts_off_is_found_by_its_beginning(tmp_path: 
         pytest.param({"a.py": PYTHON}, "```\nthe option 'x' is not a kn\n```", id="no-mark-and-a-short-line"),
     ],
 )
-def test_a_beginning_that_is_short_or_not_rare_is_no_fact(tmp_path: Path, files: dict[str, str], body: object):
+def test_a_short_or_common_beginning_is_not_a_fact(tmp_path: Path, files: dict[str, str], body: object):
     assert of_kind(facts_of(tmp_path, files, "It fails", str(body)), "built_here") == []
 
 
@@ -227,7 +227,7 @@ def test_the_condition_around_a_message_is_found(tmp_path: Path, path: str, code
         pytest.param("After the update:\n    the option 'x' is not\n    a known section", id="wrapped"),
     ],
 )
-def test_a_message_is_found_wherever_it_stands(tmp_path: Path, body: str):
+def test_a_message_is_found_in_any_position(tmp_path: Path, body: str):
     (found,) = of_kind(facts_of(tmp_path, {"a.py": PYTHON}, "Frage", body), "built_here")
     assert found.line == 3
 
@@ -262,7 +262,7 @@ def test_a_message_is_found_wherever_it_stands(tmp_path: Path, body: str):
         ),
     ],
 )
-def test_what_only_looks_like_the_message_is_no_fact(tmp_path: Path, code: str, body: str):
+def test_a_text_that_resembles_the_message_is_not_a_fact(tmp_path: Path, code: str, body: str):
     assert of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", body), "built_here") == []
 
 

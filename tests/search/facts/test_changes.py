@@ -49,7 +49,7 @@ def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, b
         pytest.param("Open lazily (#1)", "#1 it leaks", id="an-item-of-a-list"),
     ],
 )
-def test_a_change_that_the_report_does_not_name_is_no_fact(tmp_path: Path, message: str, body: str):
+def test_a_change_that_the_report_does_not_name_is_not_a_fact(tmp_path: Path, message: str, body: str):
     _, head = _history(tmp_path, message)
     assert of_kind(facts_at(tmp_path, head, "Handles leak", body), "named_change", "introduced_in") == []
 
@@ -136,7 +136,7 @@ def test_a_name_that_a_named_release_had_is_reported_as_gone(tmp_path: Path, lan
         pytest.param("def scan_lazily():\n    pass\n", "`scan_lazily` worked.", id="no-version"),
     ],
 )
-def test_a_name_that_no_named_release_had_is_no_fact(tmp_path: Path, before: str, body: str):
+def test_a_name_that_no_named_release_had_is_not_a_fact(tmp_path: Path, before: str, body: str):
     make_repository(tmp_path, {"scan.py": before})
     git(tmp_path, "tag", "v1.2.0")
     head = make_repository(tmp_path, {"scan.py": "def scan():\n    pass\n"}, message="Scan at once")

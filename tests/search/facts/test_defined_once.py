@@ -96,7 +96,7 @@ def test_words_of_a_fact_have_only_marks_that_the_line_has(
         ),
     ],
 )
-def test_a_name_that_may_mean_something_else_is_no_fact(tmp_path: Path, files: dict[str, str], text: str):
+def test_an_ambiguous_name_is_not_a_fact(tmp_path: Path, files: dict[str, str], text: str):
     assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
 
 
@@ -147,7 +147,7 @@ def test_a_package_offers_the_names_of_its_modules(tmp_path: Path, title: str, *
     assert [fact.path for fact in facts] == ["src/zones/io/text/load.py"] * found
 
 
-def test_a_constructor_is_no_second_definition(tmp_path: Path) -> None:
+def test_a_constructor_is_not_a_second_definition(tmp_path: Path) -> None:
     files = {"src/ZoneMap.java": "class ZoneMap {\n    ZoneMap(int size) {\n    }\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "`ZoneMap` loses zones"), "defined_once")
     assert (found.symbol, found.line) == ("ZoneMap", 1)
@@ -160,7 +160,7 @@ def test_a_macro_that_only_calls_another_name_does_not_lead(tmp_path: Path) -> N
     assert {fact.words: fact.strong for fact in found} == {"ZONE_IF": False, "ZONE_CHECK": True}
 
 
-def test_a_name_that_most_files_use_is_no_fact_of_a_report(tmp_path: Path):
+def test_a_name_that_most_files_use_is_not_a_fact(tmp_path: Path):
     files = {f"m{number}.py": "from zones import zones\n\nzones()\n" for number in range(32)}
     files["zones.py"] = "def zones():\n    return 1\n"
     assert of_kind(facts_of(tmp_path, files, "Wrong", "`zones` shows the wrong date."), "defined_once") == []

@@ -101,7 +101,7 @@ def test_the_caller_is_found_and_a_declaration_is_no_call(tmp_path: Path, langua
         pytest.param("check" + "(" * 50_000, "check", True, id="brackets"),
     ],
 )
-def test_a_line_calls_a_name_or_does_not(text: str, name: str, *, calls: bool):
+def test_calls_on_a_line_are_recognised(text: str, name: str, *, calls: bool):
     assert is_call(text, name) is calls
 
 
@@ -123,7 +123,7 @@ def test_the_test_that_uses_a_name_is_listed_and_never_leads(tmp_path: Path, lan
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [(test, line, False)]
 
 
-def test_a_like_name_in_a_test_is_no_test_of_it(tmp_path: Path):
+def test_a_similar_name_in_a_test_is_not_a_test_of_it(tmp_path: Path):
     files = {
         "zone.py": "def check_zone(name):\n    return name\n",
         "tests/test_a.py": "def test_a():\n    recheck_zones()\n",
@@ -131,7 +131,7 @@ def test_a_like_name_in_a_test_is_no_test_of_it(tmp_path: Path):
     assert of_kind(facts_of(tmp_path, files, "`check_zone` fails on None"), "tested_here") == []
 
 
-def test_many_callers_say_nothing(tmp_path: Path):
+def test_many_callers_are_not_a_fact(tmp_path: Path):
     calls = "".join(f"def load_{n}(name):\n    check_zone(name)\n\n\n" for n in range(3))
     facts = facts_of(tmp_path, {"zones/check.py": CODE, "zones/load.py": calls}, "It fails", MESSAGE)
     assert of_kind(facts, "called_from") == []
@@ -159,7 +159,7 @@ def test_tests_that_are_known_to_fail_come_first(tmp_path: Path):
         pytest.param("a.c", "int zip_open_file(char *x) {\n  return 1;\n}\n", "zip_open_memory", id="c"),
     ],
 )  # fmt: skip
-def test_a_name_that_is_asked_for_is_absent(tmp_path: Path, path: str, code: str, name: str):
+def test_a_requested_name_is_absent(tmp_path: Path, path: str, code: str, name: str):
     facts = facts_of(tmp_path, {path: code}, f"Add `{name}`")
     assert [(fact.words, fact.path, fact.strong) for fact in of_kind(facts, "absent")] == [(name, None, False)]
 

@@ -22,7 +22,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("language", SOURCES)
-def test_a_comment_of_intention_about_the_report_s_words(tmp_path: Path, language: str):
+def test_a_comment_that_states_an_intention_is_quoted(tmp_path: Path, language: str):
     path, source, line = SOURCES[language]
     facts = facts_of(tmp_path, {path: source}, "`load_zone` refuses packed zones", "It should read packed files.")
     (found,) = of_kind(facts, "intended")
@@ -40,7 +40,7 @@ def test_a_comment_of_intention_about_the_report_s_words(tmp_path: Path, languag
         pytest.param("def load_zone(path):\n    return 1\n\n\n# Packed zones are refused by design.\ndef save():\n    return 2\n", id="of-another"),
     ],
 )  # fmt: skip
-def test_other_comments_say_nothing_about_it(tmp_path: Path, source: str):
+def test_other_comments_are_not_evidence_of_intention(tmp_path: Path, source: str):
     facts = facts_of(tmp_path, {"zones.py": source}, "`load_zone` refuses packed zones", "It should read packed files.")
     assert of_kind(facts, "intended") == []
 

@@ -25,12 +25,12 @@ LICENCE = "Licensed under the Apache License, `check_licence` Version 2.0"
         pytest.param("> Licensed under the Apache License, see `zone_map`", id="licence"),
     ],
 )
-def test_what_the_reporter_did_not_write_names_nothing(body: str):
+def test_text_that_the_reporter_did_not_write_is_ignored(body: str):
     issue = read_issue(Query("It fails", body), ["Please say how you called `zone_map` here"])
     assert [name.last for name in names(issue)] == []
 
 
-def test_answers_are_read_as_the_body_is():
+def test_answers_are_read_like_the_body():
     issue = read_issue(Query("It fails", "- [x] I called `zone_map`", ("No, it was `zone_list`",)))
     assert {name.last for name in names(issue)} == {"zone_map", "zone_list"}
 
@@ -44,7 +44,7 @@ def test_answers_are_read_as_the_body_is():
         ("no zone at 10:00:00", "no zone at 10:00:00"),
     ],
 )
-def test_the_time_of_a_log_line_is_no_word(line: str, plain: str):
+def test_the_time_of_a_log_line_is_not_a_word(line: str, plain: str):
     assert without_timestamp(line) == plain
 
 

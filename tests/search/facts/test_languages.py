@@ -110,11 +110,11 @@ def test_a_parameter_in_each_language(tmp_path: Path, language: str):
         pytest.param("x = " + "(" * 5_000 + "\n" + ")" * 5_000 + "\n", 2, False, id="hostile"),
     ],
 )
-def test_a_statement_that_refuses_what_it_was_given(lines: str, line: int, *, refusal: bool):
+def test_a_statement_that_rejects_its_argument(lines: str, line: int, *, refusal: bool):
     assert is_refusal(tuple(lines.split("\n")), line, 1) is refusal
 
 
-def test_a_frame_that_refuses_is_known_as_one(tmp_path: Path):
+def test_a_frame_that_rejects_its_argument_is_recognised(tmp_path: Path):
     path, source, line = SOURCES["python"]
     trace = f"Traceback (most recent call last):\n  File \"/x/{path}\", line {line}, in load_zone\n    raise ValueError('the zone %s must not be packed' % path)\nValueError: bad\n"
     (found,) = of_kind(facts_of(tmp_path, {path: source}, "It fails", trace), "raised_here")
@@ -187,6 +187,6 @@ def test_a_hostile_report_is_read_within_limits(tmp_path: Path, title: str, body
         pytest.param("a.kt", "fun f(n: Int) {\n  println(\"loading the saved model $n\")\n}\n", id="kotlin"),
     ],
 )  # fmt: skip
-def test_what_tells_of_progress_does_not_lead(tmp_path: Path, path: str, line: str):
+def test_a_progress_message_does_not_lead(tmp_path: Path, path: str, line: str):
     found = of_kind(facts_of(tmp_path, {path: line}, "It fails", "```\nloading the saved model 7\n```"), "built_here")
     assert [fact.strong for fact in found] == [False]

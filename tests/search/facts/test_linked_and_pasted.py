@@ -87,7 +87,7 @@ def test_pasted_code_is_found_in_its_function(tmp_path: Path, path: str, code: s
     assert found.words in rows
 
 
-def test_one_pasted_line_does_not_lead_and_an_idiom_is_no_fact(tmp_path: Path):
+def test_one_pasted_line_does_not_lead_and_an_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"
     assert of_kind(facts_of(tmp_path / "two", files, "Wrong", body), "pasted_here") == []
@@ -103,7 +103,7 @@ def test_lines_that_a_trace_prints_are_not_pasted_code(tmp_path: Path):
     assert of_kind(facts_of(tmp_path, {"a.py": OLD}, "Wrong", f"```\n{trace}```\n"), "pasted_here") == []
 
 
-def test_a_diff_is_read_without_its_marks_and_without_what_it_adds():
+def test_a_diff_is_read_without_its_markers_and_added_lines():
     diff = (
         "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-handle = open_it(path)\n"
         "+handle = open_it_again(path)\n context_line = 12345\n"

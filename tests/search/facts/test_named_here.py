@@ -114,7 +114,7 @@ def test_the_prefix_of_a_title_that_names_one_file(tmp_path: Path, language: str
         pytest.param({"grpclb.py": "x = 1\n"}, "[" * 20_000 + "grpclb:", id="hostile-brackets"),
     ],
 )
-def test_a_word_that_may_mean_something_else_names_no_file(tmp_path: Path, files: dict[str, str], title: str):
+def test_an_ambiguous_word_names_no_file(tmp_path: Path, files: dict[str, str], title: str):
     assert of_kind(facts_of(tmp_path, files, title), "named_here") == []
 
 

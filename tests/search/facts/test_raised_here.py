@@ -130,7 +130,7 @@ def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp
     assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
 
 
-def test_a_line_without_a_function_is_no_fact_unless_its_code_raises(tmp_path: Path):
+def test_a_line_without_a_function_is_a_fact_only_if_its_code_raises(tmp_path: Path):
     panic = "thread 'main' panicked at src/stats.rs:2:7:\nbegin <= end\n"
     raising = {"src/stats.rs": "pub fn run(s: Option<u8>) -> u8 {\n    s.unwrap()\n}\n"}
     (found,) = of_kind(facts_of(tmp_path / "raising", raising, "It panics", panic), "raised_here")
@@ -148,7 +148,7 @@ def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path
     assert [fact.symbol for fact in of_kind(facts, "raised_on_purpose")] == ["open_it"]
 
 
-def test_wrappers_and_foreign_frames_are_passed_over(tmp_path: Path):
+def test_wrappers_and_foreign_frames_are_skipped(tmp_path: Path):
     code = "def wrapper(*args):\n    return f(*args)\n\n\ndef load(path):\n    x = run(path)\n    return x\n"
     trace = _trace(
         ("pkg/io.py", 6, "load", "x = run(path)"),
@@ -159,7 +159,7 @@ def test_wrappers_and_foreign_frames_are_passed_over(tmp_path: Path):
     assert (found.symbol, found.line, found.strong) == ("load", 6, True)
 
 
-def test_of_a_chain_the_root_is_shown_and_does_not_lead(tmp_path: Path):
+def test_the_root_of_a_chain_is_shown_and_does_not_lead(tmp_path: Path):
     files = {
         "pkg/io.py": "def load(path):\n    x = path[0]\n    return x\n\n\ndef run(p):\n    y = load(p)\n    return y\n"
     }
@@ -183,14 +183,14 @@ def test_of_a_chain_the_root_is_shown_and_does_not_lead(tmp_path: Path):
         ),
     ],
 )
-def test_a_frame_says_whether_a_library_raised_the_error(tmp_path: Path, inner: tuple, by_library: bool):
+def test_a_frame_states_whether_a_library_raised_the_error(tmp_path: Path, inner: tuple, by_library: bool):
     trace = _trace(("pkg/io.py", 2, "load", "x = path[0]"), *inner)
     files = {"pkg/io.py": "def load(path):\n    x = path[0]\n    return x\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
     assert (found.strong, found.by_library) == (True, by_library)
 
 
-def test_of_a_chain_whose_root_is_foreign_the_wrapping_trace_is_read(tmp_path: Path):
+def test_if_the_root_of_a_chain_is_foreign_the_wrapping_trace_is_read(tmp_path: Path):
     files = {"pkg/io.py": "def run(p):\n    y = engine.create_all(p)\n    return y\n"}
     chain = (
         _trace(("site-packages/sqlalchemy/compiler.py", 352, "process", "return compiled"))
@@ -204,7 +204,7 @@ def test_of_a_chain_whose_root_is_foreign_the_wrapping_trace_is_read(tmp_path: P
     assert (found.symbol, found.line, found.strong) == ("run", 2, False)
 
 
-def test_a_trace_of_another_project_is_no_fact(tmp_path: Path):
+def test_a_trace_of_another_project_is_not_a_fact(tmp_path: Path):
     trace = _trace(("other/reader.py", 3, "load", "handle = open_it(path)"))
     assert of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here") == []
 

@@ -49,7 +49,7 @@ def test_a_name_in_backticks_is_found_where_it_is_read(tmp_path: Path, path: str
         pytest.param({"a.py": "import os\nX = os.environ['LC_ALL']\n"}, "`LC_ALL`", id="the-machine"),
     ],
 )
-def test_what_may_be_another_name_is_no_fact(tmp_path: Path, files: dict[str, str], text: str):
+def test_a_name_that_may_be_another_one_is_not_a_fact(tmp_path: Path, files: dict[str, str], text: str):
     assert of_kind(facts_of(tmp_path, files, "Wrong", f"I see {text} fail."), "read_here") == []
 
 
@@ -82,7 +82,7 @@ def test_an_option_that_several_files_use_and_one_declares(tmp_path: Path, path:
     assert found.says.endswith("no other file of the project's code declares it.")
 
 
-def test_an_option_that_two_files_declare_is_no_fact(tmp_path: Path):
+def test_an_option_that_two_files_declare_is_not_a_fact(tmp_path: Path):
     code = "def add(p):\n    p.add_argument('--strict-zones')\n"
     facts = facts_of(tmp_path, {"a.py": code, "b.py": code}, "--strict-zones is ignored", "Always.")
     assert of_kind(facts, "default_here", "read_here") == []

@@ -51,7 +51,7 @@ def test_a_line_of_the_named_release_that_a_later_commit_changed(tmp_path: Path)
         pytest.param(NEW, "It worked in zones 1.2.0", 2, id="the-release-that-worked"),
     ],
 )
-def test_what_is_not_proved_is_not_stated(tmp_path: Path, new: str, version: str, line: int):
+def test_unproved_changes_are_not_stated(tmp_path: Path, new: str, version: str, line: int):
     _, head = _history(tmp_path / "zones", new)
     trace = TRACE.format(line=line).replace("must not be packed\n", "is bad\n")
     facts = facts_at(tmp_path / "zones", head, "Packed zones fail", f"{version}\n\n```\n{trace}```\n")

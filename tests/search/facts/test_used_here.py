@@ -74,13 +74,13 @@ def test_a_named_member_of_the_claimed_class(tmp_path: Path, language: str):
         pytest.param("    unstrict_zone()", id="end-of-a-name"),
     ],
 )
-def test_what_only_looks_like_a_use_is_no_fact(tmp_path: Path, line: str):
+def test_a_text_that_resembles_a_use_is_not_a_fact(tmp_path: Path, line: str):
     code = f"def load_zone(path):\n{line}\n    return path\n\n\ndef other(table):\n    return table.strict_zone\n"
     facts = facts_of(tmp_path, {"zones.py": code}, "`load_zone` is wrong", "It returns the wrong `strict_zone`.")
     assert of_kind(facts, "used_here") == []
 
 
-def test_a_parameter_and_a_plain_word_that_may_be_a_variable_are_no_uses(tmp_path: Path):
+def test_a_parameter_and_a_possible_variable_are_not_uses(tmp_path: Path):
     code = "def load_zone(\n    path,\n    strict_zone,\n):\n    tail = strict_zone\n    return tail\n"
     body = "The `strict_zone` and the `tail` are lost."
     assert of_kind(facts_of(tmp_path, {"a.py": code}, "`load_zone` is wrong", body), "used_here") == []

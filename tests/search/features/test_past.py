@@ -47,7 +47,7 @@ def test_a_log_is_read_newest_first_and_vanished_files_are_left_out():
         pytest.param(b"\x01\xff\xfe\x02\0\n\xff.py\0", id="not-utf-8"),
     ],
 )
-def test_a_strange_log_is_read_as_far_as_it_goes(log):
+def test_a_malformed_log_contains_no_changes(log):
     assert not len(read_changes(log, NUMBERS).file)
 
 
@@ -58,13 +58,13 @@ def test_a_file_changed_for_similar_words_is_preferred():
     assert best[0] == 0
 
 
-def test_a_sweep_over_everything_says_nothing():
+def test_a_commit_that_changes_everything_is_ignored():
     sweep = ("Fix overflow of the ring buffer", ["a.py", *(f"{n}.py" for n in range(40))])
     best, _ = similar_changes(read_changes(log_of(sweep), NUMBERS), parse_query(Query("Ring buffer overflow")), 3)
     assert best.max() == 0
 
 
-def test_what_many_messages_state_about_a_file_adds_up():
+def test_similar_messages_about_a_file_add_up():
     log = log_of(("Buffer grows", ["b.py"]), ("Ring closes", ["b.py"]), ("Ring", ["a.py"]), ("A logo", ["c.py"]))
     scores = score_by_messages(read_changes(log, NUMBERS), parse_query(Query("Ring buffer overflows")), 3)
     assert scores.tolist() == [pytest.approx(scores[0]), 1.0, 0.0]
@@ -79,14 +79,14 @@ def test_a_file_that_often_changed_with_a_test_is_one_that_was_often_fixed():
     assert fixed[2] == 0
 
 
-def test_a_folder_that_was_worked_on_lately_is_busier_than_one_of_long_ago():
+def test_a_recently_changed_folder_is_more_active_than_an_old_one():
     log = log_of(("x", ["a.py"]), *[("y", ["gone.py"])] * 400, ("z", ["b.py"]))
     busy = recent_folder_changes(read_changes(log, NUMBERS), np.array([0, 1, 0]))
     assert busy.tolist() == [1.0, pytest.approx(busy[1]), 1.0]
     assert 0 < busy[1] < 1
 
 
-def test_what_changed_together_with_a_likely_file_is_a_little_likely():
+def test_a_file_changed_together_with_a_likely_file_gains_a_little():
     log = log_of(*[("x", ["a.py", "b.py"])] * 5, ("y", ["c.py"]))
     scores = change_together(read_changes(log, NUMBERS), {0: 1.0}, 3)
     assert scores[1] > 0.5

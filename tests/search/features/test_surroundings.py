@@ -40,13 +40,13 @@ def kinds(ranking: Ranking, path: str) -> set[str]:
         pytest.param("Receipts are not rounded to whole cents", "shop/prices.py", id="over-a-page"),
     ],
 )
-def test_a_word_of_a_test_or_a_page_leads_to_the_code_it_speaks_of(tmp_path, title, path):
+def test_a_word_of_a_test_or_a_page_leads_to_the_code_it_covers(tmp_path, title, path):
     ranking = find(tmp_path, title)
     assert ranking.files[0].path == path
     assert "bridge" in kinds(ranking, path)
 
 
-def test_what_a_likely_function_calls_is_looked_at(tmp_path):
+def test_callees_of_a_likely_function_are_considered(tmp_path):
     ranking = find(tmp_path, "`checkout` is wrong")
     called = [place for place in ranking.locations if place.symbol in {"total", "apply_rebate"}]
     assert any(reason.text == "a likely function calls it" for place in called for reason in place.reasons)

@@ -74,12 +74,12 @@ def test_versions_and_their_parts(text, expected):
         pytest.param("broken since version 1.3.3", "", False, id="unnamed"),
     ],
 )
-def test_a_version_may_be_of_something_else(text, name, certain):
+def test_a_version_may_belong_to_another_project(text, name, certain):
     claim = read_claims("", text).versions[0]
     assert (claim.name, claim.certain) == (name, certain)
 
 
-def test_an_issue_form_says_what_its_headings_ask():
+def test_versions_are_read_under_the_headings_of_an_issue_form():
     body = (
         "### Last working version\n\n2.3.1\n\n### Version\n\n2.4.0\n\n### Python version\n\n3.9.1\n\n### Other\n\n7.7"
     )
@@ -157,5 +157,5 @@ def test_no_text_is_refused(text):
 @pytest.mark.parametrize(
     ("text", "day"), [("2024-02-30", None), ("30 Feb 2024", None), ("1st Sept. 2024", "2024-09-01")]
 )
-def test_days_that_are_none(text, day):
+def test_invalid_days_are_ignored(text, day):
     assert parse_day(text) == day

@@ -46,5 +46,5 @@ def test_reverted_commits_are_named() -> None:
 
 @pytest.mark.tried("texts made to be slow to read")
 @pytest.mark.parametrize("piece", ["fixes ", "fixes #1,", "#1 and ", "fixes https://a/b/", "fixes a.a/", " (#1"])
-def test_a_hostile_message_takes_no_time(piece: str) -> None:
+def test_a_hostile_message_takes_linear_time(piece: str) -> None:
     assert_linear(references, lambda size: piece * size, 30_000)

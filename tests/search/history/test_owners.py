@@ -29,7 +29,7 @@ def story():
     return history
 
 
-def test_those_who_wrote_and_changed_it_are_ranked_with_reasons_that_add_up(story, tmp_path):
+def test_authors_are_ranked_with_reasons_that_add_up(story, tmp_path):
     story.commit("2024-01-03", {"lib/parser.py": code("a = 3", "b = 1")}, author=BOB)
     found = owners(tmp_path, story)
     assert [owner.name for owner in found] == ["Bob", "Ann"]
@@ -56,7 +56,7 @@ def test_codeowners_is_found_where_github_looks(story, tmp_path, file):
     assert owners(tmp_path, story)[0].name == "@all"
 
 
-def test_an_address_in_codeowners_is_a_name_or_nothing(story, tmp_path):
+def test_an_address_in_codeowners_becomes_a_name_or_is_dropped(story, tmp_path):
     rules = "* dev@example.org unknown@example.org 12+login@users.noreply.github.com\n"
     story.commit("2024-01-03", {"CODEOWNERS": rules, ".mailmap": "Dev Eloper <dev@example.org>\n"})
     found = owners(tmp_path, story)
@@ -87,7 +87,7 @@ def test_a_sweep_over_many_files_does_not_make_an_author_of_lines(story, tmp_pat
     assert not any(text.startswith("wrote") for text in texts)
 
 
-def test_commits_to_ignore_give_their_lines_back(story, tmp_path):
+def test_lines_of_ignored_commits_belong_to_earlier_ones(story, tmp_path):
     story.commit("2024-01-03", {"lib/parser.py": code("a  =  2", "b  =  1")}, "Reformat", author=CAT)
     story.build(tmp_path / "first")
     ignored = story.sha(story.marks)
@@ -107,7 +107,7 @@ def test_the_first_place_counts_most(story, tmp_path):
     assert first == pytest.approx(2 * second)
 
 
-def test_nobody_is_an_answer(tmp_path):
+def test_no_owner_is_a_valid_answer(tmp_path):
     story = Story()
     story.commit("2024-01-01", {"lib/parser.py": code("a = 1")}, author=BOT)
     assert owners(tmp_path, story) == ()

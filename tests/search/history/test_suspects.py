@@ -94,14 +94,14 @@ def test_a_suspect_says_why_in_words_that_add_up(project, tmp_path):
         pytest.param("broken since 2031-01-01", "empty_range", id="a-day-to-come"),
     ],
 )
-def test_inconclusive_is_an_answer_with_its_reason(project, tmp_path, text, doubt):
+def test_inconclusive_is_a_result_with_a_reason(project, tmp_path, text, doubt):
     found = project.ask(tmp_path, text).suspicion
     assert (found.changes, found.doubt) == ((), doubt)
     assert found.explanation
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
-def test_any_day_is_a_day(project, tmp_path, day):
+def test_any_day_is_accepted(project, tmp_path, day):
     for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):
         assert project.ask(tmp_path, text).suspicion.explanation or project.subjects(tmp_path, text)
 
@@ -112,7 +112,7 @@ def test_a_range_in_which_nobody_touched_the_file(project, tmp_path):
     assert found.explanation == "none of the 2 commits in 1.0 → 1.1 changes the files found"
 
 
-def test_a_clone_whose_tags_end_long_ago_lacks_them(project, tmp_path):
+def test_a_clone_with_only_old_tags_lacks_newer_ones(project, tmp_path):
     project.story.commit("2027-02-01", {"lib/parser.py": code("a = 3", "b = 9")}, "Years later")
     assert project.ask(tmp_path, "broken since 1.3").suspicion.doubt == "no_such_release"
 
@@ -129,7 +129,7 @@ def test_without_a_range_the_latest_changes_are_only_recent(project, tmp_path):
     assert "made 1 week before the commit read" in [reason.text for reason in latest.reasons]
 
 
-def test_what_came_after_the_version_it_happens_with_is_out(project, tmp_path):
+def test_changes_after_the_affected_version_are_excluded(project, tmp_path):
     place = Spot("lib/parser.py", 1, 7, focus=(2, 2))
     after = [change.commit.subject for change in project.ask(tmp_path, "It hangs.", place).suspicion.recent]
     bound = [change.commit.subject for change in project.ask(tmp_path, "I run mill 1.1.", place).suspicion.recent]
@@ -165,19 +165,19 @@ def test_the_number_of_a_merged_change_leads_to_its_commits(project, tmp_path):
     assert project.subjects(tmp_path, "caused by #7") == []
 
 
-def test_a_branch_named_like_a_commit_is_no_commit(project, tmp_path):
+def test_a_branch_named_like_a_commit_is_not_a_commit(project, tmp_path):
     project.story.commit("2024-02-05", {"z": "1"}, "On a branch", branch="abc1234def")
     assert project.subjects(tmp_path, "abc1234def broke it", at=project.later) == []
 
 
-def test_what_replaced_lines_took_away_is_remembered(project, tmp_path):
+def test_a_change_whose_lines_were_replaced_is_still_suspected(project, tmp_path):
     project.story.commit("2024-03-01", {"lib/parser.py": code("a = 3", "b = 5")}, "Fix the parser anew")
     change = project.ask(tmp_path, "worked in 1.0, broken in 1.1").suspicion.changes[0]
     assert change.commit.subject == "Speed up the parser"
     assert "changed `f1`; its lines were changed again or removed" in [r.text for r in change.reasons]
 
 
-def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(project, tmp_path):
+def test_a_renamed_file_retains_its_history_and_the_renaming_is_not_a_change(project, tmp_path):
     moved = Spot("src/parsing.py", 5, 7, focus=(6, 6), symbol="f1")
     project.story.commit("2024-02-20", {}, "Move the parser", moves={"lib/parser.py": "src/parsing.py"})
     assert project.subjects(tmp_path, "worked in 1.0, broken in 1.1", moved)[0] == "Speed up the parser"
@@ -186,7 +186,7 @@ def test_a_renamed_file_keeps_its_history_and_the_renaming_is_no_change(project,
     ]
 
 
-def test_releases_on_a_branch_count_from_where_it_left(project, tmp_path):
+def test_releases_on_a_branch_count_from_its_fork_point(project, tmp_path):
     story = project.story
     branch = story.commit("2024-01-21", {"v": "1.1.1"}, "Release 1.1.1", after=project.guilty, branch="v1.1.x")
     story.tag("v1.1.1", branch)
@@ -220,7 +220,7 @@ def ignoring(number, content):
     return head.encode() + b"M 100644 inline .git-blame-ignore-revs\ndata %d\n%s\n" % (len(data), data)
 
 
-def test_a_sweep_and_a_change_of_form_are_doubted(project, tmp_path):
+def test_a_bulk_change_and_a_change_of_formatting_are_doubted(project, tmp_path):
     many = {f"lib/x{number}.py": "x" for number in range(60)}
     project.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
     change = project.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
@@ -230,7 +230,7 @@ def test_a_sweep_and_a_change_of_form_are_doubted(project, tmp_path):
     assert change.score < 1
 
 
-def test_a_shallow_clone_says_so_and_blames_nobody(project, tmp_path):
+def test_a_shallow_clone_is_reported_and_no_change_is_suspected(project, tmp_path):
     project.story.build(tmp_path / "whole")
     subprocess.run(
         ["git", "clone", "--quiet", "--bare", "--depth=2", f"file://{tmp_path / 'whole'}", str(tmp_path / "r")],
@@ -262,13 +262,13 @@ def test_the_same_question_has_the_same_answer(project, tmp_path):
     assert all(repr(project.ask(tmp_path, "worked in 1.0, broken in 1.2")) == repr(first) for _ in range(3))
 
 
-def test_a_place_beyond_the_end_of_a_file_is_no_fault(project, tmp_path):
+def test_a_place_beyond_the_end_of_a_file_is_accepted(project, tmp_path):
     project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/parser.py", 5, 900, focus=(6, 6)))
     project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/gone.py", 5, 9, focus=(6, 6)))
     assert project.ask(tmp_path, "no place").suspicion.doubt == "no_version"
 
 
-def test_nothing_of_the_repository_runs(project, tmp_path):
+def test_no_code_of_the_repository_is_executed(project, tmp_path):
     clone = project.story.build(tmp_path / "r")
     (clone / "info").mkdir(exist_ok=True)
     (clone / "info" / "attributes").write_text("* diff=evil filter=evil\n")

@@ -94,7 +94,7 @@ def test_neighbours_of_a_version(tmp_path, requested, exact, before, after):
     assert [answer and answer.tag for answer in answers] == [exact, before, after]
 
 
-def test_a_repository_of_many_packages_keeps_them_apart(tmp_path):
+def test_releases_of_several_packages_are_separated(tmp_path):
     found = releases(tmp_path, "core-1.0", "core-1.1", "core-1.2", "tool/v0.1", "v0.9")
     assert {name: names(series) for name, series in found.items()} == {
         "core": ["core-1.0", "core-1.1", "core-1.2"],
@@ -116,6 +116,6 @@ def test_what_was_tagged_later_does_not_exist_yet(tmp_path):
     assert names(found[""]) == ["v1.0"]
 
 
-def test_no_tags_are_no_releases(tmp_path):
+def test_without_tags_there_are_no_releases(tmp_path):
     assert releases(tmp_path) == {}
     assert main_releases({}).all == Releases(()).all == []

@@ -658,7 +658,7 @@ def test_no_language_goes_untested() -> None:
 
 
 @pytest.mark.parametrize(("name", "source", "_expected"), CASES, ids=[case[0] for case in CASES])
-def test_other_line_ends_and_a_cut_move_nothing(name: str, source: str, _expected: list[Named]) -> None:
+def test_other_line_endings_and_a_truncation_move_no_definition(name: str, source: str, _expected: list[Named]) -> None:
     whole = outline(name, source.encode()).definitions
     assert outline(name, source.replace("\n", "\r\n").encode()).definitions == whole
     cut = outline(name, source.encode()[: len(source) // 2])
@@ -703,7 +703,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("name", [case[0] for case in CASES])
-def test_nothing_stops_the_reading(name: str, source: bytes) -> None:
+def test_any_source_is_parsed(name: str, source: bytes) -> None:
     read = outline(name, source)
     assert read.language in (language_of(name), "text")
     for definition in read.definitions:
@@ -725,14 +725,14 @@ def test_nothing_stops_the_reading(name: str, source: bytes) -> None:
         ("", None),
     ],
 )
-def test_a_language_by_its_ending(path: str, language: str | None) -> None:
+def test_the_language_follows_from_the_extension(path: str, language: str | None) -> None:
     assert language_of(path) == language
     if language is None:
         assert outline(path, b"def f(): pass\n").language == "text"
 
 
 @pytest.mark.tried("source files made to be slow to parse, in each language")
-def test_comments_that_are_never_ended_take_no_time() -> None:
+def test_unclosed_comments_take_linear_time() -> None:
     hostile = b"func f() {}\n" + b"/*" * 50_000
     assert outline("a.swift", hostile).definitions == ()
     assert_cheap(lambda: outline("a.swift", hostile), 10.0)

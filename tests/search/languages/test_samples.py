@@ -56,7 +56,7 @@ def test_a_language_has_enough_golden_definitions(language: str) -> None:
         pytest.param("a.js", b"function a() {};" * 5_000, "javascript", [], id="minified"),
     ],
 )
-def test_what_is_read_as_what(name: str, source: bytes, language: str, names: list[str]) -> None:
+def test_each_construct_gives_its_definitions(name: str, source: bytes, language: str, names: list[str]) -> None:
     read = outline(name, source)
     assert (read.language, [d.name for d in read.definitions]) == (language, names)
 
@@ -107,7 +107,7 @@ def test_a_definition_begins_where_its_attributes_do(name: str, source: str, row
         pytest.param(b"#[a] fn f() {}\n" * 50_000, id="functions"),
     ],
 )
-def test_many_attributes_take_no_time_to_speak_of(source: bytes) -> None:
+def test_many_attributes_take_little_time(source: bytes) -> None:
     assert outline("a.rs", source).definitions
 
 
@@ -132,5 +132,5 @@ HOSTILE = {
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
-def test_a_hostile_file_takes_no_time_to_speak_of(language: Any, source: bytes) -> None:
+def test_a_hostile_file_takes_little_time(language: Any, source: bytes) -> None:
     assert outline("a" + language.endings[0], source).language in {language.name, "cpp"}

@@ -90,7 +90,7 @@ def test_two_issues(one: tuple[str, str], other: tuple[str, str], expected: str 
     assert judged(one, other) == expected
 
 
-def test_two_frames_that_everything_ends_in_are_no_crash_of_their_own() -> None:
+def test_two_common_final_frames_do_not_identify_a_crash() -> None:
     def query(message: str) -> str:
         lines = "".join(f'  File "/lib/feedbox/{name}.py", line 4, in run\n    x()\n' for name in ("db", "parser"))
         return f"Traceback (most recent call last):\n{lines}DatabaseError: {message}\n"
@@ -100,7 +100,7 @@ def test_two_frames_that_everything_ends_in_are_no_crash_of_their_own() -> None:
     assert judged(("Sync again", query("database is locked")), locked) == "duplicate"
 
 
-def test_what_a_template_wrote_makes_no_issues_alike() -> None:
+def test_text_of_a_template_does_not_make_issues_similar() -> None:
     form = (
         "### Checklist\n- [x] I searched for duplicates of this issue\n- [x] I use the newest release of the reader\n"
         "<!-- Please describe what happens in as much detail as you can -->\n### What happens\n{}\n"

@@ -14,7 +14,7 @@ ISSUES = st.tuples(TEXTS, TEXTS)
 
 @settings(max_examples=60, deadline=None)
 @given(ISSUES, ISSUES)
-def test_likeness_is_bounded_and_the_same_from_either_side(one: tuple[str, str], other: tuple[str, str]) -> None:
+def test_likeness_is_bounded_and_symmetric(one: tuple[str, str], other: tuple[str, str]) -> None:
     past = PastIndex([(number, words_of(*issue)) for number, issue in enumerate((*OTHERS, one, other))])
     there, back = (compare(Report.of(*a), Report.of(*b), past) for a, b in ((one, other), (other, one)))
     assert there == back
@@ -24,7 +24,7 @@ def test_likeness_is_bounded_and_the_same_from_either_side(one: tuple[str, str],
 
 @settings(max_examples=40, deadline=None)
 @given(ISSUES)
-def test_nothing_is_nearer_to_a_text_than_itself(issue: tuple[str, str]) -> None:
+def test_no_text_is_nearer_than_the_text_itself(issue: tuple[str, str]) -> None:
     words = words_of(*issue)
     past = PastIndex([(0, words), *((n, words_of(*other)) for n, other in enumerate(OTHERS, 1) if other != issue)])
     near = past.nearest(words, 3)

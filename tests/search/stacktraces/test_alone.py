@@ -74,7 +74,7 @@ from nodes.search.issue.stacktraces import find_traces
         pytest.param("WARNING: ThreadSanitizer: data race (pid=3)", "c", "data race", "pid=3", id="sanitizer"),
     ],
 )
-def test_an_error_alone_is_a_trace(text: str, language: str, error: str, message: str | None) -> None:
+def test_an_error_without_frames_is_a_trace(text: str, language: str, error: str, message: str | None) -> None:
     (trace,) = find_traces(f"It stops:\n{text}\nWhy?")
     assert (trace.language, trace.error, trace.message, trace.frames) == (language, error, message, ())
 
@@ -93,17 +93,17 @@ def test_an_error_alone_is_a_trace(text: str, language: str, error: str, message
         pytest.param("Fatal error: it does not start", id="fatal"),
     ],
 )
-def test_what_may_be_prose_is_none(text: str) -> None:
+def test_possible_prose_is_not_a_trace(text: str) -> None:
     assert find_traces(text) == []
 
 
-def test_the_span_holds_heading_and_error() -> None:
+def test_the_span_covers_heading_and_error() -> None:
     text = "So:\nTraceback (most recent call last):\n  [...]\nKeyError: 'x'\nbye"
     (trace,) = find_traces(text)
     assert text[trace.start : trace.end] == text[4:-4]
 
 
-def test_frames_go_before_errors_alone() -> None:
+def test_traces_with_frames_precede_errors_without_frames() -> None:
     lone = "Uncaught TypeError: a\n" * 30
     framed = "TypeError: b\n    at f (x.js:1:2)\n"
     assert any(trace.frames for trace in find_traces(lone + framed))

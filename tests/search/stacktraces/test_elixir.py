@@ -56,5 +56,5 @@ def test_a_trace_is_read(text, error, message, frames):
     assert [(frame.path, frame.line, frame.function) for frame in trace.frames] == frames
 
 
-def test_the_module_is_kept():
+def test_the_module_is_retained():
     assert find_traces("** (A) b\n    lib/a.ex:1: Shop.Cart.total/1")[0].frames[0].module == "Shop.Cart"
