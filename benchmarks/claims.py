@@ -62,15 +62,15 @@ def main() -> None:
     options = _options()
     rows = [row for given in options.data for row in _read(given)]
     began = time.perf_counter()
-    held = list(_hold_all(rows, options.repos, options.cache))
+    checked = list(_check_all(rows, options.repos, options.cache))
     if options.json:
-        print(json.dumps([asdict(one) for one in held], indent=1))
+        print(json.dumps([asdict(one) for one in checked], indent=1))
     else:
-        print(_table(held, time.perf_counter() - began))
-    sys.exit(0 if _keeps_its_word(held) else 1)
+        print(_table(checked, time.perf_counter() - began))
+    sys.exit(0 if _passes(checked) else 1)
 
 
-def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iterator[CheckedReport]:
+def _check_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iterator[CheckedReport]:
     engines: dict[Path, Engine] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: (row["repo"], row["id"])), 1):
         print(f"\r{number}/{len(rows)} {row['id'][:50]:<50}", end="", file=sys.stderr, flush=True)
@@ -81,11 +81,11 @@ def _hold_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Iter
         engine = engines.pop(clone, None) or Engine(clone, cache, cache_bytes=2_000_000_000)
         engines = {clone: engine}
         title, _, body = row["issue"].partition("\n")
-        yield _hold(row, clone, asyncio.run(BlindTriager(engine).triage(title, body, row["base_commit"])))
+        yield _check(row, clone, asyncio.run(BlindTriager(engine).triage(title, body, row["base_commit"])))
     print(file=sys.stderr)
 
 
-def _hold(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
+def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
     report = blind.result.report
     numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
     sentences = [part for part in _SENTENCE_END.split(report.root_cause or "") if part]
@@ -130,29 +130,29 @@ def _wrong_lines(clone: Path, commit: str, path: str, start: int, end: int, quot
     return len(quoted), sum(one != other for one, other in zip(there, quoted, strict=True))
 
 
-def _table(held: Sequence[CheckedReport], seconds: float) -> str:
-    lines, wrong = sum(one.lines for one in held), sum(one.wrong_lines for one in held)
-    claims = [one for one in held if one.claims]
+def _table(checked: Sequence[CheckedReport], seconds: float) -> str:
+    lines, wrong = sum(one.lines for one in checked), sum(one.wrong_lines for one in checked)
+    claims = [one for one in checked if one.claims]
     right = sum(one.right for one in claims)
     return "\n".join(
         (
-            f"issues                              {len(held)}  ({seconds:.0f} s)",
-            f"cited lines of code                 {lines}, of which {lines - wrong} stand at their commit",
-            f"sentences that cite nothing         {sum(one.uncited for one in held)}",
-            f"claims dropped in checking          {sum(one.dropped for one in held)}",
-            f"reports that claim a cause          {len(claims)} ({_share(len(claims), len(held))})",
+            f"issues                              {len(checked)}  ({seconds:.0f} s)",
+            f"cited lines of code                 {lines}, of which {lines - wrong} are at their commit",
+            f"sentences that cite nothing         {sum(one.uncited for one in checked)}",
+            f"claims dropped in checking          {sum(one.dropped for one in checked)}",
+            f"reports that claim a cause          {len(claims)} ({_share(len(claims), len(checked))})",
             f"… whose first file was fixed        {right} ({_share(right, len(claims))})",
-            f"first file was fixed, all reports   {(n := sum(o.right for o in held))} ({_share(n, len(held))})",
-            f"read as no bug, so no code searched {sum(o.kind in ('feature', 'question', 'spam') for o in held)}",
+            f"first file was fixed, all reports   {(n := sum(o.right for o in checked))} ({_share(n, len(checked))})",
+            f"not read as a bug, not searched     {sum(o.kind in ('feature', 'question', 'spam') for o in checked)}",
         )
     )
 
 
-def _keeps_its_word(held: Sequence[CheckedReport]) -> bool:
-    claims = [one for one in held if one.claims]
-    capped_confidence = not any(one.wrong_lines or one.uncited for one in held)
-    enough = len(claims) >= COVERAGE * len(held)
-    return capped_confidence and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
+def _passes(checked: Sequence[CheckedReport]) -> bool:
+    claims = [one for one in checked if one.claims]
+    sound = not any(one.wrong_lines or one.uncited for one in checked)
+    enough = len(claims) >= COVERAGE * len(checked)
+    return sound and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,15 +1,15 @@
-"""Triage issues with known fixes with scripted models, one that knows the fix and one that is always wrong.
+"""Triage issues whose fixes are known, with scripted models: one knows the fix, another is always wrong.
 
     python -m benchmarks.models --repos CLONES --data FILE[=N] [FILE[=N] …]
 
 FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES contains one clone per
-repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR keeps what is parsed.
+repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR caches parsed files.
 
-The models answer over HTTP as an OpenAI-compatible server does. They measure what the stages allow, not models:
+The models answer over HTTP like an OpenAI-compatible server. The figures measure the stages, not a real model:
 
-- oracle: prefers a fixed file wherever one is shown, in every order; its number is 0.9, or 0.2 where none is shown
-- wrong: prefers the first file of each list that was not fixed, and says 0.95
-- stubborn: prefers one file that was not fixed in both orders, and says 0.95; nothing distinguishes it from an oracle
+- oracle: prefers a fixed file if one is shown, in every order; its confidence is 0.9, or 0.2 if none is shown
+- wrong: prefers the first file of each list that was not fixed; its confidence is 0.95
+- stubborn: prefers the same unfixed file in both orders; its confidence is 0.95, so it looks like the oracle
 - objector: the oracle with a critic that rejects everything
 """
 
@@ -73,7 +73,7 @@ class Scripted:
             legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"].get("enum", ())
             node = next(name for name in ("critic", "codebase_search", "writer", *legal) if name in legal)
             return says({**answer(request), "next_node": node})
-        # The investigator reads nothing into the issue, so the search is that of the issue alone.
+        # The investigator adds no terms, so the search uses the issue's own text only.
         return says({**ANSWERS["investigator"], "search_terms": [], "problem": "It fails.", "hypothesis": ""})
 
     def _files(self, prompt: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Scripted:
         return {**report, "confidence": self._number(chosen), "how_to_confirm": "", "severity_reason": ""}
 
     def _preferred(self, paths: Sequence[str]) -> list[str]:
-        """Five files of a list, by what this model knows."""
+        """Return five files of a list, ordered by the preference of this model."""
         once = list(dict.fromkeys(paths))
         if self.who == "stubborn":
             return sorted((path for path in once if path not in self.fixed), key=lambda path: path[::-1])[:5]
@@ -124,7 +124,7 @@ class Run:
     listed: bool
     """A fixed file was in the first list of files."""
     most: int
-    """Files of that list."""
+    """Number of files in that list."""
     first: bool
     """The first place of the report was fixed."""
     claims: bool
@@ -134,7 +134,7 @@ class Run:
     tokens: int
     """Estimated input tokens of all requests."""
     repeated: int
-    """Those of them at the beginning of a request that an earlier request of the run begins with too."""
+    """Those of them in a prefix that an earlier request of the run has in common."""
     later: int
     """Estimated input tokens of all requests but the first."""
     status: str
@@ -143,7 +143,7 @@ class Run:
 
 
 def main() -> None:
-    """Run and print."""
+    """Run the triages and print the results."""
     options = _options()
     rows = [row for given in options.data for row in _read(given)]
     runs = list(asyncio.run(_all(rows, options.repos, options.cache, options.who)))
@@ -208,9 +208,9 @@ def _tokens(request: Request) -> int:
 
 
 def repeated_tokens(requests: Sequence[Request]) -> int:
-    """Return the tokens of requests that stand, byte for byte, at the beginning of an earlier one of the same run.
+    """Return the tokens of the prefixes that requests share, byte for byte, with an earlier request of the same run.
 
-    A cache of a provider can serve these, unless it counts the schema of the answer among what comes first.
+    A provider's prompt cache can serve these tokens, unless the provider puts the response schema before the prompt.
     """
     texts = [_bytes_of(request) for request in requests]
     longest = (
@@ -241,7 +241,7 @@ def _table(runs: Sequence[Run], who: Sequence[str]) -> Iterator[str]:
         yield f"reports that claim a cause        {_share(mine, lambda one: one.claims)}"
         yield f"… of a fixed file                 {_share(claims, lambda one: one.first)}"
         yield f"… above the search's confidence   {len(above)}"
-        yield f"reports that name a doubt         {_share(mine, lambda one: bool(one.doubts))}"
+        yield f"reports that state a doubt        {_share(mine, lambda one: bool(one.doubts))}"
         yield f"written by rules                  {sum(one.by == 'rules' for one in mine)}"
         repeated, later = sum(one.repeated for one in mine), sum(one.later for one in mine)
         yield f"input tokens after the first call  {repeated / max(later, 1):.1%} begin an earlier request"
@@ -265,7 +265,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repos", type=Path, required=True, help="folder of clones")
     parser.add_argument("--data", nargs="+", required=True, metavar="FILE[=N]", help="issues as JSON lines")
-    parser.add_argument("--who", nargs="+", choices=WHO, default=WHO, help="which models")
+    parser.add_argument("--who", nargs="+", choices=WHO, default=WHO, help="the scripted models to run")
     parser.add_argument("--json", action="store_true", help="every run instead of the table")
     kept = Path(os.environ.get("TRIAGE_DATA_DIR") or tempfile.gettempdir()) / "repos"
     parser.add_argument("--cache", type=Path, default=kept, help=argparse.SUPPRESS)

@@ -98,7 +98,7 @@ def _children() -> float:
 def main() -> None:
     """Print slow files, and one line for each language."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("languages", nargs="*", help="all of them unless some are named")
+    options.add_argument("languages", nargs="*", help="the languages to parse; default: all")
     options.add_argument("--size", type=int, default=MEGABYTE)
     given = options.parse_args()
     broken = []

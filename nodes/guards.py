@@ -90,7 +90,7 @@ def something_new(state: BugTriageState, decided: NodeName) -> NodeName | None:
 
 
 def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
-    """A rejected hypothesis is not written while new input may come; the critic judges what came.
+    """A rejected hypothesis is not written while new input may arrive; the critic judges that input first.
 
     When nothing new can come, the report is written and names the critic's gap (SPEC section 13).
     """

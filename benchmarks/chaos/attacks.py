@@ -168,10 +168,10 @@ def main() -> None:
     if taken:
         middle, late = taken[len(taken) // 2], taken[int(len(taken) * 0.99)]
         print(f"{'seconds p50, p99, worst':<36}{middle:.3f}, {late:.3f}, {taken[-1]:.3f}")
-        print(f"{'later than a second':<36}{sum(one > 1.0 for one in taken)}")
+        print(f"{'slower than one second':<36}{sum(one > 1.0 for one in taken)}")
     print(f"{'memory of server and worker':<36}{outcome.memory / 2**20:.0f} MiB")
     print(f"{'descriptors of the server':<36}{outcome.descriptors}")
-    print(f"{'answers to the operator':<36}{dict(outcome.operator)}")
+    print(f"{'responses to the operator':<36}{dict(outcome.operator)}")
     print(f"{'tracebacks in the log':<36}{outcome.tracebacks}")
     for line in outcome.refusals[-3:]:
         print(line)

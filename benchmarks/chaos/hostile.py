@@ -27,7 +27,7 @@ IN_TIME = 15.0
 AT_LAST = 600.0
 """Maximum seconds until the hostile repository's own report."""
 WIDTH, DEPTH = 10, 9
-"""Entries per folder of the tree bomb, and number of levels: a thousand million files in ten objects."""
+"""Entries per folder of the tree bomb, and number of levels: a billion files in ten objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print one line per hostile repository."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("names", nargs="*", default=[], choices=[*HOSTILE, []], metavar="name")
     broken = []

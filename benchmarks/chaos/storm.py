@@ -166,7 +166,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--issues", type=int, default=200)
     options.add_argument("--kills", type=int, default=20)
-    options.add_argument("--silence", type=float, default=600.0, help="seconds in which GitHub answers nothing at all")
+    options.add_argument("--silence", type=float, default=600.0, help="seconds during which GitHub does not respond")
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

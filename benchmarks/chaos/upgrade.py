@@ -67,7 +67,7 @@ def migrate(url: str, code: Path) -> None:
 
 
 def upgraded(fleet: Fleet, issues: int) -> list[str]:
-    """Upgrade while issues arrive and questions are answered; print the result, return what was not kept."""
+    """Upgrade while issues arrive and questions are answered; print the result and return the broken guarantees."""
     world, repos = fleet.github.world, repositories(fleet.github, fleet.folder, issues)
     asked = [(repo, ask_reporter(fleet, repo)) for repo in repos]
     arriving = Arriving(fleet, repos, issues, seed=1)

@@ -80,8 +80,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(".tracehound/facts"))
     parser.add_argument("--each", type=int, help="issues of each set, evenly spaced")
-    parser.add_argument("--only", help="ids that contain this")
-    parser.add_argument("--show", help="kinds whose facts are printed, with a comma between them; * for all")
+    parser.add_argument("--only", help="measure only issues whose id contains this text")
+    parser.add_argument("--show", help="comma-separated kinds whose facts are printed; * for all")
     parser.add_argument("--verify", action="store_true", help="verify every fact again")
     return parser.parse_args()
 
@@ -154,8 +154,9 @@ def report(results: Results, args: argparse.Namespace) -> None:
     print_kinds(results.kinds, done)
     print_levels(results.levels, done)
     if args.verify:
-        print(f"facts that do not verify: {len(results.false)}")
-        print("\n".join(results.false[:20]))
+        print(f"facts that fail verification: {len(results.false)}")
+        print("
+".join(results.false[:20]))
 
 
 def print_levels(levels: dict[str, list[tuple[bool, bool | None]]], done: int) -> None:

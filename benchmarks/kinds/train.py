@@ -76,7 +76,7 @@ def _guesses(judged: Sequence[tuple[Example, list[float]]], heat: float) -> list
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="labelled issues, as CSV")
-    parser.add_argument("--quick", action="store_true", help="leave out the five folds")
+    parser.add_argument("--quick", action="store_true", help="skip the cross-validation with five folds")
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     return parser.parse_args()
 

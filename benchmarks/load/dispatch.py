@@ -29,8 +29,10 @@ def main() -> None:
     """Print one line per figure."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--jobs", type=int, default=500)
-    options.add_argument("--rounds", type=int, default=10, help="processes that are killed")
-    options.add_argument("--hold", metavar="URL", help="take a job there, and keep it until killed")
+    options.add_argument("--rounds", type=int, default=10, help="number of processes to kill")
+    options.add_argument(
+        "--hold", metavar="URL", help="claim a job in this database and hold it until this process is killed"
+    )
     given = options.parse_args()
     jobs = given.jobs
     if given.hold:
@@ -40,7 +42,7 @@ def main() -> None:
         asyncio.run(_measure("embedded, Postgres", PostgresStore(postgres.migrated()), jobs))
         asyncio.run(_measure("procrastinate, Postgres", PostgresStore(postgres.migrated()), jobs, shared=True))
         waits = sorted(asyncio.run(_recoveries(postgres.migrated(), given.rounds)))
-        print(f"started again after a kill: {waits[len(waits) // 2]:.1f} s (median), {waits[-1]:.1f} s (most)")
+        print(f"restarted after a kill: {waits[len(waits) // 2]:.1f} s (median), {waits[-1]:.1f} s (maximum)")
 
 
 async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) -> None:
@@ -49,7 +51,7 @@ async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) 
         work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", number), why="opened")
         await store.inbox.accept(Arrival(f"g{number}", "issues", b"{}", (work,)))
     stored, spent = time.monotonic() - began, time.process_time() - spent
-    print(f"{what:<24} stored  {1000 * stored / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of processor here")
+    print(f"{what:<24} stored  {1000 * stored / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of CPU time here")
     if isinstance(store, PostgresStore) and shared:
         dispatcher: Dispatcher | SharedDispatcher = SharedDispatcher(
             store, store.jobs.settle, concurrency=4, place="here", drain=1.0
@@ -61,7 +63,7 @@ async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) 
     while await store.jobs.counts():
         await asyncio.sleep(0.05)
     done, spent = time.monotonic() - began, time.process_time() - spent
-    print(f"{what:<24} done    {1000 * done / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of processor here")
+    print(f"{what:<24} done    {1000 * done / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of CPU time here")
     await dispatcher.drain(1.0)
     await running
     await store.aclose()

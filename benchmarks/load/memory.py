@@ -20,7 +20,11 @@ def main() -> None:
     """Print one line for every two hundred issues."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--issues", type=int, default=2_000)
-    options.add_argument("--mode", default="dry-run", help="comment keeps to GitHub's limit of 80 writes a minute")
+    options.add_argument(
+        "--mode",
+        default="dry-run",
+        help="the mode of the repository; `comment` is slowed by GitHub's limit of 80 writes a minute",
+    )
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serve_github() as github:
         origin = Path(folder) / "origin"

@@ -58,10 +58,10 @@ class Waiting:
 def main() -> None:
     """Print one row for the burst and one for the steady load."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--burst", type=int, default=200, help="issues at once")
-    options.add_argument("--rate", type=float, default=2.0, help="issues a second, steadily")
-    options.add_argument("--seconds", type=float, default=60.0, help="of steady load")
-    options.add_argument("--postgres", action="store_true", help="with two workers on a Postgres")
+    options.add_argument("--burst", type=int, default=200, help="number of issues in the burst")
+    options.add_argument("--rate", type=float, default=2.0, help="issues per second under steady load")
+    options.add_argument("--seconds", type=float, default=60.0, help="duration of the steady load")
+    options.add_argument("--postgres", action="store_true", help="run one server and two workers on Postgres")
     given = options.parse_args()
     steady = int(given.rate * given.seconds)
     with tempfile.TemporaryDirectory() as folder, serve_github() as github:
@@ -75,7 +75,7 @@ def main() -> None:
             print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
             _say("burst", *_arriving(github, app, repos, given.burst, 0.0))
             _say("steady", *_arriving(github, app, repos, steady, 1 / given.rate))
-            print(f"stopped with {_AT_WORK} issues at work after {_stopped(github, app, repos):.1f} s")
+            print(f"stopped with {_AT_WORK} issues in progress after {_stopped(github, app, repos):.1f} s")
 
 
 def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:

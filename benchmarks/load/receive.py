@@ -31,9 +31,9 @@ GIDGETHUB, PROBOT = ROOT / ".tools" / "rivals" / "bin" / "python", ROOT / ".tool
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print one line per server."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=10.0, help="for each line of the table")
+    options.add_argument("--seconds", type=float, default=10.0, help="duration of each measurement")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serve_github() as github, contextlib.ExitStack() as stack:
         origin = Path(folder) / "origin"

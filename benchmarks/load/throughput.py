@@ -35,7 +35,9 @@ def main() -> None:
     """Print one line per configuration."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--issues", type=int, default=300)
-    options.add_argument("--workers", type=int, nargs="*", default=[], help="on Postgres")
+    options.add_argument(
+        "--workers", type=int, nargs="*", default=[], help="numbers of workers to measure, on Postgres"
+    )
     given = options.parse_args()
     print(f"{given.issues} issues over {_many(given.issues)} installations", flush=True)
     for workers in given.workers or [0]:

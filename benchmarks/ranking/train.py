@@ -143,8 +143,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="+", help="issues with their fixes, as JSON lines")
     parser.add_argument("--repos", type=Path, required=True, help="folder of clones")
-    parser.add_argument("--cache", type=Path, help="folder that keeps parsed files between runs")
-    parser.add_argument("--jobs", type=int, default=2, help="processes that measure")
+    parser.add_argument("--cache", type=Path, help="folder that stores parsed files between runs")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     return parser.parse_args()
 

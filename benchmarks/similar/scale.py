@@ -130,7 +130,9 @@ def timed(name: str, number: int, vectors: np.ndarray, folder: Path, ask: Callab
 
 def show(name: str, number: int, took: list[float], size: int, memory: int) -> None:
     median = 1_000 * statistics.median(took)
-    print(f"{name:45} {number:>6} issues  {median:8.1f} ms  {size / 1e6:7.1f} MB on disk  {memory / 1e6:7.1f} MB more")
+    print(
+        f"{name:45} {number:>6} issues  {median:8.1f} ms  {size / 1e6:7.1f} MB on disk  {memory / 1e6:7.1f} MB memory"
+    )
 
 
 def peak() -> int:
@@ -159,7 +161,7 @@ RIVALS = {"numpy": dense, "sqlite_vec": sqlite_vec, "qdrant_client": qdrant}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rivals", action="store_true")
-    parser.add_argument("--only", nargs=2, help="a way and a number of issues, in this process")
+    parser.add_argument("--only", nargs=2, help="a method and a number of issues, measured in this process")
     given = parser.parse_args()
     if given.only:
         with tempfile.TemporaryDirectory() as folder:

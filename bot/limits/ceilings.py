@@ -113,8 +113,8 @@ PERMISSION = "permission"
 """Prefix of the codes of missing permissions."""
 _GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
 _LIMITS = {
-    "permission.issues": _GRANT.format("the permission Issues (write), so that labels or comments are missing"),
-    "permission.contents": _GRANT.format("the permission Contents (read), so that code cannot be read"),
+    "permission.issues": _GRANT.format("the permission Issues (write), so labels or comments are missing"),
+    "permission.contents": _GRANT.format("the permission Contents (read), so the code cannot be read"),
     "permission.metadata": _GRANT.format("the permission Metadata (read)"),
     "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
     "model.pace": "the rate of model calls",

@@ -86,7 +86,7 @@ class _Words:
             yield "Evidence", self._evidence()
             yield "Claims dropped in checking", self._dropped(result)
         yield "Evaluation", self._evaluation(result)
-        yield "Retries, and why", self._retries(result) or [self.say("None: the first draft was taken as it was.")]
+        yield "Retries, and why", self._retries(result) or [self.say("None: the first draft was accepted.")]
         yield "Model, lookups and cost", self._cost(looks=open_to_all)
         if open_to_all:
             yield "Questions", self._questions(result)

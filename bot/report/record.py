@@ -54,9 +54,8 @@ def read_record(
 
     Args:
         outcomes: of scored reports, the confidence in the first file, and whether it was fixed.
-        judged: the same for claims that people judged. They count beside enough outcomes, never instead of them,
-        because
-            people call more of the wrong reports wrong than of the right ones right.
+        judged: the same for claims that people judged. They count in addition to enough outcomes, never instead of
+            them, because people report wrong claims more often than they confirm right ones.
         labelled: the same for claims that only labels judged. Each counts half, and all of them at most half as much
             as the outcomes, because a label names a part of the project and not a fault.
     """

@@ -28,4 +28,4 @@ def has_bearer_token(request: Request, *tokens: SecretStr | None) -> bool:
 
 def refused() -> Response:
     """Return a 401 response that reveals nothing about the resource."""
-    return JSONResponse({"error": "a bearer token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
+    return JSONResponse({"error": "a bearer token is required"}, 401, {"WWW-Authenticate": "Bearer"})

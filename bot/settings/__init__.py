@@ -164,26 +164,27 @@ class Settings(BaseSettings):
         ),
     )
     triage_model_calls_per_minute: float = Field(
-        10, ge=0.1, le=100_000, description="Model calls per minute, of all servers and workers together."
+        10, ge=0.1, le=100_000, description="Maximum model calls per minute of all servers and workers together."
     )
     triage_model_timeout: float = Field(
         600,
         gt=0,
         le=7_200,
-        description="Seconds that one answer of a model may take; a small model on a processor takes minutes.",
+        description="Seconds that one response of a model may take; a small model on a CPU takes minutes.",
     )
     triage_model_output_tokens: int = Field(
         3_000,
         ge=300,
         le=100_000,
-        description="Tokens of one answer; three times as many for a model that reasons beyond it before it answers.",
+        description="Maximum tokens of one response; three times as many after a response was cut off at this limit, "
+        "usually by a model that reasons before it answers.",
     )
     triage_context_chars: int = Field(
         6_000,
         ge=500,
         le=200_000,
-        description="Characters of an issue's text above which a model gets its beginning and end only; the "
-        "stages after the first get 500 tokens of it.",
+        description="Maximum length of an issue's text in the first request to a model, in characters; a longer text "
+        "is shortened in the middle. Later stages get at most 500 tokens of it.",
     )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
@@ -196,7 +197,7 @@ class Settings(BaseSettings):
     )
     triage_limits_run: str = Field(
         "calls=40",
-        description="Model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
+        description="The maximum of model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(
@@ -214,18 +215,18 @@ class Settings(BaseSettings):
     )
     triage_limits_author: str = Field(
         "hour=300 day=1000 answers=20",
-        description="Issues of one author that are triaged in one repository in an `hour` and a `day`, and comments "
-        "with commands that get `answers` in an hour; users with triage permission there are not limited.",
+        description="Limits for one author in one repository: issues triaged per `hour` and per `day`, and comments "
+        "with commands answered per hour (`answers`); users with triage permission there are not limited.",
         examples=["hour=30 day=100 answers=20"],
     )
     triage_keep_deliveries_days: int = Field(
         7, ge=4, description="Days for which deliveries and finished jobs are retained; GitHub redelivers for three."
     )
     triage_keep_closed_days: int = Field(
-        90, ge=1, description="Days after an issue is closed for which its runs' evidence is retained."
+        90, ge=1, description="Days for which the evidence of a closed issue's runs is retained."
     )
     triage_keep_gone_days: int = Field(
-        30, ge=1, description="Days after which all data of a repository is deleted once the App was removed from it."
+        30, ge=1, description="Days after the App is removed from a repository until all its data is deleted."
     )
     triage_keep_mirrors_days: int = Field(30, ge=1, description="Days for which an unused mirror is retained.")
     triage_allowed_bots: str = Field(
@@ -236,8 +237,8 @@ class Settings(BaseSettings):
         15,
         gt=0,
         le=1_440,
-        description="Minutes after which an attempt at a job is ended and made again; "
-        "a run that was ended twice reports without reading the code. Unset, with a model: four times "
+        description="Minutes after which an attempt at a job is ended and retried; "
+        "a run that was ended twice reports without reading the code. If unset and a model is used: four times "
         "TRIAGE_MODEL_TIMEOUT, if that is longer.",
     )
     triage_index_mb: int = Field(

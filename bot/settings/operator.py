@@ -35,7 +35,7 @@ _KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "
 
 def _address(text: str) -> str:
     if not _URL.fullmatch(text):
-        raise ValueError("an http or https address without a user or password in it is needed")
+        raise ValueError("must be an http or https address without a user or password")
     return text.rstrip("/")
 
 
@@ -118,9 +118,9 @@ class ToolConfig(Section):
         if (self.url is None) == (self.command is None):
             raise ValueError("either url or command is needed")
         if self.command is not None and self.headers:
-            raise ValueError("headers are for a url; a command has env")
+            raise ValueError("headers apply only to a url; use env for a command")
         if self.url is not None and (self.env or self.cwd):
-            raise ValueError("env and cwd are for a command; a url has headers")
+            raise ValueError("env and cwd apply only to a command; use headers for a url")
         return self
 
     def kind_for(self, name: str) -> EvidenceKind:

@@ -48,7 +48,7 @@ async def revive_dead(store: Store) -> int:
     """
     revived = await store.dead.revive()
     if revived:
-        logger.warning("%d dead jobs queued again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
+        logger.warning("queued %d dead jobs again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
     return len(revived)
 
 
@@ -82,7 +82,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, began)
     if found:
-        logger.info("%d issues without a delivery queued", found, extra={"action": "missed_found"})
+        logger.info("queued %d issues for which no delivery arrived", found, extra={"action": "missed_found"})
     return found
 
 
@@ -121,7 +121,7 @@ async def unpark_active(store: Store, app: AppPort) -> int:
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_asked", "repository": ref.key})
     if revived:
-        logger.warning("%d parked jobs queued again", revived, extra={"action": "unparked"})
+        logger.warning("queued %d parked jobs again", revived, extra={"action": "unparked"})
     return revived
 
 

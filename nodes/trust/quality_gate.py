@@ -70,10 +70,10 @@ def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
 _UNREADABLE = "The code could not be read, so nothing was searched. Once the App can read it, `/triage` searches it."
 _NOTHING_FOUND = (
     "Nothing in the repository matched the words, names or traces of this issue. "
-    "An error message, a stack trace or the name of the feature would give a search something to hold on to."
+    "An error message, a stack trace or the name of the feature would give the search something to match."
 )
 _ALL_FILTERED = (
-    "Some code shares words with this issue, but none of it strongly enough to name. "
+    "Some code shares words with this issue, but no place matches strongly enough to name. "
     "A name or a message from the program itself would narrow it down."
 )
 _CONFLICT = (
@@ -82,7 +82,7 @@ _CONFLICT = (
 )
 
 
-READ_THE_LIST = "take the list as where to start reading."
+READ_THE_LIST = "use the list as a starting point."
 """The end of a review message that is about the places of the report."""
 
 

@@ -95,7 +95,7 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None
         issue: title and body; names that the reporter wrote need no citation.
     """
     if _CERTAIN.search(sentence):
-        return "more certain than reading can be"
+        return "more certain than a reading of code can be"
     if _OF_ITSELF.search(sentence):
         return "judges itself"
     known = _squeezed("\n".join((issue, *(text for item in cited for text in _texts(item)))))
@@ -164,7 +164,7 @@ class EvidenceBasis:
         if cited and only_reported(named):
             return "rests on the report alone"
         if cited and only_outside(named):
-            return "rests alone on what is outside the repository"
+            return "rests only on sources outside the repository"
         if found := fault_of(statement, named, self._issue):
             return found
         return "the report says so itself" if self._echo.holds(statement) else None

@@ -39,6 +39,6 @@ def test_it_prints_or_writes_the_digest(tmp_path: Path, monkeypatch: pytest.Monk
     document = json.loads(run(cli, ["digest", "octo/parser9", "--json", "--days", "1"]).stdout)
     assert (document["repository"], [one["number"] for one in document["questions"]]) == ("octo/parser9", [2])
     unknown = run(cli, ["digest", "octo/other"])
-    assert (unknown.exit_code, "no installation names octo/other" in unknown.stderr) == (2, True)
+    assert (unknown.exit_code, "the App is not installed in octo/other" in unknown.stderr) == (2, True)
     refused = run(cli, ["digest", "octo/parser9", "--output", str(tmp_path / "no" / "digest.md")])
     assert (refused.exit_code, "cannot be written" in refused.stderr) == (2, True)

@@ -121,7 +121,7 @@ async def test_the_number_of_words_is_limited(stage: Stage) -> None:
         await database.do(lambda db, taught=taught: teach(db, key, taught, "mia", 1.0))
     assert len(await stage.store.control.taught()) == MOST
     await stage.say("/triage component lexer = src")
-    assert "200 words are taught here, and more are not stored. Forget one" in stage.said[-1]
+    assert "This repository has 200 taught words, the maximum. Forget one" in stage.said[-1]
     await stage.say("/triage component word001 = src/cli.py")
     assert TaughtWord("word001", "src/cli.py") in await stage.store.control.taught()
     await stage.say("/triage status")

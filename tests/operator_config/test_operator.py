@@ -92,8 +92,10 @@ def test_an_empty_file_configures_no_source(text: str) -> None:
         pytest.param("tools:\n  A-b: {command: [x]}\n", 2, "must begin with a lowercase letter", id="odd-name"),
         pytest.param("tools:\n  a: {command: x y}\n", 2, "`tools.a.command` must be a list", id="command-is-a-list"),
         pytest.param("tools:\n  a: {command: []}\n", 2, "`tools.a.command` must not be empty", id="empty-command"),
-        pytest.param("tools:\n  a: {command: [x], headers: {A: b}}\n", 2, "headers are for a url", id="headers"),
-        pytest.param("tools:\n  a: {url: 'https://x', env: {A: b}}\n", 2, "env and cwd are for a command", id="env"),
+        pytest.param("tools:\n  a: {command: [x], headers: {A: b}}\n", 2, "headers apply only to a url", id="headers"),
+        pytest.param(
+            "tools:\n  a: {url: 'https://x', env: {A: b}}\n", 2, "env and cwd apply only to a command", id="env"
+        ),
         pytest.param("tools:\n  a: {command: [x], cwd: rel}\n", 2, "must be an absolute path", id="relative-folder"),
         pytest.param(
             "tools:\n  a: {url: 'https://x', timeout: 0}\n", 2, "`tools.a.timeout` must be more than 0", id="no-time"

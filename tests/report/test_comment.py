@@ -239,7 +239,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "kind": "feature",
         "root_cause": f"{CLASS.says} The change probably belongs in `{CLASS.path}`.",
     },
-    "feature": {"verdict": "Reads as a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
+    "feature": {"verdict": "This reads like a feature request.", "kind": "feature", "not_found": "not_a_bug_report"},
 }
 
 

@@ -124,7 +124,7 @@ def by_rules() -> Account:
         one.model_copy(update={"evidence": one.evidence.model_copy(update={"reasons": REASONS})})
         for one in whole.evidence
     )
-    review = "Without a second attempt, confidence in the first place is 62%: take the list as where to start reading."
+    review = "Without a second attempt, confidence in the first place is 62%: use the list as a starting point."
     report = whole.result.report.model_copy(update={"review_message": review})
     result = whole.result.model_copy(update={"trace": tuple(trace), "report": report})
     return replace(whole, brain="rules", result=result, evidence=evidence)
@@ -163,7 +163,7 @@ def test_text_of_people_and_models_is_not_translated(language: str) -> None:
 def test_skipped_parts_are_stated() -> None:
     text = render_markdown(Account(1, "c" * 40, "rules", "", Result(report=FOUND)))
     assert "None: no rule overruled a decision." in text
-    assert "None: the first draft was taken as it was." in text
+    assert "None: the first draft was accepted." in text
     assert "no model" in text
 
 

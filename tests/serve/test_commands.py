@@ -57,7 +57,7 @@ def test_old_issues_are_listed_first_and_triaged_on_request(
 @on_both_databases
 def test_backfill_reports_faults(app: App, settings: dict[str, str], tmp_path: Path) -> None:
     unknown = triage(tmp_path, "backfill", "octo/unknown", **settings)
-    assert (unknown.returncode, "no installation names octo/unknown" in unknown.stderr) == (2, True)
+    assert (unknown.returncode, "the App is not installed in octo/unknown" in unknown.stderr) == (2, True)
     when = triage(tmp_path, "backfill", "octo/feedbox", "--since", "yesterday", **settings)
     assert when.returncode == 2
 

@@ -18,7 +18,7 @@ CODE = Evidence(
 ISSUE = (
     "parse_date ignores the sign\nWith `-0700` the zone is read as plus seven hours, see line 99 of my log, x.py:7.\n"
 )
-CERTAIN, ITSELF = "more certain than reading can be", "judges itself"
+CERTAIN, ITSELF = "more certain than a reading of code can be", "judges itself"
 CODE_ELSEWHERE, LINES_ELSEWHERE = "names code that is not in what it cites", "names lines outside what it cites"
 
 

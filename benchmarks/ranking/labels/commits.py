@@ -10,7 +10,7 @@ from benchmarks.ranking.labels.reports import Report
 
 WEIGHT = 0.4
 SHORTEST = 120
-"""Minimum characters that are left of a message."""
+"""Minimum length of a message without the parts that describe the fix, in characters."""
 MOST_COMMITS = 20_000
 CLOSING = r"(fix(es|ed)?|clos(es|ed?)|resolv(es|ed?)):?[ \t]+(issue|bug)?[ \t]*([a-z/-]+)?#[0-9]+"
 _CLOSING = re.compile(CLOSING + r"|https?://\S+/issues/\d+", re.IGNORECASE)
@@ -55,10 +55,10 @@ def closing_commits(clone: Git, repository: str) -> Iterator[Report]:
 
 
 def without_the_fix(report: Report, changes: list[Change]) -> Report | None:
-    """Remove what tells the fix from a message, and return None if too little of a report is left.
+    """Remove the parts of a message that describe the fix; return None if too little of a report is left.
 
-    Removed are trailers, closing lines, sentences that describe the change, and sentences with an identifier that only
-    the added lines of the fix contain.
+    These parts are trailers, closing lines, sentences that describe the change, and sentences with an identifier that
+    only the added lines of the fix contain.
     """
     added = set(_IDENTIFIER.findall("\n".join(change.added for change in changes)))
     removed = set(_IDENTIFIER.findall("\n".join(change.removed for change in changes)))

@@ -1,4 +1,4 @@
-"""Leave out repositories that are held back for judging, and issues that development sets contain."""
+"""Leave out repositories that are held back for evaluation, and issues that are in development sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPOSITORIES = frozenset(
     tensorflow.net octobot cortex netron albumentations gpytorch kornia tianshou sqlflow coco-annotator pyro torchio
     photoprism tfjs kubeflow""".split()  # noqa: SIM905
 )
-"""Names of repositories held back for judging, in lower case and without owner, since forks have the same history."""
+"""Names of repositories held back for evaluation, lower case, without owner, since forks have the same history."""
 SHARED_WORDS = 0.5
 """Jaccard similarity of word 5-grams from which two texts count as the same."""
 
@@ -38,7 +38,7 @@ class HeldBack:
         self._seen: set[str] = set()
 
     def reason(self, repository: str, number: str, commits: Iterable[str], text: str) -> str | None:
-        """Return why a row is left out, or None. A text that was asked about before counts as a duplicate."""
+        """Return why a row is left out, or None. A text from an earlier call counts as a duplicate."""
         if _name(repository) in self.repositories:
             return "repository held back"
         if not self._commits.isdisjoint(commits):

@@ -92,7 +92,7 @@ DEFECTS4J = {
     "Math": "apache/commons-math",
     "Time": "JodaOrg/joda-time",
 }
-"""Repository of each Defects4J project that is not held back for judging."""
+"""Repository of each Defects4J project that is not held back for evaluation."""
 
 
 def defects4j(reports: Git, projects: Git) -> Iterator[Report]:

@@ -188,7 +188,7 @@ def _row(path: Path, number: int, line: str) -> tuple[int, Text]:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"])) or "the line"
         wanted = '{"number": 1, "title": "…", "body": "…"}'
-        raise UserError(f"{path}, line {number}: {where}: {fault['msg']}; expected is {wanted}") from error
+        raise UserError(f"{path}, line {number}: {where}: {fault['msg']}; expected: {wanted}") from error
     return row.number, Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
 
 

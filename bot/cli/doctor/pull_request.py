@@ -42,9 +42,9 @@ class Proposal:
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise UserError(f"GITHUB_EVENT_PATH: {file} cannot be read as a pull request's event") from error
         if not (isinstance(name, str) and FULL_NAME.fullmatch(name)):
-            raise UserError(f"GITHUB_EVENT_PATH: {file} names no repository")
+            raise UserError(f"GITHUB_EVENT_PATH: {file} contains no repository")
         if not (isinstance(commit, str) and _SHA.fullmatch(commit)):
-            raise UserError(f"GITHUB_EVENT_PATH: {file} names no commit")
+            raise UserError(f"GITHUB_EVENT_PATH: {file} contains no commit")
         return cls(name, commit)
 
 

@@ -174,7 +174,7 @@ async def _named(store: Store, name: str) -> RepositoryRef:
 
     found = await store.installations.named(name)
     if found is None:
-        raise UserError(f"no installation names {name}: install the App there, or check the name")
+        raise UserError(f"the App is not installed in {name}: install it there, or check the name")
     return found
 
 

@@ -28,7 +28,7 @@ def command(*, folder: Path) -> None:
 
     settings = load_settings()
     if settings.database_url is not None:
-        raise UserError("the data is in DATABASE_URL's database: pg_dump --format=custom makes its backup")
+        raise UserError("the data is in DATABASE_URL's database: back it up with pg_dump --format=custom")
     data = settings.triage_data_dir
     if not (data / DATABASES[0]).exists():
         raise UserError(f"there is no {data / DATABASES[0]}: set TRIAGE_DATA_DIR to the server's")

@@ -40,8 +40,7 @@ def command(*, repository: str, days: int, output: Path | None, language: str, a
     """Summarize the open issues of a repository: bugs by place, suspect changes, questions, duplicates.
 
     It is built from the server's store, which a server may use at the same time; it sends no request to GitHub. With
-    `digest` in
-    .github/triage.yml the server posts it each week.
+    `digest` in .github/triage.yml the server posts it each week.
     """
     from bot.report.comment.digest import BY_DELIVERIES, render_digest  # noqa: PLC0415  --help needs neither
     from bot.settings import load_settings  # noqa: PLC0415  as above
@@ -67,7 +66,7 @@ async def _read(settings: Settings, name: str, days: int) -> Digest:
     try:
         ref = await store.installations.named(name)
         if ref is None:
-            raise UserError(f"no installation names {name}: install the App there, or check the name")
+            raise UserError(f"the App is not installed in {name}: install it there, or check the name")
         now = store.clock()
         found = await store.for_repository(ref).open_issues.read(now - days * DAY)
         return build_digest(f"{ref.owner}/{ref.name}", found, now, days)

@@ -64,4 +64,4 @@ class Access:
 
 
 def _unauthorized() -> ProblemError:
-    return ProblemError(401, "a bearer token is needed", headers={"WWW-Authenticate": "Bearer"})
+    return ProblemError(401, "a bearer token is required", headers={"WWW-Authenticate": "Bearer"})

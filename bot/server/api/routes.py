@@ -66,7 +66,7 @@ async def _describe(_request: Request) -> Response:
 async def _schema(request: Request) -> Response:
     schema = SCHEMAS.get(request.path_params["name"])
     if schema is None:
-        raise ProblemError(404, f"there are {', '.join(SCHEMAS)}")
+        raise ProblemError(404, f"no such schema; the schemas are {', '.join(SCHEMAS)}")
     return JSONResponse(schema())
 
 
@@ -137,7 +137,7 @@ async def _bounded(request: Request) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST:
-            raise ProblemError(413, f"no more than {LARGEST} bytes")
+            raise ProblemError(413, f"the body has more than {LARGEST} bytes")
     return bytes(body)
 
 

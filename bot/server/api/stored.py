@@ -121,7 +121,7 @@ class StoredRepository(BaseModel):
     repository: str
     host: str
     archived: bool
-    removed: bool = Field(description="It was deleted, or the App was removed from it.")
+    removed: bool = Field(description="Whether it was deleted, or the App was removed from it.")
     runs: int
     last_run_at: datetime | None
 

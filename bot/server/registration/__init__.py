@@ -55,7 +55,7 @@ class RequestedApp:
         if self.owner and not _ACCOUNT.fullmatch(self.owner):
             raise UserError(f"{self.owner[:100]!r} is not the name of an organisation")
         if not 0 < len(self.name) <= _LONGEST_NAME:
-            raise UserError(f"an App's name has 1 to {_LONGEST_NAME} characters")
+            raise UserError(f"an App's name must have 1 to {_LONGEST_NAME} characters")
 
     @property
     def unreachable(self) -> bool:

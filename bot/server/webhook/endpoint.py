@@ -136,7 +136,7 @@ class Webhook:
                     fresh = await self._accept(_arrival(delivery, body, work))
             except (StoreError, TimeoutError) as error:
                 why = str(error) or "the store timed out"
-                logger.warning("a delivery is not stored: %s", why, extra={"action": "delivery_not_stored"})
+                logger.warning("a delivery was not stored: %s", why, extra={"action": "delivery_not_stored"})
                 return _refused(503, "not stored; redeliver it later")
         if fresh:
             # After the commit, or the worker would query before the job is visible.
@@ -214,7 +214,7 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
 
 
 def _too_large() -> Response:
-    return _refused(413, f"no more than {LARGEST} bytes")
+    return _refused(413, f"the body has more than {LARGEST} bytes")
 
 
 def _refused(code: int, why: str, headers: dict[str, str] | None = None) -> Response:

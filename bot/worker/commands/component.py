@@ -61,7 +61,7 @@ async def _taught(before: str, after: str, context: CommandContext) -> CommandEf
         raise UserError(f"The word {code(word)} is in too many issues to name a place.")
     if word not in known and len(known) >= MOST:
         forget = code(f"/triage component {next(iter(known))} =")
-        raise UserError(f"{MOST} words are taught here, and more are not stored. Forget one, as in {forget}.")
+        raise UserError(f"This repository has {MOST} taught words, the maximum. Forget one, as in {forget}.")
     path = path_inside(after.strip(" \t`\"'"))
     if path is None:
         raise UserError("Name one path, as in `/triage component tokenizer = src/parser`.")

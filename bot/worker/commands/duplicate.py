@@ -47,7 +47,7 @@ KIND = CommandKind(
 NOT_KIND = CommandKind(
     "not-duplicate",
     "not-duplicate #n",
-    "Mark this issue as no duplicate of another.",
+    "Mark this issue as not a duplicate of another.",
     "maintainer",
     run_not_duplicate,
 )

@@ -111,7 +111,7 @@ class SharedDispatcher:
                     install_signal_handlers=False,
                 )
             except Exception:  # on any exception the lane restarts: a worker that stays alive without working is worse
-                logger.exception("working on %s jobs ended", lane, extra={"action": "lane_ended"})
+                logger.exception("the loop for %s jobs failed", lane, extra={"action": "lane_ended"})
             await asyncio.sleep(POLL)
 
     async def _work(self, context: JobContext, job: int, issue_key: str, lane: Lane) -> None:  # noqa: ARG002  shown to people who read procrastinate's table

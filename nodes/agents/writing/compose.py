@@ -155,7 +155,7 @@ def without_code_references(report: TriageReport) -> TriageReport:
 def _plain_verdict(kind: Kind, suspects: Sequence[Suspect]) -> str:
     """Return a verdict to replace a headline that failed its check."""
     if kind != "bug" and (kind != "docs" or not suspects):
-        return f"Reads as a {kind} report." if kind in ("security", "spam") else f"Reads as a {kind}."
+        return f"This reads like a {kind} report." if kind in ("security", "spam") else f"This reads like a {kind}."
     if not suspects:
         return "I could not locate this in the code."
     symbol = f" — `{suspects[0].symbol}`" if suspects[0].symbol else ""

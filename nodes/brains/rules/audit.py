@@ -89,7 +89,11 @@ def _contradictions(case: Case, ranked: Sequence[NumberedEvidence]) -> tuple[str
     for exchange in case.state.human_exchanges:
         words = _stems(exchange.answer or "")
         if words & _stems(" ".join(second - first)) and not words & _stems(" ".join(first)):
-            found.append(f"The answer names {name(others[0].evidence)}, not of {name(ranked[0].evidence)}"[:300])
+            found.append(
+                f"The answer names {name(others[0].evidence)}, which does not belong to {name(ranked[0].evidence)}"[
+                    :300
+                ]
+            )
     return tuple(found[:4])
 
 

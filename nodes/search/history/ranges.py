@@ -43,7 +43,9 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
     # If the bad version has no tag, the next release contains its changes.
     upper = None if bad is None else releases.exactly(bad) or releases.after(bad)
     if bad is not None and upper is None and not _is_to_come(bad, releases, now):
-        return NoRange("no_such_release", f"no tag made before this commit is {bad}, nor is it the release to come")
+        return NoRange(
+            "no_such_release", f"no tag made before this commit is {bad}, and it is not the upcoming release"
+        )
     if good is None and bad is not None:
         lower = releases.before(bad, upper.made if upper else now)
     else:

@@ -98,9 +98,7 @@ def _sentence(text: str, *, holds: bool) -> str:
     shown = text.rstrip("{: ").lstrip("} ")
     if word and word["word"] in _CAUGHT:
         return f"It runs where this catches an error: `{shown}`."
-    return (
-        f"It runs only under this condition: `{shown}`." if holds else f"It runs where this does not hold: `{shown}`."
-    )
+    return f"It runs only under this condition: `{shown}`." if holds else f"It runs only if this is false: `{shown}`."
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

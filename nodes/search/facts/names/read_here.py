@@ -140,7 +140,7 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
         kind = "default_here" if declared else "read_here"
         verb = "declared" if declared else "read"
         where = f" in `{symbol}`" if symbol else ""
-        says = f"`{words}` is {verb} on this line{where}; no other file of the project's code holds it."
+        says = f"`{words}` is {verb} on this line{where}; no other file of the project's code contains it."
         yield Fact(
             "default_here" if kind == "default_here" else "read_here", says, words, path, line, text, symbol,
             count=len(uses), strong=not declared, users=1,
