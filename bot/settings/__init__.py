@@ -197,7 +197,7 @@ class Settings(BaseSettings):
     )
     triage_limits_run: str = Field(
         "calls=40",
-        description="The maximum of model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
+        description="Maximum model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(

@@ -79,9 +79,9 @@ class Limits(Section):
     """Triages per day of one author's issues here; further ones are ignored. Users with triage permission have no
     limit."""
     model_calls_per_day: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    """Model calls per day in this repository; after that, rules judge."""
+    """Maximum model calls per day in this repository; after that, rules judge."""
     model_tokens_per_day: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
-    """Model tokens per day in this repository; after that, rules judge."""
+    """Maximum model tokens per day in this repository; after that, rules judge."""
     questions_per_day: Annotated[int, Field(ge=0, le=10_000)] | None = None
     """Questions per day in this repository, across all issues; after that, reports are written without asking."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2

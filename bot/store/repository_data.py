@@ -114,7 +114,7 @@ def _readable(value: Any) -> Any:
 
 MOST = 500
 """Issues of one transaction."""
-# A row of a release without this column counts from the first round that finds it.
+# In a row that an older release wrote the column is empty; its time then starts at the first round that finds it.
 _STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
 _ASKED_FOR_LONG_AGO = """
 DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'

@@ -13,7 +13,7 @@ RetryCause = Literal["quality_issue_detected", "conflicting_evidence_attempting_
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The signals against a draft (seed 000, multi-signal quality assessment)."""
+    """The signals against a draft (PRD, multi-signal quality assessment)."""
 
     confidence: float
     citation_issue: bool = False

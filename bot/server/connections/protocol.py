@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with limits: size and count of headers, time for each phase, requests sent ahead."""
+"""uvicorn's HTTP protocol with limits: size and count of headers, time for each phase, pipelined requests."""
 
 from __future__ import annotations
 

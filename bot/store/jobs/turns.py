@@ -26,8 +26,8 @@ WHERE job.installation = waiting.installation AND state = 'todo' AND lane = :lan
 """  # noqa: S608  no input in it
 _ORDER = "ORDER BY due, id LIMIT 1"
 _OF_TODAY = "AND substr(job.guid, 1, 8) <> 'backfill'"
-# Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs. Then what people
-# wait for now, before the old issues of a backfill, which may be thousands.
+# Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs. Jobs that
+# people are waiting for come next, before the old issues of a backfill, which may be thousands.
 # The recursion jumps from one installation to the next in the index: its cost does not grow with the queue.
 _NEXT = f"""
 WITH RECURSIVE waiting(installation) AS (

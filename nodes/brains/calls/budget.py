@@ -40,7 +40,7 @@ class Pace:
             await self._sleep(-self._tokens / self._rate)
 
     async def pause(self, seconds: float) -> None:
-        """Return after this many seconds."""
+        """Sleep for this many seconds."""
         await self._sleep(seconds)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BUSY = frozenset({408, 409, 429})
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
-"""Seconds. A header that asks for more than the last value is capped at it."""
+"""Seconds: the first pause, the longest one without a header, and the maximum that a header can request."""
 
 
 class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
