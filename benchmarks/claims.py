@@ -61,12 +61,12 @@ def main() -> None:
     """Run the triages, print the results and exit with 1 on a failure."""
     options = _options()
     rows = [row for given in options.data for row in _read(given)]
-    began = time.perf_counter()
+    started = time.perf_counter()
     checked = list(_check_all(rows, options.repos, options.cache))
     if options.json:
         print(json.dumps([asdict(one) for one in checked], indent=1))
     else:
-        print(_table(checked, time.perf_counter() - began))
+        print(_table(checked, time.perf_counter() - started))
     sys.exit(0 if _passes(checked) else 1)
 
 

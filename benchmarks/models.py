@@ -175,7 +175,7 @@ async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServe
     server.requests.clear()
     models = Models(ModelSettings(base_url=server.url, max_retries=0, calls_per_minute=1e6))
     title, _, body = row["issue"].partition("\n")
-    began = time.perf_counter()
+    started = time.perf_counter()
     try:
         blind = await BlindTriager(engine).triage(title, body, row["base_commit"], LLMBrain(models))
     finally:
@@ -199,7 +199,7 @@ async def _one(row: dict[str, Any], who: str, engine: Engine, server: ModelServe
         later=sum(_tokens(request) for request in server.requests[1:]),
         status=report.status,
         by=report.written_by,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - started,
     )
 
 

@@ -105,12 +105,12 @@ def _attacker(name: str, url: str, seconds: float, pause: float) -> subprocess.P
 def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome, patience: float) -> None:
     """Send one signed delivery per second, each on its own connection, as GitHub does."""
     assert app.process is not None
-    began = time.monotonic()
+    started = time.monotonic()
     done = threading.Event()
     asking = threading.Thread(target=_ask_as_operator, args=(app.url, outcome, done))
     asking.start()
     number = 0
-    while (now := time.monotonic()) < began + outcome.seconds:
+    while (now := time.monotonic()) < started + outcome.seconds:
         number += 1
         issue = github.world.open_issue(repo, f"{TITLE}, case {number}", BODY)["number"]
         _deliver_one(app.url, issue_event(github.world, repo, issue, "opened"), outcome, patience)
@@ -122,7 +122,7 @@ def _deliver(app: App, github: GitHubServer, repo: Repo, outcome: Outcome, patie
 
 
 def _deliver_one(url: str, body: bytes, outcome: Outcome, patience: float) -> None:
-    began = time.monotonic()
+    started = time.monotonic()
     try:
         # A minimal client: httpx would first load certificates, which takes longer than the response on a busy machine.
         split = urlsplit(url)
@@ -134,7 +134,7 @@ def _deliver_one(url: str, body: bytes, outcome: Outcome, patience: float) -> No
         outcome.failures[type(error).__name__] += 1
         return
     if answer.status == 202:
-        outcome.taken.append(time.monotonic() - began)
+        outcome.taken.append(time.monotonic() - started)
     else:
         outcome.failures[f"{answer.status} {text[:60]}"] += 1
 

@@ -163,7 +163,7 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
     world, most = app.github.world, 0
     bad = app.open_issue(hostile, f"{TITLE}, {name}", BODY)
     good = app.open_issue(healthy, f"{TITLE}, beside {name}", BODY)
-    began = time.monotonic()
+    started = time.monotonic()
 
     def answered() -> bool:
         nonlocal most
@@ -172,12 +172,12 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
         return bool(world.reports(healthy, good))
 
     wait_for(answered, AT_LAST, lambda: app.log[-3:], pause=0.1)
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - started
     try:
         wait_for(lambda: bool(world.reports(hostile, bad)), AT_LAST, pause=0.1)
     except AssertionError:
         return Beside(name, seconds, float("inf"), most)
-    return Beside(name, seconds, time.monotonic() - began, most)
+    return Beside(name, seconds, time.monotonic() - started, most)
 
 
 def main() -> None:

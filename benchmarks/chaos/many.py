@@ -91,7 +91,7 @@ def storm(
         rate: fraction of GitHub calls that fail, in varying ways.
         seed: seed of the random numbers.
     """
-    began = time.monotonic()
+    started = time.monotonic()
     with serve_github() as github:
         weather = Weather(rate, random.Random(seed), FAULTS)
 
@@ -114,7 +114,7 @@ def storm(
             fleet.watched()
         finally:
             fleet.stop()
-        return _outcome(fleet, arriving, time.monotonic() - began, killed, apart)
+        return _outcome(fleet, arriving, time.monotonic() - started, killed, apart)
 
 
 class Arriving(threading.Thread):

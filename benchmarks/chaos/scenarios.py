@@ -188,7 +188,7 @@ SCENARIOS: dict[str, Callable[[Day], None]] = {
 def live(name: str) -> tuple[bool, str]:
     """Run a scenario; return whether the guarantees held, and a summary."""
     with tempfile.TemporaryDirectory() as folder, serve_github() as github, serve_postgres() as postgres:
-        day, began = Day(Path(folder), github, postgres), time.monotonic()
+        day, started = Day(Path(folder), github, postgres), time.monotonic()
         SCENARIOS[name](day)
         reports = Counter(len(github.world.reports(*one)) for one in day.opened)
         blind = blind_posts(github)
@@ -198,7 +198,7 @@ def live(name: str) -> tuple[bool, str]:
             "blind POSTs": blind,
             "refused first": day.refused,
             **day.results,
-            "s in all": round(time.monotonic() - began),
+            "s in all": round(time.monotonic() - started),
         }
         kept = reports == {1: len(day.opened)} and not blind and not day.results.get("out of order")
         return kept, ", ".join(f"{key} {value}" for key, value in results.items())

@@ -88,7 +88,7 @@ def storm(
     **settings: str,
 ) -> Outcome:
     """Open issues while faults occur, then wait until all work is done."""
-    began = time.monotonic()
+    started = time.monotonic()
     with serve_github() as github:
         origin = folder / "origin"
         repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
@@ -113,7 +113,7 @@ def storm(
             memory, states = memory_of(app.process.pid), app.unfinished()
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
         posts = sum(call.method == "POST" and call.path.endswith("/comments") for call in github.calls)
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - started
         return Outcome(issues, seconds, weather.met, left, posts, blind_posts(github), reports, memory, states)
 
 

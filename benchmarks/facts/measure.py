@@ -123,12 +123,12 @@ def measure(engine: Engine, row: dict[str, Any], results: Results, args: argpars
     """Find the facts of one issue and count them."""
     title, _, body = row["issue"].partition("\n")
     query, sha = Query(title, body), row["base_commit"]
-    began = cpu()
+    started = cpu()
     ranking = engine.find(query, sha)
     middle = cpu()
     files = [hit.path for hit in ranking.files]
     facts = engine.facts(query, files, sha)
-    results.seconds["find"] += middle - began
+    results.seconds["find"] += middle - started
     results.seconds["facts"] += cpu() - middle
     if cpu() - middle > 1:
         print("slow", row["id"], round(cpu() - middle, 2), file=sys.stderr)

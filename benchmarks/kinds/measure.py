@@ -23,9 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="labelled issues, as CSV")
     examples = read_examples(parser.parse_args().data)
-    began = time.process_time()
+    started = time.process_time()
     found = [classify(one.title, one.body) for one in examples]
-    each = 1000 * (time.process_time() - began) / max(len(examples), 1)
+    each = 1000 * (time.process_time() - started) / max(len(examples), 1)
     guesses = [
         Guess(one.repository, one.kind, judged.kind, judged.confidence)
         for one, judged in zip(examples, found, strict=True)

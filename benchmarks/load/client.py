@@ -41,7 +41,7 @@ async def _sender(split, given, until):
         guid = uuid.uuid4()
         body = _unlike_others(given["body"], guid)
         own = f"X-GitHub-Delivery: {guid}\r\nContent-Length: {len(body)}\r\nX-Hub-Signature-256: {sign(body)}\r\n\r\n"
-        began = time.perf_counter()
+        started = time.perf_counter()
         writer.write(f"{head}{own}".encode() + body)
         answer = await reader.readuntil(b"\r\n\r\n")
         if not answer.split(b" ", 2)[1].startswith(b"2"):
@@ -50,7 +50,7 @@ async def _sender(split, given, until):
             int(line.split(b":")[1]) for line in answer.split(b"\r\n") if line.lower().startswith(b"content-length")
         )
         await reader.readexactly(length)
-        taken.append(time.perf_counter() - began)
+        taken.append(time.perf_counter() - started)
     writer.close()
     return taken
 

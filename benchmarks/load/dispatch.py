@@ -46,11 +46,11 @@ def main() -> None:
 
 
 async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) -> None:
-    began, spent = time.monotonic(), time.process_time()
+    started, spent = time.monotonic(), time.process_time()
     for number in range(jobs):
         work = Triage(ref=IssueRef("github.com", 7, 9, "octo", "parser", number), why="opened")
         await store.inbox.accept(Arrival(f"g{number}", "issues", b"{}", (work,)))
-    stored, spent = time.monotonic() - began, time.process_time() - spent
+    stored, spent = time.monotonic() - started, time.process_time() - spent
     print(f"{what:<24} stored  {1000 * stored / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of CPU time here")
     if isinstance(store, PostgresStore) and shared:
         dispatcher: Dispatcher | SharedDispatcher = SharedDispatcher(
@@ -58,11 +58,11 @@ async def _measure(what: str, store: Store, jobs: int, *, shared: bool = False) 
         )
     else:
         dispatcher = Dispatcher(store.jobs, store.jobs.settle, concurrency=4)
-    began, spent = time.monotonic(), time.process_time()
+    started, spent = time.monotonic(), time.process_time()
     running = asyncio.create_task(dispatcher.run())
     while await store.jobs.counts():
         await asyncio.sleep(0.05)
-    done, spent = time.monotonic() - began, time.process_time() - spent
+    done, spent = time.monotonic() - started, time.process_time() - spent
     print(f"{what:<24} done    {1000 * done / jobs:5.1f} ms each, {1000 * spent / jobs:4.1f} ms of CPU time here")
     await dispatcher.drain(1.0)
     await running

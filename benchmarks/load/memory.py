@@ -33,13 +33,13 @@ def main() -> None:
         repo = github.world.repository("octo/feedbox", git=origin, head=sha, files={".github/triage.yml": config})
         with running(github, Path(folder) / "data", fresh=True) as app:
             assert app.process is not None
-            began = time.monotonic()
+            started = time.monotonic()
             for number in range(1, given.issues + 1):
                 app.open_issue(repo, f"{TITLE}, case {number}", BODY)
                 if number % 200 == 0:
                     wait_for(lambda: not app.counts(), 900.0, app.counts)
                     taken, disk = memory_of(app.process.pid), app.size()
-                    rate = number / (time.monotonic() - began)
+                    rate = number / (time.monotonic() - started)
                     print(
                         f"{number} issues, {rate:.1f}/s: {taken / 2**20:.0f} MiB, disk {disk / 2**20:.0f} MiB",
                         flush=True,

@@ -83,21 +83,21 @@ def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:
     waiting = Waiting(github, app)
     for repo in repos[:_AT_WORK]:
         waiting.deliver(repo)
-    began = time.monotonic()
+    started = time.monotonic()
     assert app.stop() == 0
-    return time.monotonic() - began
+    return time.monotonic() - started
 
 
 def _arriving(
     github: GitHubServer, app: App, repos: Sequence[Repo], issues: int, pause: float
 ) -> tuple[list[float], list[float], float]:
     """Return the seconds until each delivery was accepted (its p99 is printed), until each report, and in total."""
-    waiting, began, accepted = Waiting(github, app), time.monotonic(), []
+    waiting, started, accepted = Waiting(github, app), time.monotonic(), []
     for index in range(issues):
-        time.sleep(max(0.0, began + index * pause - time.monotonic()))
+        time.sleep(max(0.0, started + index * pause - time.monotonic()))
         accepted.append(waiting.deliver(repos[index % len(repos)]))
     waiting.all_reported()
-    return sorted(accepted), sorted(waiting.waits.values()), time.monotonic() - began
+    return sorted(accepted), sorted(waiting.waits.values()), time.monotonic() - started
 
 
 @contextlib.contextmanager

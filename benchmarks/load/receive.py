@@ -108,10 +108,10 @@ def _fsync(folder: Path) -> float:
     taken = []
     with (folder / "probe").open("wb", buffering=0) as file:
         for _ in range(300):
-            began = time.perf_counter()
+            started = time.perf_counter()
             file.write(b"x" * 16_384)
             os.fsync(file.fileno())
-            taken.append(time.perf_counter() - began)
+            taken.append(time.perf_counter() - started)
     return 1000 * sorted(taken)[int(len(taken) * 0.99)]
 
 

@@ -54,9 +54,9 @@ def _measure(github: GitHubServer, folder: Path, issues: int, workers: int) -> N
     with _running(github, folder, workers) as fleet:
         _round(fleet.apps[0], github, repos, many * ROUNDS * max(workers, 1))
         time.sleep(61)  # the writes of the warm-up are no longer in this minute
-        ours, database, began = _cpu(fleet.pids()), _cpu(fleet.database), time.monotonic()
+        ours, database, started = _cpu(fleet.pids()), _cpu(fleet.database), time.monotonic()
         _round(fleet.apps[0], github, repos, issues)
-        took = time.monotonic() - began
+        took = time.monotonic() - started
         ours, database = _cpu(fleet.pids()) - ours, _cpu(fleet.database) - database
     where = f"{workers} worker{'s'[: workers - 1]} on Postgres" if workers else "one server on SQLite"
     print(

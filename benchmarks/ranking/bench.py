@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _run(name: str, row: dict[str, Any], clone: Path, scratch: Path) -> Result:
-    began = time.perf_counter()
+    started = time.perf_counter()
     ranker = RANKERS[name](clone, row["base_commit"], scratch)
     indexed = time.perf_counter()
     ranked: Ranked = ranker(row["issue"])
@@ -83,7 +83,7 @@ def _run(name: str, row: dict[str, Any], clone: Path, scratch: Path) -> Result:
         best=min((rank for rank in ranks if rank), default=0),
         worst_function=(0 if 0 in functions else max(functions)) if functions else None,
         confidence=ranked.confidence,
-        index_seconds=indexed - began,
+        index_seconds=indexed - started,
         query_seconds=done - indexed,
     )
 

@@ -51,9 +51,9 @@ def ours(number: int, folder: Path) -> None:
         del kept
         before, took = peak(), []
         for title, body in issues[:QUERIES]:
-            began = time.process_time()
+            started = time.process_time()
             found = _nearby(await past.before(number + 1), (), title, body, NEAREST)
-            took.append(time.process_time() - began)
+            took.append(time.process_time() - started)
             assert found.numbers
         memory = peak() - before
         await store.aclose()
@@ -105,9 +105,9 @@ def qdrant(number: int, folder: Path) -> None:
     client = QdrantClient(path=str(folder / "qdrant"))
     space = models.VectorParams(size=DIMENSIONS, distance=models.Distance.COSINE)
     client.create_collection("issues", vectors_config=space)
-    began = time.process_time()
+    started = time.process_time()
     client.upload_collection("issues", vectors, ids=range(number))
-    print(f"    qdrant-client took {time.process_time() - began:.1f} s to write them")
+    print(f"    qdrant-client took {time.process_time() - started:.1f} s to write them")
     timed(
         "dense vectors, qdrant-client's local mode",
         number,
@@ -121,9 +121,9 @@ def qdrant(number: int, folder: Path) -> None:
 def timed(name: str, number: int, vectors: np.ndarray, folder: Path, ask: Callable[[np.ndarray], object]) -> None:
     before, took = peak(), []
     for query in vectors[:QUERIES]:
-        began = time.process_time()
+        started = time.process_time()
         ask(query)
-        took.append(time.process_time() - began)
+        took.append(time.process_time() - started)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     show(name, number, took, size, peak() - before)
 
@@ -142,12 +142,12 @@ def peak() -> int:
 
 
 def imports(module: str) -> None:
-    began = time.perf_counter()
+    started = time.perf_counter()
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
-    whole = time.perf_counter() - began
-    began = time.perf_counter()
+    whole = time.perf_counter() - started
+    started = time.perf_counter()
     subprocess.run([sys.executable, "-c", "import numpy"], check=True)
-    print(f"import {module}: {whole:.2f} s; numpy: {time.perf_counter() - began:.2f} s")
+    print(f"import {module}: {whole:.2f} s; numpy: {time.perf_counter() - started:.2f} s")
 
 
 def _vectors(number: int) -> np.ndarray:

@@ -138,12 +138,12 @@ class GitHub:
         cursor: dict[str, str | int] = {}
         # At most 5,000 deliveries, so that a long outage cannot keep this request busy forever.
         for _ in range(50):
-            answer = await self._session.send(
+            response = await self._session.send(
                 "GET", "/app/hook/deliveries", authorization=authorization, params={"per_page": _PAGE, **cursor}
             )
-            page = answer.objects()
+            page = response.objects()
             found += [delivery for delivery in page if text(delivery.get("delivered_at")) >= since]
-            next_url = answer.next_url
+            next_url = response.next_url
             if not next_url or len(page) == 0 or text(page[-1].get("delivered_at")) < since:
                 break
             cursor = {"cursor": next_url.rpartition("cursor=")[2].partition("&")[0]}

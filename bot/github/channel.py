@@ -47,15 +47,15 @@ class ResponseCache:
         self._answers.move_to_end(key)
         return replace(cached, data=json.loads(cached.content))
 
-    def put(self, key: Hashable, answer: Answer) -> None:
+    def put(self, key: Hashable, response: Answer) -> None:
         """Replace the cached response if the new one has an ETag. The least recently used ones are evicted."""
         previous = self._answers.pop(key, None)
         self._size -= len(previous.content) if previous is not None else 0
-        if answer.status_code != 200 or not answer.etag or len(answer.content) > LARGEST:
+        if response.status_code != 200 or not response.etag or len(response.content) > LARGEST:
             return
         # Only the bytes are stored: decoded JSON takes several times as much memory.
-        self._answers[key] = replace(answer, data=None)
-        self._size += len(answer.content)
+        self._answers[key] = replace(response, data=None)
+        self._size += len(response.content)
         while len(self._answers) > MOST or self._size > MOST_BYTES:
             _, oldest = self._answers.popitem(last=False)
             self._size -= len(oldest.content)
@@ -111,13 +111,13 @@ class Channel:
         await self._writes.check_paused(self._installation)
         options = {"json": json, "params": params, "follow": follow, "accept": accept}
         try:
-            answer = await self._send_cached(method, path, repositories, permissions, **options)
+            response = await self._send_cached(method, path, repositories, permissions, **options)
         except RateLimitedError as error:
             # Stored, so that all processes pause and not only this one.
             await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
             raise
         await self._writes.answered(self._installation, write=method != "GET")
-        return answer
+        return response
 
     async def take(self, budget: WriteBudget = WHOLE) -> None:
         """Count a write before it is sent.
@@ -143,10 +143,10 @@ class Channel:
 
     async def page(self, path: str, params: Mapping[str, str | int], number: int) -> tuple[list[Any], bool]:
         """Return one page of a list, counted from 1, and whether another may follow."""
-        answer = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
-        items: list[Any] = list(answer.objects())
+        response = await self.send("GET", path, params={**params, "per_page": _PAGE, "page": number})
+        items: list[Any] = list(response.objects())
         # A server may return fewer items than requested on a page that is not the last.
-        return items, len(items) >= _PAGE or answer.has_next
+        return items, len(items) >= _PAGE or response.has_next
 
     async def token(self, repositories: tuple[int | str, ...], permissions: Mapping[str, str]) -> str:
         """Return a token for these repositories only; for this repository if none are given."""
@@ -176,13 +176,13 @@ class Channel:
         scope = (self._installation, repositories or (self._repository.id,), tuple(sorted(permissions.items())))
         key = (scope, path, tuple(sorted((options["params"] or {}).items())), options["accept"])
         etag = self._cache.etag(key)
-        answer = await self._authorized(method, path, repositories, permissions, etag=etag, **options)
-        if answer.status_code == NOT_MODIFIED:
+        response = await self._authorized(method, path, repositories, permissions, etag=etag, **options)
+        if response.status_code == NOT_MODIFIED:
             cached = self._cache.get(key)
             # Another task may have evicted it meanwhile: then send the request without an ETag.
             return cached or await self._authorized(method, path, repositories, permissions, **options)
-        self._cache.put(key, answer)
-        return answer
+        self._cache.put(key, response)
+        return response
 
     async def _authorized(
         self,

@@ -117,11 +117,11 @@ class People:
             RetryableError: GitHub refuses a list that is needed: its content is unknown, not empty.
         """
         for page in range(1, _PAGES + 1):
-            answer = await self._request("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
-            if answer is None and needed:
+            listed = await self._request("GET", self._api + path, token=token, params={"per_page": _PAGE, "page": page})
+            if listed is None and needed:
                 logger.warning("GitHub refuses to list a person's installations", extra={"action": "login_refused"})
                 raise RetryableError("GitHub does not list the installations")
-            items = (answer or {}).get(name) or []
+            items = (listed or {}).get(name) or []
             for item in items:
                 yield item
             if len(items) < _PAGE:
@@ -135,17 +135,17 @@ class People:
         try:
             # A new client for each request, so that cookies of one person never reach the request of another.
             async with httpx.AsyncClient(timeout=_PATIENCE, headers=headers) as http:
-                answer = await http.request(method, address, **options)
-                response = answer.json() if answer.status_code == 200 else {}
+                response = await http.request(method, address, **options)
+                body = response.json() if response.status_code == 200 else {}
         except (httpx.HTTPError, ValueError) as error:
             raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
-        if answer.status_code == 401:
+        if response.status_code == 401:
             raise LoggedOutError("GitHub no longer accepts the token")
-        if answer.status_code in (403, 404):
+        if response.status_code in (403, 404):
             return None  # suspended, or the person has no access any more
-        if answer.status_code != 200 or not isinstance(response, dict):
-            raise RetryableError(f"GitHub answered {answer.status_code}")
-        return response
+        if response.status_code != 200 or not isinstance(body, dict):
+            raise RetryableError(f"GitHub answered {response.status_code}")
+        return body
 
 
 def _may_triage(repository: dict[str, Any]) -> bool:
@@ -154,10 +154,10 @@ def _may_triage(repository: dict[str, Any]) -> bool:
     return isinstance(flags, dict) and any(flags.get(level) is True for level in _TRIAGES)
 
 
-def _log_fault(answer: dict[str, Any] | None) -> None:
+def _log_fault(response: dict[str, Any] | None) -> None:
     """Log faults that only the operator can fix."""
-    fault = "no such address" if answer is None else str(answer.get("error") or "")
-    if answer is None or fault in _OURS:
+    fault = "no such address" if response is None else str(response.get("error") or "")
+    if response is None or fault in _OURS:
         logger.error(
             "GitHub refuses logins (%s): check GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET and the App's callback address",
             fault,

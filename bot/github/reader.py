@@ -69,20 +69,21 @@ class IssueReader:
             BotError: GitHub cannot be reached, or refuses access.
         """
         try:
-            answer = await self._session.send("GET", f"{self._base}/issues/{number}", authorization=self._authorization)
+            path = f"{self._base}/issues/{number}"
+            response = await self._session.send("GET", path, authorization=self._authorization)
         except GoneError:
             return None
-        response = answer.object()
+        item = response.object()
         with expect_shape("an issue"):
             # Without a number it is not an issue, whatever else the object contains.
-            int(response["number"])
+            int(item["number"])
         return ReadIssue(
             number=number,
-            title=text(response.get("title"))[:1_024],
-            body=text(response.get("body"))[:MAX_BODY],
-            created_at=text(response.get("created_at")),
-            is_pull_request=bool(response.get("pull_request")),
-            reopened=response.get("state_reason") == "reopened",
+            title=text(item.get("title"))[:1_024],
+            body=text(item.get("body"))[:MAX_BODY],
+            created_at=text(item.get("created_at")),
+            is_pull_request=bool(item.get("pull_request")),
+            reopened=item.get("state_reason") == "reopened",
         )
 
     async def rendered(self, number: int) -> str:

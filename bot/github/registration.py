@@ -42,30 +42,28 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
     try:
         # Not the `Session`: the code in the path is the only credential, and there is no App yet to sign for.
         async with httpx.AsyncClient(timeout=_PATIENCE, headers=_HEADERS) as http:
-            answer = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
+            response = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
             f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there, but"
             " its key is lost. Delete it on GitHub, and start again"
         ) from error
-    if answer.status_code != 201:
+    if response.status_code != 201:
         raise UserError(
-            f"GitHub answered {answer.status_code}: the code is unknown, or older than an hour. Start again"
+            f"GitHub answered {response.status_code}: the code is unknown, or older than an hour. Start again"
         )
-    return _read(answer)
+    return _read(response)
 
 
-def _read(answer: httpx.Response) -> NewApp:
+def _read(response: httpx.Response) -> NewApp:
     try:
-        response = _Answer.model_validate_json(answer.content)
+        app = _CreatedApp.model_validate_json(response.content)
     except ValidationError as error:
         raise UserError("GitHub's response contains no App: delete the App on GitHub, and start again") from error
-    return NewApp(
-        response.id, response.slug, response.pem, response.webhook_secret, response.client_id, response.client_secret
-    )
+    return NewApp(app.id, app.slug, app.pem, app.webhook_secret, app.client_id, app.client_secret)
 
 
-class _Answer(BaseModel):
+class _CreatedApp(BaseModel):
     id: int
     slug: str
     pem: str

@@ -63,12 +63,12 @@ class RepositoryClient:
         try:
             # Redirects are not followed, because the token is for this repository only; `_moved_issue` uses another
             # one.
-            answer = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
+            response = await self._channel.send("GET", f"{self._base}/issues/{number}", follow=False)
         except MovedError as moved:
             return await self._moved_issue(moved.to)
         except GoneError:
             return None
-        return _issue(answer, self._repository)
+        return _issue(response, self._repository)
 
     async def rendered(self, number: int) -> str:
         """Return an issue and its first hundred comments as HTML."""
@@ -105,16 +105,16 @@ class RepositoryClient:
     async def open_pulls(self, limit: int) -> list[OpenPull]:
         """Return the open pull requests that changed last, without their files."""
         params: dict[str, str | int] = {"state": "open", "sort": "updated", "direction": "desc", "per_page": limit}
-        answer = await self._channel.send("GET", f"{self._base}/pulls", params=params, permissions=READ_PULLS)
+        response = await self._channel.send("GET", f"{self._base}/pulls", params=params, permissions=READ_PULLS)
         with expect_shape("a list of pull requests"):
-            return [pull_of(item) for item in answer.objects()][:limit]
+            return [pull_of(item) for item in response.objects()][:limit]
 
     async def pull_files(self, number: int) -> tuple[str, ...]:
         """Return the paths of at most 100 files that a pull request changes."""
         path, params = f"{self._base}/pulls/{number}/files", {"per_page": 100}
-        answer = await self._channel.send("GET", path, params=params, permissions=READ_PULLS)
+        response = await self._channel.send("GET", path, params=params, permissions=READ_PULLS)
         with expect_shape("a list of files"):
-            return tuple(text(item["filename"]) for item in answer.objects())
+            return tuple(text(item["filename"]) for item in response.objects())
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first."""
@@ -134,14 +134,14 @@ class RepositoryClient:
             OutcomeUnknownError: The status is not 201, or the response cannot be read; the comment may be posted.
         """
         await self._channel.take(budget)
-        answer = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
+        response = await self._channel.send("POST", f"{self._base}/issues/{number}/comments", json={"body": body})
         # A proxy may answer 200 with a page of its own, which proves neither a comment nor its absence.
-        if answer.status_code != 201:
-            raise OutcomeUnknownError(f"GitHub answered {answer.status_code} to a new comment")
+        if response.status_code != 201:
+            raise OutcomeUnknownError(f"GitHub answered {response.status_code} to a new comment")
         try:
             with expect_shape("a comment"):
-                comment = comment_of(answer.object(), self._app.is_own_comment)
-            self._app.learn_identity(answer.object())
+                comment = comment_of(response.object(), self._app.is_own_comment)
+            self._app.learn_identity(response.object())
             # The comment is ours, whatever login the response contains: the login of a new App may not be known yet.
             return replace(comment, ours=True)
         except UndecodableError as error:
@@ -159,11 +159,11 @@ class RepositoryClient:
         """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
         path, most = f"{self._base}/issues/comments/{comment_id}/reactions", {"per_page": 100}
         try:
-            answer = await self._channel.send("GET", path, params=most)
+            response = await self._channel.send("GET", path, params=most)
         except GoneError:
             return []
         with expect_shape("a list of reactions"):
-            return ratings_of(answer.objects())
+            return ratings_of(response.objects())
 
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text."""
@@ -206,11 +206,11 @@ class RepositoryClient:
     async def permission(self, login: str) -> Permission:
         """Return a user's permission in the repository."""
         try:
-            answer = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
+            response = await self._channel.send("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
         except GoneError:
             return Permission.NONE
         with expect_shape("a permission"):
-            return permission_of(answer.object())
+            return permission_of(response.object())
 
     async def file(self, path: str, *, commit: str = "") -> str | None:
         """Return a text file of a commit, by default of the default branch; None if it does not exist.
@@ -284,19 +284,19 @@ class RepositoryClient:
             # Issues move between repositories of one owner, so the same installation can request the issue by its new
             # name.
             items = int(match[1]) if match[1] else await self._id_of(match[2], match[3])
-            answer = await self._channel.send("GET", match[0], repositories=(items,))
+            response = await self._channel.send("GET", match[0], repositories=(items,))
         except RefusedError:
             return None
-        issue = _issue(answer, replace(self._repository, id=items, clone_url=""))
+        issue = _issue(response, replace(self._repository, id=items, clone_url=""))
         if issue.ref.repository_id == self._repository.id:
             self._repository = replace(issue.ref.repository, clone_url=self._renamed_address(issue.ref))
             self._app.record_rename(self._repository)
         return issue
 
     async def _id_of(self, path: str, name: str) -> int:
-        answer = await self._channel.send("GET", path, repositories=(name,))
+        response = await self._channel.send("GET", path, repositories=(name,))
         with expect_shape("a repository"):
-            return int(answer.object()["id"])
+            return int(response.object()["id"])
 
     def _renamed_address(self, ref: IssueRef) -> str:
         """Return the clone address under the new name, because git does not follow redirects with our token."""
@@ -306,16 +306,18 @@ class RepositoryClient:
     async def _file(self, path: str, repositories: tuple[int | str, ...], commit: str = "") -> str | None:
         at = {"ref": commit} if commit else None
         try:
-            answer = await self._channel.send("GET", path, params=at, repositories=repositories, permissions=READ_CODE)
+            response = await self._channel.send(
+                "GET", path, params=at, repositories=repositories, permissions=READ_CODE
+            )
         except GoneError:
             return None
         with expect_shape("a file"):
-            is_directory = isinstance(answer.data, list) and bool(answer.objects())
-            if not is_directory and not text(answer.object()["type"]):
+            is_directory = isinstance(response.data, list) and bool(response.objects())
+            if not is_directory and not text(response.object()["type"]):
                 raise UndecodableError("GitHub's description of a file has no type")
-            return text_file(answer.data)
+            return text_file(response.data)
 
 
-def _issue(answer: Answer, repository: RepositoryRef) -> Issue:
+def _issue(response: Answer, repository: RepositoryRef) -> Issue:
     with expect_shape("an issue"):
-        return issue_of(answer.object(), repository)
+        return issue_of(response.object(), repository)

@@ -31,13 +31,11 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
         RetryableError: GitHub's response cannot be read.
     """
     try:
-        answer = await session.send("GET", path, authorization=await session.app_authorization())
-        response = answer.object()
-        granted = response.get("permissions") or {}
+        response = await session.send("GET", path, authorization=await session.app_authorization())
+        seen = response.object()
+        granted = seen.get("permissions") or {}
         permissions = {str(name): str(level) for name, level in granted.items()}
-        return InstallationSeen(
-            int(response["id"]), suspended=bool(response.get("suspended_at")), permissions=permissions
-        )
+        return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
     except GoneError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -169,8 +167,8 @@ class Tokens:
             self._cache.popitem(last=False)
 
 
-def _end(response: object) -> float:
+def _end(expires_at: object) -> float:
     try:
-        return datetime.fromisoformat(str(response)).timestamp()
+        return datetime.fromisoformat(str(expires_at)).timestamp()
     except ValueError:
         return time.time() + _UNNAMED_LIFE

@@ -92,10 +92,10 @@ async def _unreachable(models: ModelSettings) -> str | None:
     try:
         async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
             # The list of models needs a valid key but costs no tokens.
-            answer = await client.get(f"{base}/models", headers=headers)
+            response = await client.get(f"{base}/models", headers=headers)
     except httpx.HTTPError as error:
         return f"{base} does not answer ({type(error).__name__}): check OPENAI_BASE_URL"
     # Other errors are not reported: some endpoints have no list of models.
-    if answer.status_code in (401, 403):
-        return f"{base} refuses the key ({answer.status_code}): check OPENAI_API_KEY"
+    if response.status_code in (401, 403):
+        return f"{base} refuses the key ({response.status_code}): check OPENAI_API_KEY"
     return None

@@ -54,7 +54,7 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
 @contextlib.contextmanager
 def instrumented(job: Job, spans: Spans) -> Iterator[None]:
     """Count and time an attempt, within its own span."""
-    kind, began = job.work.kind, time.perf_counter()
+    kind, started = job.work.kind, time.perf_counter()
     outcome = "failed"
     try:
         with spans.within(f"job {kind}", _named(job)):
@@ -67,7 +67,7 @@ def instrumented(job: Job, spans: Spans) -> Iterator[None]:
         raise
     finally:
         JOBS.labels(kind, outcome).inc()
-        JOB_SECONDS.labels(kind).observe(time.perf_counter() - began)
+        JOB_SECONDS.labels(kind).observe(time.perf_counter() - started)
 
 
 def _named(job: Job) -> Attributes:
@@ -141,10 +141,10 @@ class Worker:
         Raises:
             BotError: The job cannot be done now, or not at all. The dispatcher decides from the type what follows.
         """
-        began = time.perf_counter()
+        started = time.perf_counter()
         with log_context(**_log_ids(job)), instrumented(job, self._spans):
             await self._do(job)
-            seconds = round(time.perf_counter() - began, 3)
+            seconds = round(time.perf_counter() - started, 3)
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
 
     async def _do(self, job: Job) -> None:

@@ -64,7 +64,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
     found = 0
     for listed in await store.installations.to_list(MOST_REPOSITORIES):
         # Taken before the request, so that the next round covers issues that are opened in between.
-        began = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
+        started = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
             fresh = await _unknown(store, github_for(listed.ref), listed)
         except SuspendedError:
@@ -80,7 +80,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
             found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
         if found >= MOST_ISSUES:
             break  # before `listed`, so that the next round continues with this repository
-        await store.installations.listed(listed.ref.key, began)
+        await store.installations.listed(listed.ref.key, started)
     if found:
         logger.info("queued %d issues for which no delivery arrived", found, extra={"action": "missed_found"})
     return found

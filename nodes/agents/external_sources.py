@@ -50,18 +50,18 @@ async def ask(
     name: str, source: SourcePort | None, inquiry: Inquiry, state: BugTriageState, context: Context
 ) -> Update:
     """Query a source and judge the results; if the source fails, only its finding is missing."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     if source is None:
-        return _failed(name, "it is no longer configured", state, began)
+        return _failed(name, "it is no longer configured", state, started)
     context.listener(name, "asking outside the repository")
     try:
         found = await source.ask(_masked(inquiry), RESULTS)
     except SourceError as error:
-        return _failed(name, str(error), state, began)
-    return await _read(name, found, state, context, began)
+        return _failed(name, str(error), state, started)
+    return await _read(name, found, state, context, started)
 
 
-async def _read(name: str, found: Found, state: BugTriageState, context: Context, began: float) -> Update:
+async def _read(name: str, found: Found, state: BugTriageState, context: Context, started: float) -> Update:
     await context.evidence.put(found.evidence)
     # The brain needs numbers now. The supervisor assigns the final ones after the branches have joined.
     known = tuple(dict.fromkeys((*state.evidence, *(item.key for item in found.evidence))))
@@ -70,7 +70,7 @@ async def _read(name: str, found: Found, state: BugTriageState, context: Context
     judged = await judge(context, case, lambda brain: brain.read_web(case, numbered))
     return {
         "findings": (_finding(name, judged, numbered),),
-        "trace": (_entry(name, found, judged, state, began),),
+        "trace": (_entry(name, found, judged, state, started),),
         "metrics": metrics_of(judged),
     }
 
@@ -89,13 +89,13 @@ def _finding(name: str, judged: Judged[WebReading], numbered: Sequence[NumberedE
     )
 
 
-def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, began: float) -> TraceEntry:
+def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriageState, started: float) -> TraceEntry:
     reading = judged.value
     return trace_entry(
         name,
         state,
         judged,
-        began,
+        started,
         decision="found" if found.evidence else "nothing found",
         confidence=reading.confidence,
         reason="; ".join(filter(None, (reading.summary, found.message))),
@@ -103,8 +103,8 @@ def _entry(name: str, found: Found, judged: Judged[WebReading], state: BugTriage
     )
 
 
-def _failed(name: str, why: str, state: BugTriageState, began: float) -> Update:
-    return no_answer(name, why, state, round((time.perf_counter() - began) * 1000))
+def _failed(name: str, why: str, state: BugTriageState, started: float) -> Update:
+    return no_answer(name, why, state, round((time.perf_counter() - started) * 1000))
 
 
 def no_answer(name: str, why: str, state: BugTriageState, duration_ms: int) -> Update:

@@ -19,7 +19,7 @@ _MAX_REASON = 160
 
 async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Combine the round's findings. Partial results count, and failures are named."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     names = (str(state.next_node), *state.also)
     entries = [entry for entry in state.trace if entry.node in names and entry.iteration == state.iterations]
     failed = [entry.node for entry in entries if entry.decision == "failed"]
@@ -38,7 +38,7 @@ async def join(state: BugTriageState, runtime: Runtime[Context]) -> Update:
             "sources": len({key for finding in findings for key in finding.evidence}),
         },
         iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - began) * 1000),
+        duration_ms=round((time.perf_counter() - started) * 1000),
         timing=_together([entry.timing for entry in entries if entry.timing is not None]),
     )
     finding = AgentFinding(agent_name=JOIN, summary=message, confidence=confidence)
@@ -74,7 +74,7 @@ def overlap(spans: Sequence[tuple[float, float]]) -> float:
     busy = (
         end - start
         for start, end in pairwise(edges)
-        if sum(began <= start and end <= ended for began, ended in spans) > 1
+        if sum(started <= start and end <= ended for started, ended in spans) > 1
     )
     return sum(busy)
 

@@ -44,7 +44,7 @@ _PLACELESS = frozenset({"security", "spam"})
 
 async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     """Draft, check every citation, score, and either finish or send the draft back for a wider search."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     context = runtime.context
     context.listener("writer", "writing the report")
     case = await load_case(state, context)
@@ -77,7 +77,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update["findings"] = (*history, *past)
         update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}
-    update["trace"] = (_entry(report, verdict, judged, state, began),)
+    update["trace"] = (_entry(report, verdict, judged, state, started),)
     return update
 
 
@@ -246,14 +246,14 @@ def _measured(judged: Judged[Draft], report: TriageReport, verdict: Gate, state:
 
 
 def _entry(
-    report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, began: float
+    report: TriageReport, verdict: Gate, judged: Judged[Draft], state: BugTriageState, started: float
 ) -> TraceEntry:
     audit = report.citation_audit
     return trace_entry(
         "writer",
         state,
         judged,
-        began,
+        started,
         decision=verdict.outcome,
         confidence=report.confidence,
         reason=verdict.cause or verdict.message,

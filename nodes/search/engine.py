@@ -82,9 +82,9 @@ class Engine:
 
     def find(self, query: Query, commit: str) -> Ranking:
         """Rank the files and places of a commit by how likely the issue is about them."""
-        began = time.perf_counter()
+        started = time.perf_counter()
         sha = self.commit(commit)
-        return rank(Measured.of(self.repository, self._index(sha), query), query, sha, began)
+        return rank(Measured.of(self.repository, self._index(sha), query), query, sha, started)
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""

@@ -69,25 +69,25 @@ def _is(field: Any, *types: str) -> bool:
     return any(kind in types for kind in choices if isinstance(kind, str))
 
 
-def results_of(answer: mcp_types.CallToolResult) -> list[Result]:
+def results_of(response: mcp_types.CallToolResult) -> list[Result]:
     """Return the results in an answer, in the tool's order.
 
     Raises:
         SourceError: the tool reports a failure.
     """
-    texts = [content.text for content in answer.content if content.type == "text"]
-    if answer.is_error:
+    texts = [content.text for content in response.content if content.type == "text"]
+    if response.is_error:
         raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it gives no reason'}")
-    if answer.structured_content:
-        return results_in(answer.structured_content)
+    if response.structured_content:
+        return results_in(response.structured_content)
     links = [
         Result(content.description or content.name, title=content.title or content.name, url=str(content.uri))
-        for content in answer.content
+        for content in response.content
         if content.type == "resource_link"
     ]
     inside = [
         Result(content.resource.text, url=str(content.resource.uri))
-        for content in answer.content
+        for content in response.content
         if content.type == "resource" and hasattr(content.resource, "text")
     ]
     return [*(result for text in texts for result in _decoded(text)), *links, *inside]
@@ -133,8 +133,8 @@ class McpTool:
         Raises:
             SourceError: the server is unreachable, too slow, too verbose, or returns invalid data.
         """
-        answer = await self._within_bounds(lambda client: self._call(client, inquiry.text, limit))
-        return Found(as_evidence(results_of(answer), self._server.kind, self.name, limit))
+        response = await self._within_bounds(lambda client: self._call(client, inquiry.text, limit))
+        return Found(as_evidence(results_of(response), self._server.kind, self.name, limit))
 
     async def check(self) -> str:
         """Connect, find the tool, and return a one-line summary.

@@ -69,11 +69,11 @@ async def fetch_json(
         async with (
             asyncio.timeout(timeout),  # for everything: a client's own limits apply to each chunk
             httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client,
-            client.stream(method, url, headers=sent, params=params, json=body) as answer,
+            client.stream(method, url, headers=sent, params=params, json=body) as response,
         ):
             # Before the body is read: a refused answer costs nothing.
-            _refuse(answer)
-            content = b"".join([chunk async for chunk in meter.through(answer.aiter_raw())])
+            _refuse(response)
+            content = b"".join([chunk async for chunk in meter.through(response.aiter_raw())])
         return json.loads(content)
     except TimeoutError as error:
         raise SourceError(f"no answer within {timeout:g} s") from error
@@ -85,13 +85,13 @@ async def fetch_json(
         raise SourceError("its response is not JSON") from error
 
 
-def _refuse(answer: httpx.Response) -> None:
-    if answer.is_redirect:
+def _refuse(response: httpx.Response) -> None:
+    if response.is_redirect:
         raise SourceError("it redirects, and redirects are not followed: configure the final address")
-    if answer.headers.get("content-encoding", "identity") != "identity":
+    if response.headers.get("content-encoding", "identity") != "identity":
         raise SourceError("a compressed response although none was requested; its decompressed size is unknown")
-    if not answer.is_success:
-        raise SourceError(f"it answered {answer.status_code}")
+    if not response.is_success:
+        raise SourceError(f"it answered {response.status_code}")
 
 
 def http_client(headers: Mapping[str, str], timeout: float, meter: Meter) -> httpx2.AsyncClient:

@@ -54,7 +54,7 @@ class SearxNG:
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
         """Return the results of the instance's engines."""
         await self.turn.wait()
-        answer = await fetch_json(
+        response = await fetch_json(
             "GET",
             f"{self.url}/search",
             params={"q": words(_with_dependency(inquiry)), "format": "json", "safesearch": "1"},
@@ -62,7 +62,7 @@ class SearxNG:
             timeout=self.timeout,
             max_bytes=self.max_bytes,
         )
-        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+        return [_result(item, "content") for item in _list(response, "results")[:limit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Tavily:
     async def search(self, inquiry: Inquiry, limit: int) -> Sequence[Result]:
         """Return Tavily's results."""
         await self.turn.wait()
-        answer = await fetch_json(
+        response = await fetch_json(
             "POST",
             f"{self.url}/search",
             body={"query": words(_with_dependency(inquiry)), "max_results": limit, "search_depth": "basic"},
@@ -88,7 +88,7 @@ class Tavily:
             timeout=self.timeout,
             max_bytes=self.max_bytes,
         )
-        return [_result(item, "content") for item in _list(answer, "results")[:limit]]
+        return [_result(item, "content") for item in _list(response, "results")[:limit]]
 
 
 class IssueSearch(Protocol):
@@ -137,8 +137,8 @@ def _with_dependency(inquiry: Inquiry) -> str:
     return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
 
 
-def _list(answer: Any, name: str) -> list[Any]:
-    found = answer.get(name) if isinstance(answer, Mapping) else None
+def _list(response: Any, name: str) -> list[Any]:
+    found = response.get(name) if isinstance(response, Mapping) else None
     if not isinstance(found, list):
         raise SourceError(f"its answer has no list of {name}")
     return found
@@ -190,10 +190,10 @@ class WebSearch:
         if self._tool is not None:
             asked.append(self._of_tool(self._tool, inquiry, limit))
         answers = await asyncio.gather(*asked)
-        message = "; ".join(answer.message for answer in answers if answer.message)
-        if answers and all(answer.message for answer in answers):
+        message = "; ".join(response.message for response in answers if response.message)
+        if answers and all(response.message for response in answers):
             raise SourceError(message)
-        return Found(_in_turns([answer.evidence for answer in answers])[:limit], message)
+        return Found(_in_turns([response.evidence for response in answers])[:limit], message)
 
     async def _of_provider(self, provider: SearchProvider, inquiry: Inquiry, limit: int) -> Found:
         try:

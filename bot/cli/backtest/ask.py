@@ -61,7 +61,7 @@ async def answer(
     Raises:
         UserError: texts, model, recording or data directory are unusable; the message says what to do.
     """
-    began = time.perf_counter()
+    started = time.perf_counter()
     if asked.replay is None:
         check_brain(settings)
     stored = await read_stored(settings, asked.corrections) if asked.corrections else None
@@ -85,7 +85,7 @@ async def answer(
         texts=source.description,
         judge=judges[-1].name,
         target=asked.target,
-        seconds=round(time.perf_counter() - began, 2),
+        seconds=round(time.perf_counter() - started, 2),
         prices=prices,
         agreement=fit(found[-1].cases, model.reads_code) if model is not None else None,
     )

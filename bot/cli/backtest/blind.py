@@ -70,7 +70,7 @@ class BlindTriager:
             commit: the commit whose history the run may see.
             brain: makes the judgements; None for the rules.
         """
-        began = time.perf_counter()
+        started = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()
         context = build_context(title, body, code=code, evidence=kept, brain=brain or self._rules, rules=self._rules)
         state = await run_to_completion(context, initial_state(title, body, repository="", sha=code.sha))
@@ -79,7 +79,7 @@ class BlindTriager:
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
         places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
         first, confidence = (code.ranked[0], code.confidence) if code.ranked else ("", 0.0)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started
         return BlindRun(result, kept.items, state.evidence, ranked, places, seconds, first, confidence)
 
 

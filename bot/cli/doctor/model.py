@@ -132,10 +132,10 @@ class _Doctor:
         yield self._run(name, short, essay, long)
 
     async def _ask(self, name: str, schema: type[BaseModel], question: str) -> _Timed:
-        began = self._clock()
+        started = self._clock()
         messages = [_SYSTEM, ("human", question)]
         answer = await ask_structured(self._models.get(name), schema, messages, budget=self._budget)
-        return _Timed(answer.usage, max(self._clock() - began, 0.001))
+        return _Timed(answer.usage, max(self._clock() - started, 0.001))
 
     def _run(self, name: str, short: _Timed, essay: _Timed, long: _Timed) -> Check:
         """Estimate what a run takes from the speed of reading and writing."""

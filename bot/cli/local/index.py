@@ -27,14 +27,14 @@ def command(*, repo: str, rev: str, as_json: bool) -> None:
     size.
     """
     progress = Progress()
-    began = time.perf_counter()
+    started = time.perf_counter()
     engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
     loaded = engine.warm(sha)
     progress.clear()
     assert engine.cache is not None  # noqa: S101 - open_engine names one
     size = cache_size(engine.cache)
     counts = {"files": len(loaded.index.paths), "texts": loaded.texts, "parsed": loaded.parsed}
-    seconds = round(time.perf_counter() - began, 3)
+    seconds = round(time.perf_counter() - started, 3)
     if as_json:
         cache = {"path": str(engine.cache.path), "bytes": size, "limit": engine.cache.largest}
         click.echo(json.dumps({"commit": sha, **counts, "seconds": seconds, "cache": cache}))

@@ -79,7 +79,7 @@ class Webhook:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        began = time.perf_counter()
+        started = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         response = _unread(scope["method"], headers)
         unread = response is not None
@@ -95,13 +95,13 @@ class Webhook:
             await _last_answer(response, receive, send)
         else:
             await response(scope, receive, send)
-        self._count(headers.get("x-github-event", ""), response, began)
+        self._count(headers.get("x-github-event", ""), response, started)
 
-    def _count(self, event: str, response: Response, began: float) -> None:
+    def _count(self, event: str, response: Response, started: float) -> None:
         """Count the delivery; unused events share the label "other", since any sender can invent event names."""
         outcome = _OUTCOMES.get(response, "refused" if response.status_code < 500 else "failed")
         DELIVERIES.labels(event if self._handlers.uses(event) else "other", outcome).inc()
-        ACKNOWLEDGED.observe(time.perf_counter() - began)
+        ACKNOWLEDGED.observe(time.perf_counter() - started)
 
     async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
         until = asyncio.get_running_loop().time() + PATIENCE

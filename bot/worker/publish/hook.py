@@ -45,9 +45,9 @@ class Hook:
             # No redirect is followed: the body is for this address only. The response's body is not read.
             async with (
                 httpx.AsyncClient(timeout=PATIENCE, follow_redirects=False) as http,
-                http.stream("POST", self.url, content=body, headers=headers) as answer,
+                http.stream("POST", self.url, content=body, headers=headers) as response,
             ):
-                status = answer.status_code
+                status = response.status_code
         except httpx.HTTPError as error:
             raise RetryableError(f"the alert address does not respond ({type(error).__name__})", after=60.0) from error
         if status == 429 or status >= 500:

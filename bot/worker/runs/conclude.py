@@ -36,7 +36,7 @@ _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}
 
 async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: Outcome) -> None:
     """Publish, then store the run's status and settle the job in one transaction."""
-    began = time.perf_counter()
+    started = time.perf_counter()
     try:
         # Published before it is settled: after a crash in between, the next attempt publishes again, and markers and
         # stored intents prevent a second comment.
@@ -56,7 +56,7 @@ async def conclude(issue_job: IssueJob, seen: CurrentIssue, run: Run, outcome: O
         await explain_refusal(issue_job, seen.found, seen.asked_in, f"No comment was written: {published.reason}.")
     left_over = await issue_job.pending_writes(seen.found)
     await _settle(issue_job, seen, run, outcome, published, left_over=left_over)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     issue_job.log("run_published", f"{describe_publication(outcome, published)}; published in {seconds:.2f} s")
 
 

@@ -187,9 +187,9 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     if good is not None and bad is not None and good >= bad:
         return NoRange("contradictory", "the dates it gives contradict each other")
     first = min(first_second(claim.text) for claim in days)
-    began = good if good is not None else max(0, min(first, now) - NOTICED_WITHIN * DAY)
-    start, end = log.before(began), log.before(bad) if bad else log.commit
-    words = f"{_day(began)} → {_day(bad) if bad else HERE}"
+    started = good if good is not None else max(0, min(first, now) - NOTICED_WITHIN * DAY)
+    start, end = log.before(started), log.before(bad) if bad else log.commit
+    words = f"{_day(started)} → {_day(bad) if bad else HERE}"
     if end is None or (start is None and log.shallow):
         return NoRange("shallow" if log.shallow else "empty_range", f"the history of this clone does not reach {words}")
     if start == end:

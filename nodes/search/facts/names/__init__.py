@@ -27,7 +27,7 @@ _NAME = re.compile(
     rf"(?<![{_LETTER}$.@/\\-])[@$]?[A-Za-z_$][{_LETTER}$]{{1,80}}"
     rf"(?:(?:\.|::|#|->)[A-Za-z_$][{_LETTER}$]{{0,80}}){{0,6}}[!?]?(?=(\(?))"
 )
-_ALONE = re.compile(
+_WHOLE_NAME = re.compile(
     rf"[@$]?[A-Za-z_$][{_LETTER}$]{{1,80}}(?:(?:\.|::|#|->)[A-Za-z_$~][{_LETTER}$]{{0,80}}){{0,6}}[!?]?"
     rf"(?:<[{_LETTER}, ]{{1,40}}>)?(?:\(.{{0,120}}\)?)?"
 )
@@ -97,7 +97,7 @@ def names_of_code(issue: Issue) -> list[Name]:
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
     """Yield the names of a line; a word that is capitalised or unmarked must also occur in code (``shown``)."""
     for span in _SPAN.findall(line):
-        if name := _alone(span.strip(), in_title):
+        if name := _marked_name(span.strip(), in_title):
             yield name
     for match in _NAME.finditer(URL.sub(" ", line)):
         parts = _parts(match[0].rstrip("!?"))
@@ -108,8 +108,8 @@ def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:
             yield Name(match[0], parts, in_title, marked=False)
 
 
-def _alone(span: str, in_title: bool) -> Name | None:  # noqa: FBT001
-    if not _ALONE.fullmatch(span):
+def _marked_name(span: str, in_title: bool) -> Name | None:  # noqa: FBT001
+    if not _WHOLE_NAME.fullmatch(span):
         return None
     words = span.partition("(")[0].partition("<")[0]
     parts = _parts(words)

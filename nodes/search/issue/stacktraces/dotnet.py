@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     error_line,
     find_runs,
     forward,
@@ -31,7 +31,7 @@ _FILLER = ("--- End of stack trace from previous location", "--- Exception trans
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find .NET traces; an inner exception is a separate trace."""
     traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_alone(lines, "csharp", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "csharp", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -71,7 +71,7 @@ def _heading(bare: str) -> Heading | None:
     return error_line(bare.rpartition(" ---> ")[2]) or error_line(bare)
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith(_UNHANDLED) else None
     # Without frames only a full type name counts: "Error: …" alone may be of any language, or prose.
     return heading if heading and "." in str(heading.error) else None

@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     find_runs,
     forward,
     single_line_reader,
@@ -26,7 +26,7 @@ _ARITY = re.compile(r"/\d{1,3}$")
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Elixir traces."""
     traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_alone(lines, "elixir", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "elixir", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -58,7 +58,7 @@ def _heading(bare: str) -> Heading | None:
     return Heading(match[1], match[2].strip() or None) if match else None
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith("** (") else None
     return heading if heading and str(heading.error).endswith(("Error", "Exception")) else None
 

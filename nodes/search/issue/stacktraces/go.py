@@ -11,7 +11,7 @@ from nodes.search.issue.stacktraces.runs import (
     FramelessError,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     forward,
     is_fence,
 )
@@ -40,10 +40,10 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top, heading = _heading_above(lines, floor=floor, first=index)
         traces.append(_trace(lines, heading, frames, top=top, stop=stop))
         floor = index = stop
-    return add_alone(lines, "go", traces, _alone)
+    return add_frameless_errors(lines, "go", traces, _frameless_error)
 
 
-def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a panic above a goroutine whose frames are missing."""
     bare = lines[index].bare
     why = _WHY.match(bare) if bare.startswith(("panic: ", "fatal error: ")) else None

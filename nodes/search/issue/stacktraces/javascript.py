@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     error_line,
     find_runs,
     forward,
@@ -42,7 +42,7 @@ _SCRIPT = re.compile(
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find JavaScript and TypeScript traces."""
     traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_alone(lines, "javascript", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "javascript", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -105,7 +105,7 @@ def _heading(bare: str) -> Heading | None:
     return error_line(bare.removeprefix("[cause]: ").removeprefix("Caused by: "))
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     match = _CONSOLE.match(bare)
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 

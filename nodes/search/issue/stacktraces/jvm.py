@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     error_line,
     find_runs,
     single_line_reader,
@@ -27,7 +27,7 @@ _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
     traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_alone(lines, "java", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "java", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -57,7 +57,7 @@ def _heading(bare: str) -> Heading | None:
     return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     heading = _heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
     return heading if heading and "." in str(heading.error) else None
 

@@ -10,7 +10,7 @@ from nodes.search.issue.stacktraces.runs import (
     FramelessError,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     find_runs,
     forward,
 )
@@ -55,7 +55,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
     # A binary without symbols prints addresses only, which name nothing in the source.
     traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
-    return add_alone(lines, "c", traces, _alone)
+    return add_frameless_errors(lines, "c", traces, _frameless_error)
 
 
 def _frame(bare: str) -> Frame | None:
@@ -121,7 +121,7 @@ def _located(bare: str) -> Heading | None:
     return None
 
 
-def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
     bare = lines[index].bare
     if match := _TERMINATED.match(bare):
         below = lines[index + 1].bare if index + 1 < len(lines) else ""

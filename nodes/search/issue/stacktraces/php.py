@@ -10,7 +10,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     error_line,
     find_runs,
     forward,
@@ -47,7 +47,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
-    return add_alone(lines, "php", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "php", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -121,7 +121,7 @@ def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
     return bool(frames) and frames[0].function is not None
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
     if not match:
         return None

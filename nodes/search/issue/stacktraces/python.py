@@ -12,7 +12,7 @@ from nodes.search.issue.stacktraces.runs import (
     FramelessError,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     error_line,
     forward,
     is_fence,
@@ -46,7 +46,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop
-    return add_alone(lines, "python", traces, _alone)
+    return add_frameless_errors(lines, "python", traces, _frameless_error)
 
 
 def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
@@ -120,7 +120,7 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
     return _indent(line) == _indent(under) and distance == 1 and not error_line(_text(line))
 
 
-def _alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a heading whose frames are missing, and the error below it."""
     if MOST_RECENT not in lines[index].bare:
         return None

@@ -157,7 +157,7 @@ class FramelessError(NamedTuple):
     stop: int
 
 
-def add_alone(
+def add_frameless_errors(
     lines: Sequence[Line],
     language: str,
     traces: list[StackTrace],
@@ -167,14 +167,14 @@ def add_alone(
     found: list[StackTrace] = []
     index = 0
     while index < len(lines) and len(found) < MAX_TRACES:
-        alone = read(lines, index)
-        stop = alone.stop if alone else index + 1
+        error = read(lines, index)
+        stop = error.stop if error else index + 1
         start, end = lines[index].start, lines[stop - 1].end
         # An error inside a trace is its heading, which that trace already has.
-        if alone and all(trace.end <= start or end <= trace.start for trace in traces):
-            error_heading = alone.heading
-            frames = (error_heading.frame,) if error_heading.frame else ()
-            found.append(StackTrace(language, error_heading.error, error_heading.message, frames, start, end))
+        if error and all(trace.end <= start or end <= trace.start for trace in traces):
+            heading = error.heading
+            frames = (heading.frame,) if heading.frame else ()
+            found.append(StackTrace(language, heading.error, heading.message, frames, start, end))
             index = stop
         else:
             index += 1
@@ -182,13 +182,13 @@ def add_alone(
 
 
 def single_line_reader(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], FramelessError | None]:
-    """Adapt a parser of single lines to ``add_alone``."""
+    """Adapt a parser of single lines to ``add_frameless_errors``."""
 
-    def alone(lines: Sequence[Line], index: int) -> FramelessError | None:
+    def frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
         heading = read(lines[index].bare)
         return FramelessError(heading, index + 1) if heading else None
 
-    return alone
+    return frameless_error
 
 
 def _frames(lines: Sequence[Line], first: int, dialect: Dialect) -> tuple[int, list[Frame]]:

@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_alone,
+    add_frameless_errors,
     find_runs,
     single_line_reader,
 )
@@ -35,7 +35,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Swift traces, and fatal errors that state their location."""
     traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
     traces = [trace for trace in traces if trace.frames]
-    return add_alone(lines, "swift", traces, single_line_reader(_alone))
+    return add_frameless_errors(lines, "swift", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -72,7 +72,7 @@ def _fatal(match: re.Match[str]) -> Heading:
     return Heading(match[3], message[: old.start()] or None, Frame(old[1], int(old[2])))
 
 
-def _alone(bare: str) -> Heading | None:
+def _frameless_error(bare: str) -> Heading | None:
     match = _FATAL.match(bare) if ".swift" in bare else None
     heading = _fatal(match) if match else None
     return heading if heading and heading.frame else None
