@@ -31,7 +31,7 @@ SOON = 120.0
 """Seconds to wait for a delayed job; a job due later, such as a question's two-week timeout, is not awaited."""
 LONGEST = 1_500.0
 """Seconds for the whole command."""
-MOST_NOTICES = 5
+MAX_NOTICES = 5
 """Maximum number of notices of a step that GitHub shows."""
 _LOOK = 0.1
 _INSTALLATION = 1
@@ -151,7 +151,7 @@ def notices(report: TriageReport) -> Iterator[str]:
     numbers = dict.fromkeys(number for place in report.suspects for number in place.facts)
     facts = (report.facts[number] for number in numbers if number < len(report.facts))
     places = ((fact.path, fact.line, fact.says) for fact in facts if fact.path and fact.line and not fact.sha)
-    for path, line, says in islice(places, MOST_NOTICES):
+    for path, line, says in islice(places, MAX_NOTICES):
         yield workflow_command("notice", path, line, plain(says))
 
 

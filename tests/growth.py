@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 STEP = 4
 """Ratio of the lengths of the two texts."""
-MOST = 10
+MAX_RATIO = 10
 """Maximum ratio of the processor times."""
 NOTICEABLE = 0.005
 """Processor seconds below which a ratio depends more on the machine than on the code."""
@@ -44,7 +44,7 @@ def assert_linear(work: Callable[[T], object], text: Callable[[int], T], size: i
         if long <= NOTICEABLE:
             return
         ratios.append(long / max(cpu_seconds(lambda: work(small)), NOTICEABLE / STEP))
-        if ratios[-1] <= MOST:
+        if ratios[-1] <= MAX_RATIO:
             return
     raise AssertionError(f"{STEP} times the text takes {min(ratios):.1f} times the processor time {says}")
 

@@ -44,7 +44,7 @@ _LATE = ("anyio._backends._asyncio", "httpcore", "langchain_openai", "procrastin
 """Modules that are imported by the first use: of a network, a model, a database."""
 _START_WORKERS = ("serve", "worker")
 _WORKER = "bot.worker.dispatch"
-_MOST_PASSED = 8
+_MAX_PASSED = 8
 """Most file descriptors of a request."""
 _HIGH = 200
 """Lowest number for descriptors that move out of the way of those that a process shall have."""
@@ -284,7 +284,7 @@ def _serve(wishes: socket.socket) -> dict[str, Any] | None:
 def _received(wishes: socket.socket) -> tuple[bytes, list[int]]:
     """Return a request; an empty one at the end of the process of tests, which may not have read everything."""
     with contextlib.suppress(ConnectionResetError):
-        return socket.recv_fds(wishes, _LONGEST, _MOST_PASSED)[:2]
+        return socket.recv_fds(wishes, _LONGEST, _MAX_PASSED)[:2]
     return b"", []
 
 

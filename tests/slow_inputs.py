@@ -22,7 +22,7 @@ KINDS = {
     op.CATEGORY_NOT_WORD: lambda c: not (c.isalnum() or c == "_"),
 }
 REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
-MOST = 4
+MAX_VARIANTS = 4
 """Maximum number of variants of one part."""
 
 
@@ -95,7 +95,7 @@ def _samples(tree: Any) -> list[str]:
     made = [""]
     for node, value in tree:
         plain, *others = _fitting(node, value)
-        made = [*(sample + plain for sample in made), *(made[0] + other for other in others)][:MOST]
+        made = [*(sample + plain for sample in made), *(made[0] + other for other in others)][:MAX_VARIANTS]
     return made
 
 

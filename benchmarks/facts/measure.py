@@ -155,8 +155,7 @@ def report(results: Results, args: argparse.Namespace) -> None:
     print_levels(results.levels, done)
     if args.verify:
         print(f"facts that fail verification: {len(results.false)}")
-        print("
-".join(results.false[:20]))
+        print("\n".join(results.false[:20]))
 
 
 def print_levels(levels: dict[str, list[tuple[bool, bool | None]]], done: int) -> None:

@@ -15,7 +15,7 @@ EVERYWHERE: Mapping[Field, float] = {"title": 1.0, "prose": 1.5, "code": 0.7, "c
 """Fields of the first step, and their weights."""
 LEFT_OVER: Mapping[Field, float] = {"whole": 1.5}
 FREEDOM_EVERYWHERE, FREEDOM_LEFT_OVER = 1.0, 5.0
-MOST: Mapping[Field, int] = {"title": 3_000, "prose": 6_000, "code": 1_600, "cues": 200, "whole": 12_000}
+MAX_TERMS: Mapping[Field, int] = {"title": 3_000, "prose": 6_000, "code": 1_600, "cues": 200, "whole": 12_000}
 """Maximum number of terms per field, those with the largest weights. Half as many cost a point; more gain nothing."""
 OFTEN, SPREAD = 3, 2
 """Minimum number of issues with a term, and of repositories for a term of the first step."""
@@ -23,11 +23,11 @@ OFTEN, SPREAD = 3, 2
 
 def learn(examples: Sequence[Example]) -> Model:
     """Return a model with temperature 1: fitted once to select its terms, and again with those terms."""
-    first = _fit(examples, {field: _frequent(examples, field) for field in MOST})
-    chosen = {field: _strongest(weights, MOST[field]) for field, weights in first[1].items()}
-    bias, weights = _fit(examples, {field: _frequent(examples, field, chosen[field]) for field in MOST})
-    rarities = {field: Space.of(len(examples), _frequent(examples, field, chosen[field])).rarity for field in MOST}
-    return Model(_whole(bias), 1.0, {field: _rounded(weights[field], rarities[field]) for field in MOST})
+    first = _fit(examples, {field: _frequent(examples, field) for field in MAX_TERMS})
+    chosen = {field: _strongest(weights, MAX_TERMS[field]) for field, weights in first[1].items()}
+    bias, weights = _fit(examples, {field: _frequent(examples, field, chosen[field]) for field in MAX_TERMS})
+    rarities = {field: Space.of(len(examples), _frequent(examples, field, chosen[field])).rarity for field in MAX_TERMS}
+    return Model(_whole(bias), 1.0, {field: _rounded(weights[field], rarities[field]) for field in MAX_TERMS})
 
 
 def _fit(examples: Sequence[Example], used: Mapping[Field, Used]) -> tuple[Floats, dict[Field, dict[str, Floats]]]:

@@ -16,7 +16,7 @@ from bot.github.tokens import WRITE_ISSUES, Tokens
 from bot.limits.writes import WHOLE, WriteBudget, Writes, installation_key
 from bot.ports import RepositoryRef
 
-MOST, MOST_BYTES, LARGEST = 2_000, 4_000_000, 131_072
+MAX_RESPONSES, MAX_BYTES, LARGEST = 2_000, 4_000_000, 131_072
 """Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
 _ABSENT, _ABSENCES = 300.0, 1_000
 """Seconds for which a 404 is cached, and how many of them."""
@@ -56,7 +56,7 @@ class ResponseCache:
         # Only the bytes are stored: decoded JSON takes several times as much memory.
         self._answers[key] = replace(response, data=None)
         self._size += len(response.content)
-        while len(self._answers) > MOST or self._size > MOST_BYTES:
+        while len(self._answers) > MAX_RESPONSES or self._size > MAX_BYTES:
             _, oldest = self._answers.popitem(last=False)
             self._size -= len(oldest.content)
 

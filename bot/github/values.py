@@ -189,13 +189,13 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
-_MOST = 50
+_MAX_ISSUES = 50
 """Maximum number of issues of one search."""
 
 
 def issue_search(query: str, limit: int) -> dict[str, str | int]:
     """Return the parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
-    return {"q": query, "per_page": max(1, min(limit, _MOST))}
+    return {"q": query, "per_page": max(1, min(limit, _MAX_ISSUES))}
 
 
 def found_issues(answer: Answer) -> list[Json]:
@@ -207,4 +207,4 @@ def found_issues(answer: Answer) -> list[Json]:
     items: Any = answer.object().get("items")
     if not isinstance(items, list):
         raise UndecodableError("GitHub's answer to a search contains no issues")
-    return [item for item in items[:_MOST] if isinstance(item, dict)]
+    return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]

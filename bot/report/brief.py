@@ -10,9 +10,9 @@ from bot.report.sanitise import block, code, prose
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 
-MOST_TEXT = 8_000
+MAX_TEXT = 8_000
 """Maximum number of characters of the issue's body, because a model's window is limited."""
-MOST_FACTS, MOST_PLACES, MOST_TESTS = 8, 5, 5
+MAX_FACTS, MAX_PLACES, MAX_TESTS = 8, 5, 5
 SMALL = 60
 """Maximum number of lines of a definition for its fix to count as small."""
 _READ = (
@@ -62,8 +62,8 @@ def brief(report: TriageReport, title: str, body: str) -> str:
     fit = fitness(report)
     verdict = "Fit for a coding agent" if fit.fits else "Not fit for a coding agent as it is"
     facts = sorted(enumerate(report.facts), key=lambda numbered: numbered[0] != report.headline)
-    tests = [fact for _, fact in facts if fact.kind == "tested_here"][:MOST_TESTS]
-    others = [fact for _, fact in facts if fact.kind != "tested_here"][:MOST_FACTS]
+    tests = [fact for _, fact in facts if fact.kind == "tested_here"][:MAX_TESTS]
+    others = [fact for _, fact in facts if fact.kind != "tested_here"][:MAX_FACTS]
     task = "Fix the bug that this issue reports." if report.kind == "bug" else f"This is a {report.kind} issue."
     still = "the tests above" if tests else "the other tests"
     parts = [
@@ -87,9 +87,7 @@ def brief(report: TriageReport, title: str, body: str) -> str:
 
 def _shortened(body: str) -> str:
     return (
-        body
-        if len(body) <= MOST_TEXT
-        else f"{body[:MOST_TEXT]}\n[shortened: {len(body) - MOST_TEXT:,} more characters]"
+        body if len(body) <= MAX_TEXT else f"{body[:MAX_TEXT]}\n[shortened: {len(body) - MAX_TEXT:,} more characters]"
     )
 
 
@@ -106,8 +104,8 @@ def _fact(fact: Fact) -> str:
 
 def _places(report: TriageReport) -> str:
     """Return the places: files with facts are quoted, files that only the ranking names are listed as such."""
-    known = [place for place in report.suspects if place.facts][:MOST_PLACES]
-    ranked = [place for place in report.suspects if not place.facts][:MOST_PLACES]
+    known = [place for place in report.suspects if place.facts][:MAX_PLACES]
+    ranked = [place for place in report.suspects if not place.facts][:MAX_PLACES]
     parts = ["\n\n".join(map(_quoted, known))] if known else []
     parts += [_listed(ranked, ranked_by(report))] if ranked else []
     return "## Places\n\n" + "\n\n".join(parts) if parts else ""

@@ -29,17 +29,17 @@ _PICTURE = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^ {0,3}(`{3,40}|~{3,40})")
-_MOST_BODY = 131_072
+_MAX_BODY = 131_072
 _HOPS = 3
 """Requests for one picture: the attachment's address and its redirects."""
 _ATTACHMENT = re.compile(r"/user-attachments/assets/|/[\w.-]{1,100}/[\w.-]{1,100}/assets/")
 _KINDS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
-_MOST_PIXELS = 40_000_000
+_MAX_PIXELS = 40_000_000
 """Maximum pixels of a PNG or GIF. A small file can expand to gigabytes in a server that decodes it."""
 _TOO_MANY = "more pictures than the limit"
 _NOT_SHOWN = "HTTP 404"
 _SIGNED = re.compile(r"https://private-user-images\.githubusercontent\.com/[^\s\"'<>]{1,4000}")
-_MOST_HTML = 2_000_000
+_MAX_HTML = 2_000_000
 
 
 class Resolved(NamedTuple):
@@ -123,7 +123,7 @@ class PictureFetcher:
         if self._rendered is None or urlsplit(url).hostname != "github.com" or not name:
             return ""
         try:
-            page = html.unescape((await self._rendered())[:_MOST_HTML])
+            page = html.unescape((await self._rendered())[:_MAX_HTML])
         except BotError:
             return ""
         return next((one for one in _SIGNED.findall(page) if name in urlsplit(one).path), "")
@@ -174,7 +174,7 @@ class PictureFetcher:
 def find_pictures(body: str) -> tuple[str, ...]:
     """Return the addresses of the pictures that a body shows outside of code blocks, each once, in their order."""
     shown, fence = list[str](), ""
-    for line in body[:_MOST_BODY].split("\n"):
+    for line in body[:_MAX_BODY].split("\n"):
         mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark[1]
@@ -212,7 +212,7 @@ def _data_url(content: bytes) -> str:
     if kind is None:
         raise RefusedPicture("not a PNG, JPEG, GIF or WebP picture")
     width, height = _size(kind, content)
-    if width * height > _MOST_PIXELS:
+    if width * height > _MAX_PIXELS:
         raise RefusedPicture("too many pixels")
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 

@@ -19,7 +19,7 @@ SELECT digest, label, created_at, owner, name
 FROM api_tokens JOIN repositories ON repositories.repository_key = api_tokens.repository_key
 ORDER BY created_at, digest
 """
-MOST = 100
+MAX_TOKENS = 100
 """Limit on tokens of one repository."""
 
 
@@ -78,7 +78,7 @@ class ApiTokens:
 
 def _create(db: Connection, token: str, repository_key: str, label: str, now: float) -> None:
     count = db.execute("SELECT count(*) FROM api_tokens WHERE repository_key = ?", (repository_key,)).fetchone()[0]
-    if count >= MOST:
+    if count >= MAX_TOKENS:
         raise TooManyTokensError
     statement = "INSERT INTO api_tokens (digest, repository_key, label, created_at) VALUES (?, ?, ?, ?)"
     db.execute(statement, (_digest(token), repository_key, label, now))

@@ -112,7 +112,7 @@ def _readable(value: Any) -> Any:
     return value
 
 
-MOST = 500
+MAX_ISSUES = 500
 """Issues of one transaction."""
 # In a row that an older release wrote the column is empty; its time then starts at the first round that finds it.
 _STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
@@ -179,7 +179,7 @@ class Pruning:
 
 def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
     db.execute(_STAMP, (now,))
-    keys = [key for (key,) in db.execute(_ENDED, (before, MOST)).fetchall()]
+    keys = [key for (key,) in db.execute(_ENDED, (before, MAX_ISSUES)).fetchall()]
     threads: list[str] = []
     for key in keys:
         threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
@@ -189,7 +189,7 @@ def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
         db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
         db.execute("UPDATE runs SET body = '' WHERE issue_key = ?", (key,))
     db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])
-    return Dropped(len(keys), tuple(threads), len(keys) == MOST)
+    return Dropped(len(keys), tuple(threads), len(keys) == MAX_ISSUES)
 
 
 def _drop_counters(db: Connection, now: float, day: str) -> None:

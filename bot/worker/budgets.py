@@ -103,7 +103,7 @@ def _of(config: RepositoryConfig) -> Ceiling:
     )
 
 
-MOST_POSTPONED = 20
+MAX_POSTPONED = 20
 """Times that a run may be postponed for its model. After that rules judge, so that every run ends."""
 LONGEST_POSTPONED = 3_600.0
 """Seconds. If a model asks for a longer wait, rules judge."""
@@ -173,7 +173,7 @@ class SharedBudget:
 
     async def _postpone(self, why: str, seconds: float) -> None:
         # Counted in the store, because each postponed attempt may run in another process.
-        if seconds > LONGEST_POSTPONED or await self.counters.postpone(self.run) > MOST_POSTPONED:
+        if seconds > LONGEST_POSTPONED or await self.counters.postpone(self.run) > MAX_POSTPONED:
             raise ModelError(f"{why}; the wait is too long, or the run was postponed too often")
         raise PostponedError(why, after=seconds)
 

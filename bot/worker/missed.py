@@ -107,7 +107,7 @@ def stamp(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-MOST = 200
+MAX_PARKED = 200
 """Repositories per round. Those that were not checked are left to the next round."""
 
 
@@ -115,7 +115,7 @@ async def unpark_active(store: Store, app: AppPort) -> int:
     """Queue parked jobs of repositories whose installation is active. Returns how many."""
     installations: dict[int, InstallationSeen | None] = {}
     revived = 0
-    for ref in await store.installations.parked(MOST):
+    for ref in await store.installations.parked(MAX_PARKED):
         try:
             revived += await _revive(store, app, ref, installations)
         except BotError as error:

@@ -35,7 +35,7 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
-from nodes.search.index.loading import MOST_TEXT
+from nodes.search.index.loading import MAX_TEXT
 
 _DAY = 86_400.0
 
@@ -66,14 +66,14 @@ class Retention:
 
 LARGEST = 96_000_000
 """Approximate bytes of indexes in memory. Parsed files are cached on disk beside each mirror."""
-MOST = 64
+MAX_ENGINES = 64
 """Number of engines in memory, however small they are: each holds a file open."""
 
 
 class Engines:
     """A cache of engines by mirror, evicted by least recent use."""
 
-    def __init__(self, cache_bytes: int, largest: int = LARGEST, *, most_text: int = MOST_TEXT) -> None:
+    def __init__(self, cache_bytes: int, largest: int = LARGEST, *, most_text: int = MAX_TEXT) -> None:
         """Create an empty cache.
 
         Args:
@@ -93,7 +93,7 @@ class Engines:
             engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes, most_text=self._most_text)
         # The engine was removed from the dict and is put last below, so the dict's order is that of the last use.
         taken = sum(other.memory for other in self._engines.values())
-        while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MOST):
+        while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MAX_ENGINES):
             _, oldest = self._engines.popitem(last=False)
             taken -= oldest.memory
         self._engines[mirror] = engine

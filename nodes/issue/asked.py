@@ -13,7 +13,7 @@ from nodes.search.facts.types import Kind
 
 LONGEST = 20_000
 """Characters of an issue that are read."""
-MOST = 5
+MAX_QUESTIONS = 5
 """Maximum number of questions of one issue."""
 _LONGEST_SENTENCE = 400
 _NOT_ASKED = re.compile(
@@ -82,7 +82,7 @@ def questions(title: str, body: str) -> tuple[Asked, ...]:
     text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', body[:LONGEST])}"
     sentences = (one.strip() for one in _ENDS.split(text) if one.rstrip().endswith("?"))
     asked = (_asked(one) for one in sentences if len(one) <= _LONGEST_SENTENCE)
-    return tuple(islice((one for one in asked if one.kinds), MOST))
+    return tuple(islice((one for one in asked if one.kinds), MAX_QUESTIONS))
 
 
 def answers(fact: Fact, asked: Sequence[Asked]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from nodes.search.facts.issue import read_issue
 from nodes.search.types import Query
 
-MOST = 3
+MAX_NAMES = 3
 """Maximum number of names that are reported."""
 LONGEST, DEEPEST = 8_000, 40
 """Characters of an example, and its nested brackets; a larger one is not parsed."""
@@ -38,7 +38,7 @@ def check_example(title: str, body: str, versions: Sequence[str]) -> str:
     if {"self", "cls"} & set(undefined):  # a part of a class, not an example
         return ""
     files = [name for name in dict.fromkeys(_read_files(nodes)) if body.count(PurePosixPath(name).stem) == 1]
-    lacks = [f"it uses {_listed(undefined[:MOST])} without an import or a definition"] if undefined else []
+    lacks = [f"it uses {_listed(undefined[:MAX_NAMES])} without an import or a definition"] if undefined else []
     lacks += [f"it reads `{name}`, which the report does not contain" for name in files[:1]]
     lacks += [] if versions else ["the report names no version"]
     return f"The example was read, not run: {'; '.join(lacks) or 'no missing import or input file was found'}."

@@ -10,7 +10,7 @@ from nodes.search.cache import LARGEST, Cache
 from nodes.search.git import Repository
 from nodes.search.git.objects import decode, is_text
 from nodes.search.index import Index
-from nodes.search.index.loading import MOST_TEXT, Loaded
+from nodes.search.index.loading import MAX_TEXT, Loaded
 from nodes.search.indexes import Indexes, cache_file
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.query import Parsed
@@ -41,7 +41,7 @@ class Engine:
         progress: Callable[[str, int, int], None] | None = None,
         *,
         cache_bytes: int = LARGEST,
-        most_text: int = MOST_TEXT,
+        most_text: int = MAX_TEXT,
     ) -> None:
         """Open a repository.
 

@@ -12,7 +12,7 @@ from nodes.sources.manifests import declares_package, files_of, find_in
 from nodes.sources.packages import Package, own_folders, package_of, raising_package
 
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
-_MOST_FILES = 40
+_MAX_FILES = 40
 """The maximum number of files to try, over all folders."""
 
 
@@ -34,7 +34,7 @@ async def find_dependency(traces: Sequence[StackTrace], code: Texts) -> Dependen
     found: Dependency | None = None
     names = files_of(package.ecosystem)
     places = [f"{folder}/{name}" if folder else name for folder in own_folders(traces) for name in names]
-    for place in places[:_MOST_FILES]:
+    for place in places[:_MAX_FILES]:
         text = await code.text(place) or ""
         name = place.rpartition("/")[2]
         if declares_package(name, text, package):

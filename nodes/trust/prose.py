@@ -9,7 +9,7 @@ from typing import Protocol
 from nodes.judgements import Draft
 from nodes.search.types import Lookup
 
-MOST = 40
+MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\[])")
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
@@ -98,7 +98,7 @@ class ProseCheck:
     async def _holds(self, name: str, look_up: Callable[[], Awaitable[bool]]) -> bool:
         if name not in self._looked_up:
             known = "".join(name.split()).removesuffix("()") in self._known
-            self._looked_up[name] = known or (len(self._looked_up) < MOST and await look_up())
+            self._looked_up[name] = known or (len(self._looked_up) < MAX_LOOKUPS and await look_up())
         return self._looked_up[name]
 
     async def _has_lines(self, place: re.Match[str]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from bot.action import MOST_NOTICES, Event, act, notices
+from bot.action import MAX_NOTICES, Event, act, notices
 from bot.cli import cli
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import without_time
@@ -159,7 +159,7 @@ def test_a_workflow_notice_cannot_contain_a_second_command() -> None:
     (line,) = notices(report)
     assert line == "::notice file=a%2Cb%3Ac%25/d.py,line=3,title=Tracehound::`100%25` ::error::x is read."
     many = report.model_copy(update={"facts": (fact,) * 9, "suspects": (place.model_copy(update={"facts": range(9)}),)})
-    assert len(list(notices(many))) == MOST_NOTICES
+    assert len(list(notices(many))) == MAX_NOTICES
     assert not list(notices(report.model_copy(update={"kind": "security"})))
     assert not list(notices(report.model_copy(update={"statement": "ranked"})))
 

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import JobTakenOverError
 from bot.jobs import ApiRun
 from bot.server.api.openapi import openapi
-from bot.store.runs.api_runs import MOST_UNFINISHED
+from bot.store.runs.api_runs import MAX_UNFINISHED
 from tests.api.conftest import ISSUE, TOKEN, Api
 
 TEXT = {"repository": "Octo/FeedBox", "title": "parse_date fails", "body": "It does.", "max_retries": 0}
@@ -60,7 +60,7 @@ async def test_the_same_idempotency_key_returns_the_same_run(api: Api) -> None:
 
 
 async def test_too_many_unfinished_runs_are_refused_for_a_while(api: Api) -> None:
-    for _ in range(MOST_UNFINISHED):
+    for _ in range(MAX_UNFINISHED):
         assert (await api.ask()).status_code == 202
     refused = await api.ask()
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")

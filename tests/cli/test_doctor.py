@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.doctor.model import MOST_CALLS
+from bot.cli.doctor.model import MAX_CALLS
 from bot.cli.server.doctor import command as doctor
 from bot.settings import Settings
 from tests.github_server import GitHubServer, private_key, serve_github
@@ -169,7 +169,7 @@ def test_abilities_of_a_model_are_probed(told: Told, script: Any, wrong: set[str
     with serve_model() as model:
         model.script = script
         code, checks = told(OPENAI_BASE_URL=model.url, OPENAI_API_KEY="sk-x")
-        assert len(model.requests) <= MOST_CALLS
+        assert len(model.requests) <= MAX_CALLS
         assert {name for name, check in checks.items() if not check["ok"]} == wrong
         assert code == (1 if wrong else 0)
         assert advice in " ".join(check["says"] for check in checks.values())

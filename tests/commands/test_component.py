@@ -13,7 +13,7 @@ from bot.ports import TaughtWord
 from bot.runs.taught import hints_of, word_of
 from bot.store.databases.database import Database
 from bot.store.databases.sqlite import SqliteStore
-from bot.store.issues.components import MOST, teach
+from bot.store.issues.components import MAX_WORDS, teach
 from bot.store.tables import Store
 from bot.worker.commands.places import CommitPaths, nearest
 from tests.commands.test_execute import Stage
@@ -116,10 +116,10 @@ async def test_an_empty_path_after_a_stored_one_gets_an_example(stage: Stage) ->
 
 async def test_the_number_of_words_is_limited(stage: Stage) -> None:
     key, database = stage.ref.repository.key, stage.store._database
-    for number in range(MOST + 5):
+    for number in range(MAX_WORDS + 5):
         taught = TaughtWord(f"word{number:03}", "src")
         await database.do(lambda db, taught=taught: teach(db, key, taught, "mia", 1.0))
-    assert len(await stage.store.control.taught()) == MOST
+    assert len(await stage.store.control.taught()) == MAX_WORDS
     await stage.say("/triage component lexer = src")
     assert "This repository has 200 taught words, the maximum. Forget one" in stage.said[-1]
     await stage.say("/triage component word001 = src/cli.py")
@@ -160,7 +160,7 @@ def test_a_word_matches_only_as_a_whole(word: str, text: str, named: bool) -> No
 
 
 def test_many_words_and_long_texts_take_little_time() -> None:
-    words = [TaughtWord(f"a{'a' * (number % 50)}b", f"src/{number}") for number in range(MOST)]
+    words = [TaughtWord(f"a{'a' * (number % 50)}b", f"src/{number}") for number in range(MAX_WORDS)]
     began = time.process_time()
     assert hints_of(words, "", "a" * 1_000_000) == ()
     assert hints_of([TaughtWord("aa", "src")], "", "a" * 1_000_000) == ()

@@ -15,7 +15,7 @@ from benchmarks.kinds.train import as_text
 from nodes.issue.kinds.model import LEARNT, WEIGHTS, load_model
 from tests.kinds.issues import made_up
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 def test_the_same_issues_give_the_same_file_byte_for_byte() -> None:
@@ -59,7 +59,7 @@ def test_a_model_with_other_kinds_is_refused(tmp_path) -> None:
 
 def test_the_shipped_file_is_small_and_has_one_term_per_line() -> None:
     text = WEIGHTS.read_text(encoding="utf-8")
-    assert len(text) < MOST_BYTES
+    assert len(text) < MAX_BYTES
     assert max(map(len, text.split("\n"))) < 400
     assert load_model().temperature > 0
 

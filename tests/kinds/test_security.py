@@ -8,7 +8,7 @@ from nodes.brains.rules.investigate import kind_of
 from nodes.issue.facts import read_facts
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
-MOST_WITHHELD = 2
+MAX_WITHHELD = 2
 """Maximum number of ordinary issues in the list that may be classified as security reports."""
 
 
@@ -28,7 +28,7 @@ def test_a_thin_security_report_is_recognised_by_its_title(body: str) -> None:
 
 def test_few_ordinary_issues_are_withheld() -> None:
     withheld = [title for title, body in ORDINARY if kind_of(title, body, read_facts(title, body)) == "security"]
-    assert len(withheld) <= MOST_WITHHELD, withheld
+    assert len(withheld) <= MAX_WITHHELD, withheld
 
 
 @pytest.mark.parametrize("wide", [20, 40])

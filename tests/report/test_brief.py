@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.report.brief import MOST_TEXT, SMALL, brief, fitness
+from bot.report.brief import MAX_TEXT, SMALL, brief, fitness
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from tests.report.reports import FOUND, SHA, suspect
@@ -73,6 +73,6 @@ def test_foreign_text_stays_in_its_fence(body: str, says: str) -> None:
 
 
 def test_a_long_issue_is_shortened() -> None:
-    text = brief(report(), "title", "x" * (MOST_TEXT + 5))
+    text = brief(report(), "title", "x" * (MAX_TEXT + 5))
     assert "[shortened: 5 more characters]" in text
-    assert len(text) < MOST_TEXT + 6_000
+    assert len(text) < MAX_TEXT + 6_000

@@ -68,7 +68,7 @@ def test_a_file_that_misses_its_deadline_is_searched_as_plain_text_and_remembere
 def test_a_language_that_misses_too_often_is_read_as_plain_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "MOST_MISSED_OF_A_LANGUAGE", 1)
+    monkeypatch.setattr(pool, "MAX_MISSED_OF_A_LANGUAGE", 1)
     bad = {f"lib/bad{number}.ts": f"// {number}\n{HANGS}" for number in range(12)}
     last = "class Last {}\n" + "// it is the largest, so it comes last\n" * 5_000
     make_repository(tmp_path / "r", {**SOUND, **bad, "lib/last.ts": last, "last.js": "function last() {}\n" * 9_000})
@@ -80,7 +80,7 @@ def test_a_language_that_misses_too_often_is_read_as_plain_text(
 
 
 def test_too_many_missed_deadlines_end_the_parsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MOST_MISSED", 1)
+    monkeypatch.setattr(pool, "MAX_MISSED", 1)
     bad = {f"lib/bad{number}.ts": f"// {number}\n{HANGS}" for number in range(4)}
     make_repository(tmp_path / "r", {**SOUND, **bad})
     loaded = load(tmp_path / "r")
@@ -90,7 +90,7 @@ def test_too_many_missed_deadlines_end_the_parsing(tmp_path: Path, monkeypatch: 
 
 
 def test_nothing_is_parsed_after_too_many_missed_deadlines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MOST_MISSED", 1)
+    monkeypatch.setattr(pool, "MAX_MISSED", 1)
     largest = "function last() {}\n" * 9_000  # files are parsed from the smallest to the largest
     make_repository(tmp_path / "r", {**SOUND, "lib/bad.ts": HANGS, "last.js": largest})
     loaded = load(tmp_path / "r")
@@ -99,7 +99,7 @@ def test_nothing_is_parsed_after_too_many_missed_deadlines(tmp_path: Path, monke
 
 
 def test_processor_time_of_all_files_together_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MOST_PROCESSOR", 0.0)
+    monkeypatch.setattr(pool, "MAX_PROCESSOR", 0.0)
     files = {f"a{number}.js": f"function f{number}() {{}}\n" * 500 for number in range(300)}
     make_repository(tmp_path / "r", files)
     loaded = load(tmp_path / "r")

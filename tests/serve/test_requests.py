@@ -11,7 +11,7 @@ from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE
 
-MOST = 7
+MAX_REQUESTS = 7
 THIRD = ("README names no version", "The first line of `README.md` should say which version of feedbox it is about.")
 LEARNING = "SELECT count(*) FROM jobs WHERE state <> 'done' AND work LIKE '%learn_past%'"
 OTHER = ("save fails on a path that is a string", "`save(article, 'a.txt')` in feedbox/store.py wants a `Path`.")
@@ -40,5 +40,5 @@ def test_a_warm_issue_costs_at_most_seven_requests(
     every = [f"{call.method} {call.path}" for call in github.calls[before:]]
     counted = Counter(every) - Counter(f"{call.method} {call.path}" for call in github.free[free:])
     print(f"{len(every)} requests, {counted.total()} of which count: {sorted(counted)}")
-    assert counted.total() <= MOST, sorted(counted.elements())
+    assert counted.total() <= MAX_REQUESTS, sorted(counted.elements())
     assert ("issue", number, "rocket") in github.world.reactions

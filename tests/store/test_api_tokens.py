@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.ports import RepositoryRef
-from bot.store.access import MOST, TooManyTokensError
+from bot.store.access import MAX_TOKENS, TooManyTokensError
 from bot.store.tables import Store
 
 PARSER = RepositoryRef("github.com", 7, 9, "octo", "parser")
@@ -36,8 +36,8 @@ async def test_other_texts_find_nothing(store: Store, text: str) -> None:
 
 async def test_tokens_of_a_repository_are_limited_and_forgotten_with_it(store: Store) -> None:
     await store.installations.add([PARSER])
-    for _ in range(MOST):
+    for _ in range(MAX_TOKENS):
         await store.api_tokens.create(PARSER.key)
     with pytest.raises(TooManyTokensError):
         await store.api_tokens.create(PARSER.key)
-    assert (await store.repository_data(PARSER.key).forget())["api_tokens"] == MOST
+    assert (await store.repository_data(PARSER.key).forget())["api_tokens"] == MAX_TOKENS

@@ -12,7 +12,7 @@ from bot.jobs import Continue, Job, Triage
 from bot.ports import CommandEffects, Comment, IssueRef, NewSignal, Relation
 from bot.store.issues.questions import NoSlotError
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.run_events import MOST
+from bot.store.runs.run_events import MAX_EVENTS
 from bot.store.tables import IssueStore, Store
 from bot.store.tenant import ForeignKeyError
 from nodes.evidence import Evidence
@@ -188,6 +188,6 @@ async def test_events_of_a_run_are_numbered(issue: IssueStore) -> None:
 
 async def test_the_number_of_events_of_a_run_is_limited(issue: IssueStore) -> None:
     events = issue.events(1)
-    await events.add(*(f"{n}" for n in range(MOST - 1)))
+    await events.add(*(f"{n}" for n in range(MAX_EVENTS - 1)))
     await events.add("last", "one too many")
-    assert [event.body for event in await events.after(MOST - 2)] == [f"{MOST - 2}", "last"]
+    assert [event.body for event in await events.after(MAX_EVENTS - 2)] == [f"{MAX_EVENTS - 2}", "last"]

@@ -7,7 +7,7 @@ import pytest
 from bot.ports import Judgement
 from bot.report.record import ENOUGH, read_record
 from bot.store.runs.feedback import Feedback, note_feedback
-from bot.store.runs.label_judgements import MOST, LabelJudgement
+from bot.store.runs.label_judgements import MAX_LABELS, LabelJudgement
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.tables import IssueStore, Store
 from bot.worker.runs.conclude import ending_of
@@ -84,9 +84,9 @@ async def test_only_later_changes_by_people_are_read_and_a_repeated_one_keeps_it
 async def test_only_the_latest_labels_are_read(store: Store) -> None:
     issue = store.for_issue(ref(1))
     await report(store, ref(1))
-    for number in range(MOST + 10):
+    for number in range(MAX_LABELS + 10):
         await issue.people.labelled(f"area: {number}", "mia", added=True)
-    assert len((await issue.label_judgements.changes_after(1)).changes) == MOST
+    assert len((await issue.label_judgements.changes_after(1)).changes) == MAX_LABELS
 
 
 def test_a_label_counts_half_and_all_of_them_half_as_much_as_the_fixes() -> None:

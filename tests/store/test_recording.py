@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.ports import IssueRef
 from bot.store.databases.database import StoreError
-from bot.store.runs.run_events import MOST, RunEvents, Visit, load
+from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.runs.recorder import recording
 from nodes.graph import build_graph
@@ -117,4 +117,4 @@ async def test_steps_noted_during_the_last_write_are_stored() -> None:
 
 def test_the_longest_run_fits() -> None:
     nodes_a_round = 2 + 2  # the supervisor, the node it chose, and companions
-    assert 2 * nodes_a_round * ROUNDS_LIMIT < MOST
+    assert 2 * nodes_a_round * ROUNDS_LIMIT < MAX_EVENTS

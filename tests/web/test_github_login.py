@@ -241,7 +241,7 @@ class TestWrongSecret:
 async def test_a_flood_of_logins_displaces_no_other_user(
     accounts: Accounts, github: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts_of, "MOST", 30)
+    monkeypatch.setattr(accounts_of, "MAX_LOGINS", 30)
     rita = await accounts.log_in("ghu_rita")
     github.world.people["ghu_sam"] = "sam"
     sams = [await accounts.log_in("ghu_sam") for _ in range(15)]

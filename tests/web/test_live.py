@@ -247,7 +247,7 @@ async def test_a_browser_that_is_too_slow_is_disconnected(site: Site, monkeypatc
                     events |= {row.issue_key} if row else set()
             heard_of = [slow.get_nowait() for _ in range(slow.qsize())]
         assert heard_of[0] is None
-    monkeypatch.setattr(live, "MOST", 1)
+    monkeypatch.setattr(live, "MAX_WATCHERS", 1)
     with watched.watching(), pytest.raises(live.TooManyWatchersError), watched.watching():
         pass
 

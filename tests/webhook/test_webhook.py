@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from bot.jobs import InstallationChanged
-from bot.server.connections.bodies import MOST
+from bot.server.connections.bodies import MAX_TOTAL
 from bot.server.webhook import endpoint
 from bot.server.webhook.endpoint import LARGEST
 from tests.connections.callers import calling
@@ -161,7 +161,7 @@ async def test_bodies_are_dropped_until_the_others_fit(
 ) -> None:
     monkeypatch.setattr(endpoint, "PATIENCE", 600.0)  # none is refused for being slow
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
-    url, begun = str(receiver.http.base_url), b"x" * (MOST // 60)
+    url, begun = str(receiver.http.base_url), b"x" * (MAX_TOTAL // 60)
     async with AsyncExitStack() as stack:
         callers = [await stack.enter_async_context(calling(url)) for _ in range(70)]
         await asyncio.gather(*(caller.send(head + begun) for caller in callers))

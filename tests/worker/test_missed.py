@@ -100,7 +100,7 @@ async def test_a_failed_request_is_repeated_in_a_later_round(stage: Stage, serve
 
 
 async def test_a_round_is_bounded_and_the_next_one_continues(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(missed, "MOST_ISSUES", 2)
+    monkeypatch.setattr(missed, "MAX_ISSUES", 2)
     await stage.look()
     numbers = [stage.opened() for _ in range(3)]
     assert await stage.look() == 2

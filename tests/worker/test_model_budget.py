@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.store.databases.sqlite import SqliteStore
-from bot.worker.budgets import MOST_POSTPONED, SharedBudget
+from bot.worker.budgets import MAX_POSTPONED, SharedBudget
 from nodes.brains.calls.budget import PostponedError
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
@@ -117,7 +117,7 @@ async def test_a_long_wait_postpones_the_job_and_applies_to_all(stage: Stage, se
 
 async def test_a_run_that_is_postponed_too_often_is_judged_by_rules(stage: Stage, server: ModelServer) -> None:
     await stage.store.pace("models", 6_000).close(600.0)
-    for _ in range(MOST_POSTPONED):
+    for _ in range(MAX_POSTPONED):
         with pytest.raises(PostponedError):
             await stage.brain(1).investigate(CASE)
     with pytest.raises(ModelError, match="too often"):

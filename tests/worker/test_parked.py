@@ -99,5 +99,5 @@ async def test_an_installation_is_queried_once_per_round(stage: Stage, monkeypat
         await stage.parked(stage.server.world.repository(f"octo/r{n}"))
     assert await stage.revived() == 3
     assert len(stage.server.asked("GET", "/app/installations")) == 1
-    monkeypatch.setattr(missed, "MOST", 0)
+    monkeypatch.setattr(missed, "MAX_PARKED", 0)
     assert await stage.revived() == 0

@@ -15,7 +15,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.runs.feedback import read_feedback
 from bot.store.tables import Store
-from bot.worker.outcomes.permissions import FRESH, MOST_READS
+from bot.worker.outcomes.permissions import FRESH, MAX_READS
 from bot.worker.outcomes.ratings import PAUSE, WITHIN, read_ratings
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep_round
@@ -115,7 +115,7 @@ async def test_many_strangers_neither_hide_a_maintainer_nor_cost_many_requests(t
             rounds += 1
             assert rounds <= 11
         assert found == [(0.78, True)]
-        assert max(after - before for before, after in itertools.pairwise(reads)) == MOST_READS
+        assert max(after - before for before, after in itertools.pairwise(reads)) == MAX_READS
         logins = [call.path.split("/collaborators/")[1] for call in report.github.asked("GET", "/collaborators/")]
         assert len(set(logins[:51])) == 51
         # The first stranger was asked for longer ago than a permission stays fresh, and has a turn again.

@@ -27,7 +27,7 @@ from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.paths.roles import role_of
 
-MOST_FILES = 5
+MAX_FILES = 5
 """Maximum fixed files: a commit with more did more than fix one bug."""
 SHORTEST = {"denchmark": 100, "commit": 120}
 """Minimum characters of a report's text, by source; 150 for others."""
@@ -104,7 +104,7 @@ def _row(report: Report, clone: Git, held: HeldBack) -> dict[str, Any] | str:
     if not (fix and base and changes):
         return "no such commit"
     fixed = [change for change in changes if _is_fixed(change)]
-    if not 1 <= len(fixed) <= MOST_FILES:
+    if not 1 <= len(fixed) <= MAX_FILES:
         return "no fixed source file" if not fixed else "many fixed files"
     shown = without_the_fix(report, changes) if report.source == "commit" else report
     text = f"{shown.title}\n\n{shown.body}".strip() if shown else ""

@@ -11,7 +11,7 @@ from benchmarks.ranking.labels.reports import Report
 WEIGHT = 0.4
 SHORTEST = 120
 """Minimum length of a message without the parts that describe the fix, in characters."""
-MOST_COMMITS = 20_000
+MAX_COMMITS = 20_000
 CLOSING = r"(fix(es|ed)?|clos(es|ed?)|resolv(es|ed?)):?[ \t]+(issue|bug)?[ \t]*([a-z/-]+)?#[0-9]+"
 _CLOSING = re.compile(CLOSING + r"|https?://\S+/issues/\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"#(\d+)")
@@ -40,7 +40,7 @@ def closing_commits(clone: Git, repository: str) -> Iterator[Report]:
     """Yield the commits of a clone that close an issue in their message, newest first, each issue once."""
     pattern = CLOSING.replace(r"[ \t]", "[[:space:]]")
     listed = clone.run(
-        "log", "--no-merges", f"-{MOST_COMMITS}", "--format=%H%x00%s%x00%b%x01", "-E", "-i", f"--grep={pattern}"
+        "log", "--no-merges", f"-{MAX_COMMITS}", "--format=%H%x00%s%x00%b%x01", "-E", "-i", f"--grep={pattern}"
     )
     seen: set[str] = set()
     for record in (listed or b"").decode(errors="replace").split("\x01"):

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from benchmarks.ranking.labels.git import Git
 
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 """Maximum size of a stored report or of the list of a source."""
 _BUGZILLA = re.compile(r"^Bug \d+\s+")
 _LINE_TAG = re.compile(r"</?(p|br|div|li|ul|ol|pre|h\d)\b[^>]*>", re.IGNORECASE)
@@ -127,7 +127,7 @@ def sources(clones: Path) -> Mapping[str, Callable[[], Iterator[Report]]]:
 def _json(store: Git, path: str) -> dict[str, Any] | None:
     content = store.read(path)
     try:
-        found = json.loads(content) if content and len(content) <= MOST_BYTES else None
+        found = json.loads(content) if content and len(content) <= MAX_BYTES else None
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

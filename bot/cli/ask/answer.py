@@ -18,7 +18,7 @@ from nodes.search.history.types import Commit, History, SuspectCommit
 from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
-MOST_COMMITS = 20
+MAX_COMMITS = 20
 """Maximum number of commits listed for a period of time."""
 LEAST_SURE = 0.4
 """Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
@@ -196,14 +196,14 @@ class Answerer:
         if question.topic and not paths:
             return Reply("changes", f"I found nothing in this commit that “{question.topic}” names.")
         start, until = since.seconds(self._today()), since.until()
-        known = self._engine.recent(self._sha, start, MOST_COMMITS, paths, until=until)
+        known = self._engine.recent(self._sha, start, MAX_COMMITS, paths, until=until)
         of = f" of {', '.join(f'`{path}`' for path in paths)}" if paths else ""
         period = since.words if until else _from(since.day(self._today()).isoformat(), since.words)
         if not known:
             last = self._engine.commit_details(self._sha)
             when = f" The commit was made on {_day(last.committed)}." if last else ""
             return Reply("changes", f"I found nothing: no change{of} {period}.{when}")
-        count = "At least " if len(known) == MOST_COMMITS else ""
+        count = "At least " if len(known) == MAX_COMMITS else ""
         text = f"{count}{_counted(len(known), 'change')}{of} {period}."
         return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
 

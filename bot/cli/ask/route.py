@@ -132,8 +132,8 @@ _PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "
 _NAME = re.compile(
     r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
 )
-MOST_NAMES = 3
-MOST = 20_000
+MAX_NAMES = 3
+MAX_LENGTH = 20_000
 """Maximum characters of a question that are read; a trace may be long."""
 
 
@@ -159,9 +159,9 @@ class Question:
 
 def understand(text: str) -> Question:
     """Classify a question. A stack trace in it takes precedence over its words."""
-    text = text[:MOST]
+    text = text[:MAX_LENGTH]
     named = ((found[1] or found[2]).removesuffix("()") for found in _NAME.finditer(text))
-    names = tuple(dict.fromkeys(named))[:MOST_NAMES]
+    names = tuple(dict.fromkeys(named))[:MAX_NAMES]
     uses, calls = _USES.search(text) is not None, _CALLS.search(text) is not None
     since = read_since(text)
     plain = tuple(_plain_names(text, names))
@@ -176,7 +176,7 @@ def _topic(text: str, since: Since | None) -> str:
 
 def _plain_names(text: str, known: tuple[str, ...]) -> Iterator[str]:
     line = " ".join(text.split())[:2_000]
-    for found in islice(_PLAIN_NAME.finditer(line), MOST_NAMES):
+    for found in islice(_PLAIN_NAME.finditer(line), MAX_NAMES):
         name = next(filter(None, found.groups()))
         if name.lower() not in _PRONOUNS and name not in known:
             yield name

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.cli.backtest.fixes import MOST_FILES, Fix, FixWithFiles, gold_of
+from bot.cli.backtest.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.cli.backtest.texts import Text, Texts
 from bot.errors import UserError
 from bot.settings import Settings
@@ -86,9 +86,9 @@ def _named(repository: Repository, correction: Correction) -> tuple[str, ...]:
 
 def _below(index: PathIndex, why: str) -> list[str]:
     """Return the files of the folders that a command or a label names, if they are few enough to be a place."""
-    folders = [path for span in _SPAN.findall(why)[:MOST_FILES] if (path := path_inside(span)) is not None]
+    folders = [path for span in _SPAN.findall(why)[:MAX_FILES] if (path := path_inside(span)) is not None]
     found = [path for path in index.paths if any(is_below(path, folder) for folder in folders)]
-    return found if len(found) <= MOST_FILES else []
+    return found if len(found) <= MAX_FILES else []
 
 
 class StoredTexts:

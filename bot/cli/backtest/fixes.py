@@ -12,9 +12,9 @@ from nodes.search.git.errors import SearchError
 from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 from nodes.search.paths.roles import role_of
 
-MOST_FILES = 20
+MAX_FILES = 20
 """Maximum number of source files of a fix. A larger fix does not locate the fault."""
-MOST_ISSUES = 3
+MAX_ISSUES = 3
 """Maximum number of issues that one commit closes. A commit that closes more contains several fixes."""
 _BATCH = 100
 _HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+", re.MULTILINE)
@@ -99,7 +99,7 @@ def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequenc
 def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
     linked = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
     closes = {number for one in linked for number in one.closes}
-    if len(closes) > MOST_ISSUES:
+    if len(closes) > MAX_ISSUES:
         return
     yield from (Fix(number, landed, sure=True) for number in sorted(closes))
     if not closes:
@@ -113,8 +113,8 @@ def _answered(repository: Repository, fix: Fix, changed: Sequence[str]) -> FixWi
         return FixWithFiles(fix, (), "the commit before the fix is incomplete in this clone")
     if not gold:
         return FixWithFiles(fix, (), "the fix changed no source file that existed before it")
-    if len(gold) > MOST_FILES:
-        return FixWithFiles(fix, (), f"the fix changed more than {MOST_FILES} source files")
+    if len(gold) > MAX_FILES:
+        return FixWithFiles(fix, (), f"the fix changed more than {MAX_FILES} source files")
     return FixWithFiles(fix, gold)
 
 

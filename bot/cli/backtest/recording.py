@@ -20,11 +20,11 @@ _FORMAT = 1
 _CHUNK = 65_536
 _GZIP = 31
 """zlib's number for the gzip format."""
-_MOST_MEMBER = 64_000_000
+_MAX_MEMBER = 64_000_000
 """Bytes of one issue's requests and responses, decompressed."""
-_MOST_READ = 4_000_000_000
+_MAX_READ = 4_000_000_000
 """Bytes of the whole file, decompressed; a small file can expand to more than a disk holds."""
-MOST_STORED = 512_000_000
+MAX_STORED = 512_000_000
 """Bytes of the file on disk."""
 
 
@@ -127,8 +127,8 @@ class Recording:
         exchanges = [asdict(exchange) for exchange in case.exchanges]
         head = {"case": key, "number": number, "known": known, "requests": len(exchanges)}
         try:
-            if self.path.stat().st_size > MOST_STORED:
-                raise UserError(f"{self.path} is full ({MOST_STORED:,} bytes): start again with --fresh, or copy it")
+            if self.path.stat().st_size > MAX_STORED:
+                raise UserError(f"{self.path} is full ({MAX_STORED:,} bytes): start again with --fresh, or copy it")
             self._append([head, *exchanges])
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error
@@ -179,7 +179,7 @@ def _members(path: Path) -> Iterator[tuple[bytes, int]]:
             while rest and not inflate.eof:
                 parts.append(_inflated(inflate, rest))
                 size += len(parts[-1])
-                if inflate.unconsumed_tail or size > _MOST_MEMBER or total + size > _MOST_READ:
+                if inflate.unconsumed_tail or size > _MAX_MEMBER or total + size > _MAX_READ:
                     raise ValueError("too large")
                 offset += len(rest) - len(inflate.unused_data)
                 rest = inflate.unused_data or file.read(_CHUNK)
@@ -191,7 +191,7 @@ def _members(path: Path) -> Iterator[tuple[bytes, int]]:
 
 def _inflated(inflate: zlib._Decompress, chunk: bytes) -> bytes:
     try:
-        return inflate.decompress(chunk, _MOST_MEMBER)
+        return inflate.decompress(chunk, _MAX_MEMBER)
     except zlib.error as error:
         raise ValueError("not a gzip file, or damaged") from error
 

@@ -16,7 +16,7 @@ import httpx
 from bot.cli.backtest.recording import Exchange, Fault, RecordedCase, request_key
 from nodes.trust.secrets import MASK, mask
 
-MOST_RESPONSE = 4_000_000
+MAX_RESPONSE = 4_000_000
 """Bytes of one response. A model's answer has some kilobytes; an endpoint that sends more is treated as broken."""
 _HEADERS = ("content-type", "location", "retry-after", "retry-after-ms", "x-should-retry")
 """Response headers that the client reads. Others may contain accounts and keys."""
@@ -149,8 +149,8 @@ async def _content(response: httpx.Response) -> bytes:
     try:
         async for chunk in response.aiter_bytes():
             content += chunk
-            if len(content) > MOST_RESPONSE:
-                raise httpx.ReadError(f"the response has more than {MOST_RESPONSE:,} bytes")
+            if len(content) > MAX_RESPONSE:
+                raise httpx.ReadError(f"the response has more than {MAX_RESPONSE:,} bytes")
     except httpx.DecodingError as error:
         raise httpx.ReadError("the response cannot be decoded") from error
     finally:

@@ -22,7 +22,7 @@ from nodes.context import ModelError
 from nodes.state import Usage
 
 _check = partial(Check, part="model")
-MOST_CALLS = 30
+MAX_CALLS = 30
 """Maximum requests for all questions together, including corrections and requests that an endpoint refuses."""
 _CONTEXT = 7_000
 """Words of the largest question; a run's conversation about code takes 8,000 tokens."""
@@ -83,7 +83,7 @@ class _Doctor:
     def __init__(self, models: Models, clock: Callable[[], float]) -> None:
         self._models = models
         self._clock = clock
-        self._budget = RunBudget(models.pace, RunLimits(calls=MOST_CALLS))
+        self._budget = RunBudget(models.pace, RunLimits(calls=MAX_CALLS))
 
     async def checks(self) -> AsyncIterator[Check]:
         """Check each model's answers, and the speed and window of the one that most roles use."""

@@ -49,13 +49,13 @@ def _asks_to_wait(error: RateLimitedError) -> str:
     return f"GitHub asks to wait{f' for {error.after:.0f} s' if error.after else ''}"
 
 
-MOST, MOST_PAST = 2_000, 50_000
+MAX_ISSUES, MAX_PAST = 2_000, 50_000
 
 
 @click.command("backfill")
 @click.argument("repository", metavar="OWNER/REPO")
 @click.option(
-    "--limit", type=click.IntRange(1, MOST), default=20, show_default=True, help="The maximum number of issues."
+    "--limit", type=click.IntRange(1, MAX_ISSUES), default=20, show_default=True, help="The maximum number of issues."
 )
 @click.option("--since", metavar="DATE", help="Only issues that changed since this date, such as 2026-01-31.")
 @click.option(
@@ -69,7 +69,7 @@ MOST, MOST_PAST = 2_000, 50_000
 )
 @click.option(
     "--past-issues",
-    type=click.IntRange(1, MOST_PAST),
+    type=click.IntRange(1, MAX_PAST),
     metavar="N",
     help="Do not triage: index the newest N issues of any state, for comparison with new ones.",
 )

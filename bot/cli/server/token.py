@@ -65,7 +65,7 @@ def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
 
 
 async def _create(store: Store, repository: str, label: str) -> str:
-    from bot.store.access import MOST, TooManyTokensError  # noqa: PLC0415  as above
+    from bot.store.access import MAX_TOKENS, TooManyTokensError  # noqa: PLC0415  as above
 
     ref = await store.installations.named(repository)
     if ref is None:
@@ -73,7 +73,7 @@ async def _create(store: Store, repository: str, label: str) -> str:
     try:
         return await store.api_tokens.create(ref.key, label)
     except TooManyTokensError:
-        raise UserError(f"{repository} has {MOST} tokens: revoke one first") from None
+        raise UserError(f"{repository} has {MAX_TOKENS} tokens: revoke one first") from None
 
 
 async def _listed(store: Store, *, as_json: bool) -> list[str]:

@@ -14,7 +14,7 @@ from bot.store.runs.outcomes import OutcomeState
 from nodes.report import Kind, TriageReport
 from nodes.search.facts import Fact
 
-MOST, MOST_WHOLE = 100, 20
+MAX_ITEMS, MAX_WHOLE = 100, 20
 """Limits of one page, of small items and of whole reports."""
 RUN_CURSOR = r"^[0-9]{1,11}(\.[0-9]{1,9})?,[0-9]{1,9},[0-9]{1,9}$"
 KEY_CURSOR = r"^[A-Za-z0-9_.:/-]{1,200}$"
@@ -41,8 +41,8 @@ def _truth(value: object) -> object:
     return value == "true"
 
 
-Limit = Annotated[int, Field(ge=1, le=MOST), BeforeValidator(_number)]
-WholeLimit = Annotated[int, Field(ge=1, le=MOST_WHOLE), BeforeValidator(_number)]
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS), BeforeValidator(_number)]
+WholeLimit = Annotated[int, Field(ge=1, le=MAX_WHOLE), BeforeValidator(_number)]
 Day = Annotated[date, BeforeValidator(_day)]
 
 
@@ -55,7 +55,7 @@ class Query(BaseModel):
 class RepositoryQuery(Query):
     """The selected repositories."""
 
-    limit: Limit = MOST
+    limit: Limit = MAX_ITEMS
     """Items of one page."""
     cursor: Annotated[str, Field(pattern=KEY_CURSOR)] | None = None
     """The ``next`` of the page before."""
@@ -87,7 +87,7 @@ class RunQuery(Query):
 class ReportQuery(RunQuery):
     """The selected runs, whose reports are read."""
 
-    limit: WholeLimit = MOST_WHOLE
+    limit: WholeLimit = MAX_WHOLE
     """Reports read for one page."""
 
 
@@ -96,7 +96,7 @@ class OutcomeQuery(Query):
 
     state: OutcomeState | None = None
     """Whether the report was compared with a fix."""
-    limit: Limit = MOST
+    limit: Limit = MAX_ITEMS
     """Items of one page."""
     cursor: Annotated[str, Field(pattern=ISSUE_CURSOR)] | None = None
     """The ``next`` of the page before."""
@@ -109,7 +109,7 @@ class UsageQuery(Query):
     """The first day (UTC)."""
     until: Day | None = None
     """The last day (UTC)."""
-    limit: Limit = MOST
+    limit: Limit = MAX_ITEMS
     """Items of one page."""
     cursor: Annotated[str, Field(pattern=DAY_CURSOR)] | None = None
     """The ``next`` of the page before."""

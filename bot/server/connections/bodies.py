@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-MOST = 64 * 1024 * 1024
+MAX_TOTAL = 64 * 1024 * 1024
 """Bytes of all bodies together: two of the largest deliveries, or thousands of usual ones."""
 USUAL = 1024 * 1024
 """Bytes above which a body counts as large: the largest issue or comment with everything that GitHub adds to it."""
@@ -84,7 +84,7 @@ class Bodies:
     A usual delivery has about 20 kB. Dropping the largest first keeps room for it, however many large bodies are sent.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_TOTAL) -> None:
         self._most = most
         self._held: set[Body] = set()
         self.large = asyncio.Semaphore(LARGE_AT_ONCE)

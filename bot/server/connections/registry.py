@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
 
-MOST = 512
+MAX_CONNECTIONS = 512
 """Connections, whatever the descriptors allow: each may use about 100 kB."""
 RESERVED = 96
 """Descriptors for the store, the log, the worker's pipes and calls of GitHub."""
@@ -34,11 +34,11 @@ def connection_limit() -> int:
 
 def fitting(descriptors: int) -> int:
     """Return how many connections fit; a quarter stays free for those that are accepted before others are closed."""
-    most = max(FEWEST, min(MOST, (descriptors - RESERVED) * 3 // 4))
-    if most < MOST:
+    most = max(FEWEST, min(MAX_CONNECTIONS, (descriptors - RESERVED) * 3 // 4))
+    if most < MAX_CONNECTIONS:
         logger.warning(
             "%s file descriptors allow %s connections: raise the limit (ulimit -n) to %s for all %s",
-            *(descriptors, most, MOST * 4 // 3 + RESERVED + 1, MOST),
+            *(descriptors, most, MAX_CONNECTIONS * 4 // 3 + RESERVED + 1, MAX_CONNECTIONS),
             extra={"action": "few_descriptors"},
         )
     return most

@@ -20,7 +20,7 @@ from bot.store.pages.runs import Runs
 
 PACE = 1.0
 """Seconds between two queries of the store while anyone watches."""
-MOST = 200
+MAX_WATCHERS = 200
 """Watching browsers per process."""
 _ROOM = 100
 """Queued changes per browser. A slower browser is disconnected and reconnects with its last event id."""
@@ -56,9 +56,9 @@ class Live:
             over: when this event is set, the subscription ends too.
 
         Raises:
-            TooManyWatchersError: ``MOST`` browsers are watching already.
+            TooManyWatchersError: ``MAX_WATCHERS`` browsers are watching already.
         """
-        if len(self._watchers) >= MOST:
+        if len(self._watchers) >= MAX_WATCHERS:
             raise TooManyWatchersError
         changes: Changes = asyncio.Queue(_ROOM)
         self._watchers.add(changes)

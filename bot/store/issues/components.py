@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.ports import TaughtWord
 from bot.store.databases.database import Connection, Database
 
-MOST = 200
+MAX_WORDS = 200
 """Words that are stored for one repository."""
 _ALL = "SELECT word, path FROM components WHERE repository_key = ? ORDER BY word LIMIT ?"
 _FORGET = "DELETE FROM components WHERE repository_key = ? AND word = ?"
@@ -25,12 +25,12 @@ class Components:
 
     async def all(self) -> tuple[TaughtWord, ...]:
         """Return the words with their paths, in alphabetical order."""
-        rows = await self._database.read(lambda db: db.execute(_ALL, (self._key, MOST)).fetchall())
+        rows = await self._database.read(lambda db: db.execute(_ALL, (self._key, MAX_WORDS)).fetchall())
         return tuple(TaughtWord(word, path) for word, path in rows)
 
 
 def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, now: float) -> None:
-    """Store or forget a word, within a transaction; a new word beyond ``MOST`` is not stored."""
+    """Store or forget a word, within a transaction; a new word beyond ``MAX_WORDS`` is not stored."""
     if not taught.path:
         db.execute(_FORGET, (repository_key, taught.word))
         return
@@ -38,5 +38,5 @@ def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, n
     # word.
     db.lock([repository_key])
     (others,) = db.execute(_COUNT, (repository_key, taught.word)).fetchone()
-    if others < MOST:
+    if others < MAX_WORDS:
         db.execute(_TEACH, (repository_key, taught.word, taught.path, actor, now))

@@ -9,7 +9,7 @@ from bot.store.issues.signals import read_relations
 from bot.store.tenant import Tenant
 from nodes.state import HumanExchange
 
-MOST = 100
+MAX_READ = 100
 """Maximum number of reports, and of questions, that are read."""
 # Open by the last delivery, and not muted: a person asked the App to leave a muted issue alone.
 _IS_OPEN = "ended IS NULL AND coalesce(muted, 0) = 0"
@@ -50,8 +50,8 @@ class OpenIssues:
 
 
 def _read(db: Connection, key: str, since: float) -> OpenReports:
-    rows = db.execute(_REPORTS, (key, MOST)).fetchall()
-    questions = db.execute(_QUESTIONS, (key, MOST)).fetchall()
+    rows = db.execute(_REPORTS, (key, MAX_READ)).fetchall()
+    questions = db.execute(_QUESTIONS, (key, MAX_READ)).fetchall()
     (closed,) = db.execute(_CLOSED, (key, since)).fetchone()
     return OpenReports(
         tuple(_report(db, issue_key, *row[:3]) for issue_key, *row in rows),

@@ -9,7 +9,7 @@ from bot.store.databases.database import Connection, Database
 from bot.store.tenant import Tenant
 from nodes.search.issue.similar import VERSION, IssueWords
 
-MOST = 50_000
+MAX_COMPARED = 50_000
 """An issue is compared with at most this many of the newest ones; this bounds the cost of a comparison."""
 
 
@@ -72,7 +72,7 @@ class PastIssues:
             SELECT number, is_open, updated_at, title, body, crash FROM past_issues
             WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
         """
-        parameters = (self._key, number, VERSION, MOST)
+        parameters = (self._key, number, VERSION, MAX_COMPARED)
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 

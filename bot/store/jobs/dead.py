@@ -16,7 +16,7 @@ MAX_REVIVALS: Final[dict[Death, int]] = {"transient": 6, "fault": 2, "lost": 0}
 """Number of revivals of a dead job; after that it waits for an operator."""
 FIRST_REST = 3_600.0
 """Seconds before the first revival, doubled each time. Each revival has all attempts of a job, which last for hours."""
-MOST = 200
+MAX_REVIVED = 200
 """Limit on jobs that one call revives."""
 
 _DEAD = "SELECT id, issue_key, lane, work, due, death, revived FROM jobs WHERE state = 'dead' ORDER BY id"
@@ -47,7 +47,7 @@ def _revive(db: Connection, now: float) -> list[int]:
     due = [row for row in rows if row[6] < MAX_REVIVALS.get(row[5], 0) and row[4] + FIRST_REST * 2.0 ** row[6] <= now]
     revived: list[int] = []
     for number, key, lane, work, *_ in due:
-        if len(revived) < MOST and not _is_superseded(db, number, key, lane, kind_of(work)):
+        if len(revived) < MAX_REVIVED and not _is_superseded(db, number, key, lane, kind_of(work)):
             db.lock([key])
             db.execute(_REVIVE, (now, number))
             revived.append(number)

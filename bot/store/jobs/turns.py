@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bot.store.databases.database import Connection, Value
 
-MOST = 8
+MAX_OFFERED = 8
 """Issues offered to one claim. Other processes may take the first ones at the same moment."""
 _CLOCKS = 10.0
 """Seconds by which a turn may lie ahead. One further ahead was noted before a clock was set back."""
@@ -63,7 +63,7 @@ def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:
     # The query below visits every installation with a waiting job, due or not. This one answers from an index.
     if db.execute(_DUE, {"lane": parameters["lane"], "now": parameters["now"]}).fetchone() is None:
         return []
-    rows = db.execute(_NEXT, {**parameters, "clocks": _CLOCKS, "most": MOST}).fetchall()
+    rows = db.execute(_NEXT, {**parameters, "clocks": _CLOCKS, "most": MAX_OFFERED}).fetchall()
     return [key for (key,) in rows]
 
 

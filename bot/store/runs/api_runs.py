@@ -13,7 +13,7 @@ from bot.store.jobs.insertion import insert_job
 
 KEPT = 30 * 86_400.0
 """Seconds for which a finished run can be retrieved."""
-MOST_UNFINISHED = 100
+MAX_UNFINISHED = 100
 """Limit on queued and running runs, over all repositories."""
 
 ApiRunState = Literal["queued", "running", "finished", "failed"]
@@ -92,7 +92,7 @@ def _accept(db: Connection, work: ApiRun, request: str, key: str | None, now: fl
         return existing
     # Transactions are serializable, so concurrent requests cannot exceed the limit together.
     (waiting,) = db.execute("SELECT count(*) FROM api_runs WHERE settled_at IS NULL").fetchone()
-    if waiting >= MOST_UNFINISHED:
+    if waiting >= MAX_UNFINISHED:
         raise TooManyRunsError
     db.lock([work.key])
     statement = """

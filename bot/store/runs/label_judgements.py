@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.ports import IssueRef
 from bot.store.databases.database import Connection, Database
 
-MOST = 50
+MAX_LABELS = 50
 """Labels of one issue that are compared with its report."""
 
 
@@ -84,7 +84,7 @@ class LabelJudgements:
         self._key = ref.key
 
     async def changes_after(self, run: int) -> LabelsAfter:
-        """Return the changes by people after a run's report, the latest first and at most ``MOST``."""
+        """Return the changes by people after a run's report, the latest first and at most ``MAX_LABELS``."""
         return await self._database.read(lambda db: _changes(db, self._key, run))
 
     async def keep(self, run: int, found: Sequence[LabelJudgement]) -> None:
@@ -104,7 +104,7 @@ def count_labels(db: Connection, bounds: tuple[str, str]) -> tuple[int, int]:
 
 
 def _changes(db: Connection, key: str, run: int) -> LabelsAfter:
-    rows = db.execute(_CHANGES, (run, key, MOST)).fetchall()
+    rows = db.execute(_CHANGES, (run, key, MAX_LABELS)).fetchall()
     ours = db.execute(_OURS, (key,)).fetchone()
     changes = tuple(LabelChange(label, bool(added), actor, at) for label, added, actor, at in rows)
     return LabelsAfter(changes, tuple(json.loads(ours[0])) if ours else ())

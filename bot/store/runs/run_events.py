@@ -41,9 +41,9 @@ def load(text: str) -> Visit:
     return Visit.model_validate_json(text)
 
 
-MOST = 400
+MAX_EVENTS = 400
 """Limit on the events of one run: about twice what the longest run produces within its own limits."""
-# The statement chooses the number itself, so that a run has no gaps and at most ``MOST`` events.
+# The statement chooses the number itself, so that a run has no gaps and at most ``MAX_EVENTS`` events.
 _ADD = """
 INSERT INTO run_events (run, seq, at, body)
 SELECT :run, last + 1, :at, :body
@@ -72,7 +72,7 @@ class RunEvents:
         """Seconds since 1970, the same for all processes that share the store."""
 
     async def add(self, *bodies: str) -> None:
-        """Append events, as JSON, in one transaction; events beyond ``MOST`` are dropped."""
+        """Append events, as JSON, in one transaction; events beyond ``MAX_EVENTS`` are dropped."""
         now = self.clock()
         await self._database.do(lambda db: _add(db, self._run, bodies, now))
 
@@ -85,7 +85,7 @@ class RunEvents:
 
 def _add(db: Connection, run: str, bodies: Sequence[str], now: float) -> None:
     for body in bodies:
-        db.execute(_ADD, {"run": run, "at": now, "body": body, "most": MOST})
+        db.execute(_ADD, {"run": run, "at": now, "body": body, "most": MAX_EVENTS})
     # Live pages find the runs that changed by ``changed_at``.
     issue_key, _, number = run.rpartition(":")
     changed = "UPDATE runs SET changed_at = ? WHERE issue_key = ? AND run_no = ?"

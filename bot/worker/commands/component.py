@@ -9,7 +9,7 @@ from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
 from bot.report.sanitise import code
 from bot.runs.taught import word_of
 from bot.settings.paths import path_inside
-from bot.store.issues.components import MOST
+from bot.store.issues.components import MAX_WORDS
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
 from bot.worker.commands.places import check_exists
@@ -59,9 +59,9 @@ async def _taught(before: str, after: str, context: CommandContext) -> CommandEf
         return CommandEffects(taught=TaughtWord(word, ""), reply=f"{code(word)} is forgotten.", reaction="rocket")
     if all(part in STOPWORDS for part in word.split()):
         raise UserError(f"The word {code(word)} is in too many issues to name a place.")
-    if word not in known and len(known) >= MOST:
+    if word not in known and len(known) >= MAX_WORDS:
         forget = code(f"/triage component {next(iter(known))} =")
-        raise UserError(f"This repository has {MOST} taught words, the maximum. Forget one, as in {forget}.")
+        raise UserError(f"This repository has {MAX_WORDS} taught words, the maximum. Forget one, as in {forget}.")
     path = path_inside(after.strip(" \t`\"'"))
     if path is None:
         raise UserError("Name one path, as in `/triage component tokenizer = src/parser`.")

@@ -11,7 +11,7 @@ from bot.report.sanitise import code
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command
 
-_MOST = 10
+_MAX_LABELS = 10
 """Labels of one command; the rest is ignored."""
 
 
@@ -37,7 +37,7 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
 
 async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
     """Return the named labels, as the repository spells them."""
-    requested = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MOST]
+    requested = [name.strip(" \t\"'`") for name in command.argument.split(",")][:_MAX_LABELS]
     if not any(requested):
         raise UserError(f"Name labels, with commas between them, as in `/triage {command.name} bug, needs info`.")
     known = {label.casefold(): label for label in await context.github.repository_labels()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 
-MOST = 10
+MAX_COMMANDS = 10
 """Commands that are accepted from one comment."""
 MAX_TEXT = 65_536
 """Characters of a comment that are parsed; GitHub accepts no more."""
@@ -46,11 +46,11 @@ class Command:
 
 
 def parse(text: str) -> list[Command]:
-    """Return the commands of a comment, in order, at most `MOST`."""
+    """Return the commands of a comment, in order, at most `MAX_COMMANDS`."""
     found: list[Command] = []
     for line in _own_lines(_BREAK.sub("\n", text[:MAX_TEXT])):
         match = _COMMAND.fullmatch(line)
-        if match and len(found) < MOST:
+        if match and len(found) < MAX_COMMANDS:
             name, argument = (match[1] or "triage").lower(), (match[2] or "").strip()
             found.append(Command(name, argument[:MAX_ARGUMENT], len(found)))
     return found

@@ -9,7 +9,7 @@ from bot.store.access import StoredPermissions
 
 FRESH = 7 * 86_400.0
 """Seconds after which a permission is read again."""
-MOST_READS = 5
+MAX_READS = 5
 """Permissions that one call reads from GitHub."""
 
 
@@ -26,7 +26,7 @@ async def permissions_of(
     never = (Permission.NONE, 0.0)
     due = [name for name in names if now - known.get(name.lower(), never)[1] > FRESH]
     # The sort is stable, so people of the same age stay in the order of their reactions.
-    for name in sorted(due, key=lambda one: known.get(one.lower(), never)[1])[:MOST_READS]:
+    for name in sorted(due, key=lambda one: known.get(one.lower(), never)[1])[:MAX_READS]:
         permission = await github.permission(name)
         await stored.keep(name, permission)
         known[name.lower()] = (permission, now)

@@ -14,7 +14,7 @@ from bot.worker.outcomes.permissions import permissions_of
 
 WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
 """Seconds after a publication in which the ratings of a report are read, and seconds between two reads."""
-MOST = 50
+MAX_REPORTS = 50
 """Maximum number of reports in one round."""
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHu
 
     Only reactions of people with at least the triage permission are stored, as with ``/triage right``.
     """
-    due = await store.outcomes.unrated(within=WITHIN, pause=PAUSE, most=MOST)
+    due = await store.outcomes.unrated(within=WITHIN, pause=PAUSE, most=MAX_REPORTS)
     for one in due:
         try:
             found = await _ratings(store, github_for(one.ref.repository), one)

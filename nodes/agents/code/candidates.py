@@ -22,11 +22,11 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
-MOST_FACTS = 8
+MAX_FACTS = 8
 """Maximum number of fact lines that a model receives."""
 FACT_SCORE = 0.5
 """The score of a fact's line, below the threshold, so that it never ranks above a place of the search."""
-_MOST_POINTED = 2
+_MAX_POINTED = 2
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
 _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
 
@@ -112,7 +112,7 @@ def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
         )
         for fact in sorted(lines, key=lambda fact: not fact.strong)
     )
-    return tuple({item.key: item for item in found}.values())[:MOST_FACTS]
+    return tuple({item.key: item for item in found}.values())[:MAX_FACTS]
 
 
 def pointed_at(ranking: Ranking, text: str) -> tuple[Evidence, ...]:
@@ -129,7 +129,7 @@ def pointed_at(ranking: Ranking, text: str) -> tuple[Evidence, ...]:
     if not named and not _FILE.search(text):
         fitting = [place for place in places if any(reason.kind not in ("prior", "file") for reason in place.reasons)]
         named = _most_shared_words(text, [(place, place.path) for place in places]) or fitting[:1]
-    found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MOST_POINTED]]
+    found = [as_evidence(place, ranking.commit, 1.0) for place in named[:_MAX_POINTED]]
     return tuple(item.model_copy(update={"reasons": (POINTED, *item.reasons[:3])}) for item in found)
 
 

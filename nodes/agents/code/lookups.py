@@ -39,7 +39,7 @@ def size_of(passage: Passage) -> int:
     return _HEADING + estimate(f"{passage.path} {passage.symbol or ''}\n{passage.quote}")
 
 
-MOST_LINES = 60
+MAX_LINES = 60
 """A wider range is refused; an answer has room for about 25 lines."""
 _FENCE = 90
 """Tokens of an answer outside its passages."""
@@ -164,8 +164,8 @@ class CodeLookups:
     async def _open(self, path: str, start: int, end: int) -> LookupResult:
         if not 1 <= start <= end:
             raise Refused("open needs start_line and end_line, counted from 1")
-        if end - start >= MOST_LINES:
-            raise Refused(f"at most {MOST_LINES} lines at a time")
+        if end - start >= MAX_LINES:
+            raise Refused(f"at most {MAX_LINES} lines at a time")
         lookup = await self._code.lines(path, start, end)
         if lookup is None:
             raise Refused("the commit has no text file of that path")

@@ -25,7 +25,7 @@ NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
 """Number of words of prose below which an issue without code or errors is too short to search by."""
 _WITHHELD = "This is probably a security report; continue it in private."
-MOST_NAMES = 5
+MAX_NAMES = 5
 """Maximum number of versions that a report repeats, and of platforms."""
 
 
@@ -191,7 +191,7 @@ def _fallback(reason: str) -> str:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name[:80] for name in names))[:MOST_NAMES]
+    return tuple(dict.fromkeys(name[:80] for name in names))[:MAX_NAMES]
 
 
 def _suspect(number: str, why: str, evidence: Mapping[str, Evidence], case: Case) -> Suspect | None:
@@ -227,7 +227,7 @@ def _outside(case: Case) -> tuple[OutsideSource, ...]:
             found_by=next(iter(item.evidence.reasons), "").removeprefix("from ")[:80],
             evidence=item.id,
         )
-        for item in found[:MOST_NAMES]
+        for item in found[:MAX_NAMES]
     )
 
 

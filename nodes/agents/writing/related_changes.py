@@ -15,7 +15,7 @@ SHOWN = 4
 """Maximum number of changes in a report."""
 PLACES = 2
 """Number of files of a report for which open pull requests are searched."""
-MOST_FILES = 20
+MAX_FILES = 20
 """Maximum number of files of a pull request that is about a place; larger ones touch everything."""
 _NOT_LOOKED_UP = frozenset({"spam", "security"})
 
@@ -78,5 +78,5 @@ def _why(pull: OpenPull, origin: IssueOrigin, paths: Sequence[str]) -> str:
         return "says that it fixes this issue"
     if origin.number in named.names:
         return "its title names this issue"
-    touched = [path for path in paths if path in pull.paths] if len(pull.paths) <= MOST_FILES else []
+    touched = [path for path in paths if path in pull.paths] if len(pull.paths) <= MAX_FILES else []
     return f"changes `{PurePosixPath(touched[0]).name}`, which is named here" if touched else ""

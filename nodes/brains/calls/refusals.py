@@ -36,7 +36,7 @@ _CONTEXT = re.compile(
 )
 """Not the word alone: servers written in Go answer "context deadline exceeded" when they are busy."""
 _WINDOW = re.compile(r"(?:context|n_ctx)[^0-9]{0,80}(\d[\d,]{2,9})", re.IGNORECASE)
-_MOST = re.compile(
+_AT_MOST = re.compile(
     r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE
 )
 _IMAGES = re.compile(
@@ -156,7 +156,7 @@ def without(part: Part, sent: Abilities, text: str = "") -> Abilities | None:
 
 def _with_limit(sent: Abilities, text: str) -> Abilities | None:
     """Lower the output limit to the named maximum, or use its other name."""
-    most = _MOST.search(text)
+    most = _AT_MOST.search(text)
     if most and (sent.most_output is None or int(most[1]) < sent.most_output):
         return replace(sent, most_output=int(most[1]))
     other: LimitName = "max_completion_tokens" if sent.limit_name == "max_tokens" else "max_tokens"

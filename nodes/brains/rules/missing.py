@@ -14,7 +14,7 @@ from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
 from nodes.search.types import StackTrace
 
-MOST = 4
+MAX_ITEMS = 4
 SHORT = 60
 """Maximum words of prose of an issue without code and names that is asked for steps or the expected result."""
 LONG = 150
@@ -115,7 +115,7 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     words = {need_of(field.label) for field in unanswered}
     # A need that a field of the form asks for is named once, in the form's words.
     plain = [_NEEDS[name] for name in needs if name not in words]
-    return (*plain, *(_as_gap(field) for field in unanswered))[:MOST]
+    return (*plain, *(_as_gap(field) for field in unanswered))[:MAX_ITEMS]
 
 
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:

@@ -9,7 +9,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.report import Kind, Severity
 from nodes.search.issue.mentions import split_fields
 
-_MAX_TITLE, _MAX_PROSE, _MOST_QUOTED = 1_000, 20_000, 160
+_MAX_TITLE, _MAX_PROSE, _MAX_QUOTED = 1_000, 20_000, 160
 
 
 class Badness(NamedTuple):
@@ -56,7 +56,7 @@ def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:
         phrase = " ".join(found[0].split())
         sign = next((sign for sign in _SIGNS if sign.pattern.search(phrase)), None)
         if sign is not None and not _NEGATED.search(phrase):
-            quoted = f": “{phrase}”" if len(phrase) <= _MOST_QUOTED else ""
+            quoted = f": “{phrase}”" if len(phrase) <= _MAX_QUOTED else ""
             return sign.severity, f"The report mentions {sign.words}{quoted}."
     return "unknown", ""
 

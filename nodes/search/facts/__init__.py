@@ -52,7 +52,7 @@ FINDERS: tuple[Callable[[FinderInput], Iterator[Fact]], ...] = (
     called_here.find,
 )
 """The finders in order of precedence; each receives the facts of the finders before it."""
-MOST = 40
+MAX_OF_A_KIND = 40
 """Maximum number of facts of one kind."""
 
 
@@ -89,5 +89,5 @@ def find_facts(
 
 
 def _first(found: Iterator[Fact]) -> Iterator[Fact]:
-    for _, fact in zip(range(MOST), found, strict=False):
+    for _, fact in zip(range(MAX_OF_A_KIND), found, strict=False):
         yield fact

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.index import Index, Matches
 
-MOST_FILES = 240
+MAX_FILES = 240
 """Maximum number of files that are read for the facts of one issue."""
-MOST_BYTES = 24_000_000
-MOST_WIDTH = 1_000
+MAX_BYTES = 24_000_000
+MAX_WIDTH = 1_000
 """Maximum length of a line that is quoted, in characters."""
 OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
 """Minimum share of the source files for a language to be the project's own, or a smaller share if it has many files."""
@@ -81,7 +81,7 @@ class Code:
     def read(self, numbers: Iterable[int]) -> None:
         """Read the files that have not been read yet, within the budget."""
         wanted = [number for number in dict.fromkeys(numbers) if number not in self._lines]
-        wanted = wanted[: max(0, MOST_FILES - len(self._lines))] if self._bytes < MOST_BYTES else []
+        wanted = wanted[: max(0, MAX_FILES - len(self._lines))] if self._bytes < MAX_BYTES else []
         blobs = {number: self.index.blobs[number] for number in wanted}
         contents: dict[str, tuple[str, ...]] = {}
         for blob, content in self.repository.read(dict.fromkeys(blobs.values())):
@@ -99,7 +99,7 @@ class Code:
     def text(self, number: int, line: int) -> str | None:
         """Return a line verbatim, or None if there is no such line or it is too long to quote."""
         lines = self.lines(number)
-        if not 1 <= line <= len(lines) or not lines[line - 1].strip() or len(lines[line - 1]) > MOST_WIDTH:
+        if not 1 <= line <= len(lines) or not lines[line - 1].strip() or len(lines[line - 1]) > MAX_WIDTH:
             return None
         return lines[line - 1].removesuffix("\r")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nodes.search.types import Query, StackTrace
 
-MOST_LINE = 2_000
+MAX_LINE = 2_000
 """Maximum number of characters of a line that are read."""
 _SPACE = re.compile(r"\s+")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
@@ -68,7 +68,7 @@ class Issue:
     def lines(self) -> tuple[str, ...]:
         """Return every line of prose and code that the reporter wrote or pasted, without the timestamps of logs."""
         blocks = (line for block in self.blocks for line in block.split("\n"))
-        return tuple(without_timestamp(line[:MOST_LINE]) for line in (self.title, *self.prose, *blocks))
+        return tuple(without_timestamp(line[:MAX_LINE]) for line in (self.title, *self.prose, *blocks))
 
     def holds(self, words: str) -> bool:
         """Return whether the issue contains the words, with white space normalised."""
@@ -98,7 +98,7 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     code = [_own(block, hints) for block in (*blocks, *indented)]
     return Issue(
         title=title,
-        prose=tuple(line[:MOST_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
+        prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
         blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
         pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
         traces=traces,
@@ -137,10 +137,10 @@ def _narrative(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
     """Drop headings of forms, empty boxes, template text, pictures and licences."""
     for line in lines:
         plain = line.strip()
-        if plain in hints or _BOX.match(line) or _FORM_HEADING.match(line[:MOST_LINE]) or _LICENCE.search(line):
+        if plain in hints or _BOX.match(line) or _FORM_HEADING.match(line[:MAX_LINE]) or _LICENCE.search(line):
             yield ""
         else:
-            yield _IMAGE_URL.sub(" ", _IMAGE.sub(" ", line[:MOST_LINE])) if "http" in line or "<" in line else line
+            yield _IMAGE_URL.sub(" ", _IMAGE.sub(" ", line[:MAX_LINE])) if "http" in line or "<" in line else line
 
 
 def _own(block: str, hints: frozenset[str]) -> str:

@@ -16,7 +16,7 @@ from nodes.search.paths.roles import role_of
 if TYPE_CHECKING:
     from nodes.search.git import Repository
 
-MOST_HITS = 4_000
+MAX_HITS = 4_000
 """Maximum number of lines of one search that are read."""
 
 
@@ -69,7 +69,7 @@ class Witness:
         printed = self.repository.cached_output("--no-pager", *command, *where)
         if printed is None:
             return []
-        hits = [hit for record in printed.split(b"\n")[:MOST_HITS] if (hit := _hit(record, self.sha))]
+        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := _hit(record, self.sha))]
         return [hit for hit in hits if path is None or is_own(hit.path, path)]
 
     def files(self) -> list[str]:

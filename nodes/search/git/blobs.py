@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.git.running import Running
 
-MOST_AT_ONCE = 300
+MAX_AT_ONCE = 300
 """Maximum number of ids per request. They fit in a pipe, so git and this process never block on each other."""
 
 
@@ -33,7 +33,7 @@ class BlobReader:
         self._git = self._start()
 
     def read(self, blobs: Sequence[str]) -> list[bytes | None]:
-        """Return the contents of at most ``MOST_AT_ONCE`` blobs in order, None for a missing blob."""
+        """Return the contents of at most ``MAX_AT_ONCE`` blobs in order, None for a missing blob."""
         found = self._read(blobs)
         while len(found) < len(blobs) and self._restarts < _MAX_RESTARTS:
             self._restarts += 1

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from nodes.search.history.log import Log
 
 # As much as the ranker reads; a body on GitHub has at most 65,536 characters.
-MOST_TEXT = 60_000
-MOST_CLAIMS = 160
-MOST_NAMED = 5
+MAX_TEXT = 60_000
+MAX_CLAIMS = 160
+MAX_NAMED = 5
 """Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
 _FROM_TO = re.compile(
@@ -78,14 +78,14 @@ class Claims:
 
 def read_claims(title: str, body: str) -> Claims:
     """Extract what an issue says about when it broke; code and stack traces are ignored."""
-    body = body[:MOST_TEXT]
+    body = body[:MAX_TEXT]
     # Removed from the end, so that the offsets of earlier traces stay valid.
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
     in_prose = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
     # The text of a form is also read as prose, so most of its claims are found twice; ``fromkeys`` drops the second.
-    found = dict.fromkeys((*islice(in_prose, MOST_CLAIMS), *islice(_read_form(body), MOST_CLAIMS)))
+    found = dict.fromkeys((*islice(in_prose, MAX_CLAIMS), *islice(_read_form(body), MAX_CLAIMS)))
     claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
     return Claims(claims["version"], claims["day"], claims["sha"], claims["number"])  # type: ignore[arg-type]
 
@@ -148,12 +148,12 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
     A number is looked up only if the issue blames it, because most numbers are cross-references.
     """
     found: dict[str, tuple[str, bool]] = {}
-    for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MOST_NAMED]:
+    for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MAX_NAMED]:
         sha = _resolved(log, named.text)
         if sha is not None:
             found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))
     for sha, number, by_own_message in _numbered(
-        log, [named.text for named in claims.numbers if named.blamed][:MOST_NAMED]
+        log, [named.text for named in claims.numbers if named.blamed][:MAX_NAMED]
     ):
         found.setdefault(
             sha,

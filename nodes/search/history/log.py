@@ -31,7 +31,7 @@ WINDOW = 3_000
 """The number of commits back to which blame goes; older lines only count as old."""
 DEEPEST = 10_000
 """The maximum number of commits back to which the issue's range is followed line by line."""
-MOST_IGNORED = 1_000
+MAX_IGNORED = 1_000
 _BODY = 4_000
 # The git configuration of the user must not change the result.
 _PLAIN = (
@@ -60,7 +60,7 @@ class Log:
     @cached_property
     def ignored(self) -> frozenset[str]:
         """Commits that the repository asks blame to ignore (``.git-blame-ignore-revs``)."""
-        return frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MOST_IGNORED))
+        return frozenset(islice(parse_ignored(self._text(".git-blame-ignore-revs")), MAX_IGNORED))
 
     @cached_property
     def shallow(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
 
-MOST_ISSUES = 20
+MAX_ISSUES = 20
 """The maximum number of references per message; a release's list of all its changes is not a fix."""
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _REFERENCE = re.compile(
@@ -55,9 +55,9 @@ def references(message: str, project: str = "") -> References:
     # A revert quotes the message that it reverts, keywords included; a merge of branches quotes many.
     if _NOT_A_FIX.match(subject):
         return References()
-    closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MOST_ISSUES]
+    closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MAX_ISSUES]
     named = tuple(dict.fromkeys(_named(_PULL.sub("", subject[:500]))))
-    return References(closes, tuple(number for number in named if number not in closes)[:MOST_ISSUES])
+    return References(closes, tuple(number for number in named if number not in closes)[:MAX_ISSUES])
 
 
 def reverted(message: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _named(subject: str) -> Iterator[int]:
             yield int(found["number"])
 
 
-MOST = 100_000
+MAX_COMMITS = 100_000
 """The maximum number of commits read, newest first."""
 _LARGEST = 256_000_000  # bytes of messages
 _FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
@@ -126,7 +126,7 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
         after: full SHA; leave out this commit and its ancestors.
     """
     outside = (f"^{checked(after)}",) if after else ()
-    command = ("log", "-z", f"--max-count={MOST}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
+    command = ("log", "-z", f"--max-count={MAX_COMMITS}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
     commits = dict(_parse(repository.output(*command, limit=_LARGEST) or b""))
     # The walk runs in memory: ``--first-parent`` would omit the commits that merges added.
     line: list[str] = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit
     from nodes.search.history.versions import Release, Releases
 
-MOST, MOST_READ = 4, 60
+MAX_NAMING, MAX_READ = 4, 60
 """Maximum number of commits that are returned, and of messages that are read."""
 _PULL = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge pull request #(\d{1,9})\b", re.IGNORECASE)
 
@@ -48,9 +48,9 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
         since: when the issue was opened (seconds since 1970); earlier commits refer to another issue, for example of an
         old tracker.
     """
-    found = (commit for commit in log.mentioning([str(number)], MOST_READ) if commit.committed >= since)
+    found = (commit for commit in log.mentioning([str(number)], MAX_READ) if commit.committed >= since)
     named = (commit for commit in found if re.search(rf"(?<![\w&])#{number}(?!\w)", _message(commit)))
-    return tuple(one for one, _ in zip(_read(log, named, number, project), range(MOST), strict=False))
+    return tuple(one for one, _ in zip(_read(log, named, number, project), range(MAX_NAMING), strict=False))
 
 
 def _read(log: Log, commits: Iterator[Commit], number: int, project: str) -> Iterator[NamingCommit]:

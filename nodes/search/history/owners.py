@@ -24,7 +24,7 @@ FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """The paths in the order in which GitHub tries them; only the first that exists is used."""
 LARGEST = 3_000_000
 """Bytes; GitHub does not load a larger file either."""
-MOST_RULES = 20_000
+MAX_RULES = 20_000
 _OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]{1,100}@[^\s@]{1,200}")
 _FIELD = re.compile(r"(?:\\.|[^\s\\]|\\$)+")
 
@@ -56,7 +56,7 @@ def parse_codeowners(text: str) -> tuple[Rule, ...]:
         rule = _rule(raw[:2_000], number)
         if rule is not None:
             rules.append(rule)
-        if len(rules) >= MOST_RULES:
+        if len(rules) >= MAX_RULES:
             break
     return tuple(rules)
 
@@ -131,7 +131,7 @@ def _rule(raw: str, number: int) -> Rule | None:
 SHOWN = 3
 LAST_CHANGES = 10
 """The number of changes of a file that count as recent."""
-MOST_CHANGES = 400
+MAX_CHANGES = 400
 """The maximum number of commits to these files that are searched for recent changes."""
 LISTED, WROTE, CHANGED = 2.0, 1.0, 1.0
 HALF_LIFE = 2
@@ -151,7 +151,7 @@ def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tupl
     authored = {sha for place in touched for sha in place.lines.values()} - log.ignored
     commits = {commit.sha: commit for commit in log.details(sorted(authored))}
     paths = sorted({place.spot.path for place in touched})
-    recent = log.touching(paths, since, log.commit, MOST_CHANGES) or [] if paths else []
+    recent = log.touching(paths, since, log.commit, MAX_CHANGES) or [] if paths else []
     seen: set[str] = set()
     for number, place in enumerate(touched):
         # Rounded, so that sums do not differ between machines in the last bits.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.types import Query
 
 SHOWN = 5
-MOST_IN_FILES = 200
+MAX_IN_FILES = 200
 """The maximum number of commits in a range, newest first, that change one of the files and are scored."""
 
 
@@ -68,7 +68,7 @@ def _candidates(
     if isinstance(span, Range):
         of_lines &= in_span
         paths = list(dict.fromkeys(path for place in touched for path in place.paths))
-        in_files = log.touching(paths, span.start, span.end, MOST_IN_FILES) or [] if paths else []
+        in_files = log.touching(paths, span.start, span.end, MAX_IN_FILES) or [] if paths else []
     elif span.end is not None:
         # The fault existed in that version, so a later commit cannot have introduced it.
         of_lines -= log.between(span.end, log.commit)

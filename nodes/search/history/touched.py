@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from nodes.search.history.printed import Blamed
     from nodes.search.history.types import Spot
 
-MOST_LINES = 300
+MAX_LINES = 300
 """The maximum number of lines followed per place; of a longer place, the lines around its focus."""
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 """The maximum number of changes followed per place."""
 AT_ONCE = 4
 
@@ -56,7 +56,7 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
         blames = pool.map(lambda item: log.blame(item[0], item[1], depth.since), by_path.items())
         # One walk covers all places of a file, because the walk is the main cost.
         tasks = {
-            path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MOST_CHANGES)
+            path: pool.submit(log.of_lines, path, ranges, depth.replaced_since, MAX_CHANGES)
             for path, ranges in islice(by_path.items(), depth.replaced)
         }
         blamed = dict(zip(by_path, blames, strict=True))
@@ -73,11 +73,11 @@ def read_touched(log: Log, spots: Sequence[Spot], depth: Depth) -> list[Touched]
 
 def window(spot: Spot) -> tuple[int, int]:
     """Return the lines of a place that are followed (1-based, inclusive)."""
-    if spot.end_line - spot.start_line < MOST_LINES:
+    if spot.end_line - spot.start_line < MAX_LINES:
         return spot.start_line, spot.end_line
     middle = (spot.focus[0] + spot.focus[1]) // 2
-    first = max(spot.start_line, min(middle - MOST_LINES // 2, spot.end_line - MOST_LINES + 1))
-    return first, first + MOST_LINES - 1
+    first = max(spot.start_line, min(middle - MAX_LINES // 2, spot.end_line - MAX_LINES + 1))
+    return first, first + MAX_LINES - 1
 
 
 def _touched(spot: Spot, lines: tuple[int, int], found: Blamed | None, changed: frozenset[str] | None) -> Touched:

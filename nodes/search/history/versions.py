@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
 
-MOST_TAGS = 20_000
+MAX_TAGS = 20_000
 _LONGEST = 100
 _NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
 _SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
@@ -124,7 +124,7 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     """Return the releases by series that were made by ``now`` (seconds since 1970); later tags are ignored."""
     fields = "%(refname:lstrip=2)%00%(objectname)%00%(*objectname)%00%(committerdate:unix)%00%(*committerdate:unix)%00"
     printed = repository.output(
-        *("for-each-ref", f"--count={MOST_TAGS}", "--sort=-creatordate", "--sort=refname"),
+        *("for-each-ref", f"--count={MAX_TAGS}", "--sort=-creatordate", "--sort=refname"),
         *(f"--format={fields}%(taggerdate:unix)", "refs/tags"),
     )
     series: dict[str, list[Release]] = {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nodes.search.history.touched import Touched
     from nodes.search.history.types import Basis, Commit, Spot
 
-EACH_WORD, MOST_WORDS = 0.12, 3
+EACH_WORD, MAX_WORDS = 0.12, 3
 # Words that most commit messages contain, whatever they change.
 _SAYS_LITTLE = STOPWORDS | frozenset(
     """add added adding allow always based bugs case cases change changed changes class clean cleanup code commit
@@ -56,7 +56,7 @@ def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
     for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
         if term in weights:
             found.setdefault(term, word.lower())
-    best = sorted(found, key=lambda term: (-weights[term], term))[:MOST_WORDS]
+    best = sorted(found, key=lambda term: (-weights[term], term))[:MAX_WORDS]
     if not best:
         return []
     share = round(sum(EACH_WORD * weights[term] for term in best), 6)

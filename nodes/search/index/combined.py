@@ -33,7 +33,7 @@ HELD = 0.8
 """Minimum share of a part's definitions in the combined file; tools drop some, for example includes and tests."""
 COVERED = 0.6
 """Minimum share of a combined file's definitions that its parts have."""
-MOST = 40
+MAX_CANDIDATES = 40
 """Maximum number of candidates of a commit, the largest first, so that many copies of one file cost little time."""
 SMALLER = 0.7
 """Maximum size of a part relative to the combined file, so that versions of one file are not parts of each other."""
@@ -59,7 +59,7 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     size = np.bincount(file, minlength=len(sources))
     shared = np.bincount(file, files_with[group] > 1, len(sources))
     candidates = np.flatnonzero((size >= LEAST) & (shared >= COVERED * size))
-    largest = candidates[np.argsort(-size[candidates], kind="stable")][:MOST]
+    largest = candidates[np.argsort(-size[candidates], kind="stable")][:MAX_CANDIDATES]
     return np.sort([one for one in largest.tolist() if _is_combined(one, file, group, size)]).astype(np.int64)
 
 

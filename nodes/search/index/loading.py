@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
 """Roles whose content is not indexed; these files are found by their path only."""
-MOST_TEXT = 64_000_000
+MAX_TEXT = 64_000_000
 """Default limit of the indexed text in bytes."""
 _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
@@ -57,7 +57,7 @@ class Loaded:
 
 
 def load_index(
-    repository: Repository, commit: str, cache: Cache | None, progress: Watcher, *, most_text: int = MOST_TEXT
+    repository: Repository, commit: str, cache: Cache | None, progress: Watcher, *, most_text: int = MAX_TEXT
 ) -> Loaded:
     """Load the index of a commit; parse only what the cache lacks.
 

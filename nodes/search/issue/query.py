@@ -47,7 +47,7 @@ LONGEST = 60_000
 """Maximum characters of a text that are read; the rest of a pasted log repeats the same words."""
 # A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
 # them.
-MOST_TERMS = 600
+MAX_TERMS = 600
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 # Prompts of Python, IPython and shells: reporters paste sessions without a fence.
 CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
@@ -98,7 +98,7 @@ def parse_query(query: Query) -> Parsed:
         worth=worth({term for field in terms.values() for term in field}, full_text),
         identifiers=identifiers(texts, find_mentions(full_text).symbols),
         dotted=dotted_names(full_text),
-        paths=tuple(dict.fromkeys(PATH.findall(full_text)))[:MOST_TERMS],
+        paths=tuple(dict.fromkeys(PATH.findall(full_text)))[:MAX_TERMS],
         traces=traces,
         # The text with its traces: the message of an error is in the trace.
         shingles=frozenset(shingles(full_text)),
@@ -129,7 +129,7 @@ def split_code(text: str) -> tuple[str, str]:
 
 def log_weights(counts: Counter[str]) -> dict[str, float]:
     """Return a logarithmic weight per term, so that repetitions count less than new terms."""
-    return {term: 1 + math.log(times) for term, times in counts.most_common(MOST_TERMS)}
+    return {term: 1 + math.log(times) for term, times in counts.most_common(MAX_TERMS)}
 
 
 def worth(terms: Iterable[str], text: str) -> dict[str, float]:
@@ -151,7 +151,7 @@ def identifiers(texts: dict[str, str], symbols: Iterable[str]) -> dict[str, floa
                 1.0 if word in named or COMPOUND.search(word) or (word[0].isupper() and field == "code") else plain
             )
             found[word] = max(found.get(word, 0.0), strength)
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: 2 * MOST_TERMS])
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: 2 * MAX_TERMS])
 
 
 def dotted_names(text: str) -> tuple[str, ...]:
@@ -160,4 +160,4 @@ def dotted_names(text: str) -> tuple[str, ...]:
     for module, members in IMPORT.findall(text):
         names.extend(f"{module}.{member.split()[0]}" for member in members.split(",") if member.split())
     # ``dict.fromkeys`` removes repeats and preserves the order; a set would make the cut depend on hashing.
-    return tuple(dict.fromkeys(names))[:MOST_TERMS]
+    return tuple(dict.fromkeys(names))[:MAX_TERMS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.git.blobs import MOST_AT_ONCE
+from nodes.search.git.blobs import MAX_AT_ONCE
 from nodes.search.git.objects import is_text
 from nodes.search.languages import outline_without_parser
 from nodes.search.types import Outline
@@ -57,7 +57,7 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
     batches: list[list[Job]] = []
     room = -1
     for job in jobs:
-        if room < job.size or len(batches[-1]) >= MOST_AT_ONCE:
+        if room < job.size or len(batches[-1]) >= MAX_AT_ONCE:
             batches.append([])
             # A file larger than a batch gets a batch of its own.
             room = max(BATCH_BYTES, job.size)

@@ -83,13 +83,13 @@ def _is_unparsed(job: Job, text: Text) -> bool:
     return b"\0" not in text.content  # a NUL means that the file is not of that language
 
 
-MOST_PROCESSOR = 120.0
+MAX_PROCESSOR = 120.0
 """Maximum seconds of processor time of all helpers for one index; a megabyte of code takes a third of one."""
-MOST_MISSED = 16
+MAX_MISSED = 16
 """Number of files that may miss their deadline before all parsing stops."""
-MOST_MISSED_OF_A_LANGUAGE = 4
+MAX_MISSED_OF_A_LANGUAGE = 4
 """The same for one language."""
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 """Number of helpers that may end for a reason other than a file, such as a full disk, before no more are started."""
 
 
@@ -134,21 +134,21 @@ class Pool:
     def is_over(self) -> bool:
         """Whether helpers ended too often or took too long, so that no more are started."""
         # A hostile repository may have many files that each stay below their own deadline.
-        if self._failures >= MOST_FAILURES or self._missed.total() >= MOST_MISSED:
+        if self._failures >= MAX_FAILURES or self._missed.total() >= MAX_MISSED:
             return True
         running = sum(at.processor for helper in self._helpers if (at := helper.last))
-        return self._processor + running > MOST_PROCESSOR
+        return self._processor + running > MAX_PROCESSOR
 
     def start(self, first: Sequence[tuple[int, list[int]]] = ()) -> None:
         """Start a helper, which first parses some given files, unless the pool is over."""
         if self.is_over:
             return
-        gave_up = [name for name, count in self._missed.items() if name and count >= MOST_MISSED_OF_A_LANGUAGE]
+        gave_up = [name for name, count in self._missed.items() if name and count >= MAX_MISSED_OF_A_LANGUAGE]
         try:
             helper = Helper(self._repository, self._progress.batches, self._claims, first=first, gave_up=gave_up)
         except OSError:  # no process can be started, or no file written
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
-            self._failures = MOST_FAILURES
+            self._failures = MAX_FAILURES
         else:
             self._helpers.append(helper)
 
@@ -169,7 +169,7 @@ class Pool:
     def finish(self) -> None:
         """Read every file that no helper finished, without a parser."""
         for batch, files in self._progress.left():
-            if self._failures >= MOST_FAILURES:
+            if self._failures >= MAX_FAILURES:
                 self._progress.mark_incomplete(batch)
             self._read_without_parser(batch, files)
 

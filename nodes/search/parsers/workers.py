@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WORTH_A_PROCESS = 600_000
 """Minimum bytes to parse per process; with fewer bytes, starting another process costs more than it saves."""
-MOST_PROCESSES = 4
+MAX_PROCESSES = 4
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
 REMEMBERED = 1 << 19  # words; a larger vocabulary is replaced by an empty one to limit memory
@@ -114,7 +114,7 @@ def needs_parser(batch: Sequence[Job]) -> bool:
 
 def helpers_for(need_parser: int, plain: int) -> int:
     """Return the number of helpers for some bytes of files that need a parser and of files that rarely do."""
-    available = min(MOST_PROCESSES, available_cores())
+    available = min(MAX_PROCESSES, available_cores())
     if need_parser:
         return max(1, min(available, (need_parser + plain) // WORTH_A_PROCESS))
     # One core is left to this process, which reads easy batches itself.

@@ -10,8 +10,8 @@ from nodes.search.tokens import WORD, terms_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-MOST_LINES = 8
-MOST_BYTES = 1_000
+MAX_LINES = 8
+MAX_BYTES = 1_000
 
 
 class Quote(NamedTuple):
@@ -37,24 +37,22 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
     if start > end:
         return Quote("", start, start)
     scores = [line_score(line, weights) for line in lines[start - 1 : end]]
-    size = min(MOST_LINES, len(scores))
+    size = min(MAX_LINES, len(scores))
     # Of equal windows the first counts, so that the quote is deterministic.
     best = max(range(len(scores) - size + 1), key=lambda first: (sum(scores[first : first + size]), -first))
     first, last = trimmed(scores, best, best + size - 1)
-    while (
-        last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MOST_BYTES
-    ):
+    while last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MAX_BYTES:
         # The line at the end that shares less with the query is removed first.
         first, last = (first + 1, last) if scores[first] < scores[last] else (first, last - 1)
     text = cut(list(lines), start + first, start + last) or ""
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:  # one line of minified code, which is not worth quoting
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:  # one line of minified code, which is not worth quoting
         return Quote("", start + first, start + first)
     return Quote(text, start + first, start + last)
 
 
 def line_score(line: str, weights: Mapping[str, float]) -> float:
     """Return the sum of the weights of the distinct query terms in a line."""
-    terms = {term for word in WORD.findall(line[:MOST_BYTES]) for term in terms_of(word)}
+    terms = {term for word in WORD.findall(line[:MAX_BYTES]) for term in terms_of(word)}
     # Sorted, because the sum of floats depends on their order, and that of a set differs between processes.
     return sum(weights.get(term, 0.0) for term in sorted(terms))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts.issue import read_issue
-from nodes.search.facts.names import MOST, names
+from nodes.search.facts.names import MAX_LOOKED_UP, names
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind
 
@@ -124,7 +124,7 @@ def test_a_long_list_of_names_does_not_lead(tmp_path: Path):
 
 def test_a_report_of_many_names_is_read_within_limits():
     text = "\n".join(f"`scan_{n}.go_{n}`" for n in range(20_000))
-    assert len(names(read_issue(Query("many", text)))) == MOST
+    assert len(names(read_issue(Query("many", text)))) == MAX_LOOKED_UP
     names(read_issue(Query("a." * 400, "a.b::" * 10_000 + "`" * 10_000)))
 
 

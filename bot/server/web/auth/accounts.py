@@ -27,7 +27,7 @@ FRESH = 60.0
 """Seconds for which the visible repositories of a user are cached."""
 STALE = 600.0
 """Seconds for which the cached value is still used while GitHub does not answer."""
-MOST, MOST_OF_ONE = 1_000, 10
+MAX_LOGINS, MAX_OF_ONE = 1_000, 10
 """Stored logins in total and per user. Any GitHub account can log in any number of times, so both are bounded."""
 AT_ONCE = 20
 """Logins that may be in progress at once. Each one sends several requests to GitHub."""
@@ -120,9 +120,9 @@ class Accounts:
         before the others.
         """
         own = [key for key, account in self._known.items() if account.viewer.name == name]
-        for key in own[:-MOST_OF_ONE]:
+        for key in own[:-MAX_OF_ONE]:
             self.log_out(key)
-        if len(self._known) > MOST:
+        if len(self._known) > MAX_LOGINS:
             blind = (key for key, account in self._known.items() if not account.viewer.repositories)
             self.log_out(next(blind, next(iter(self._known))))
 

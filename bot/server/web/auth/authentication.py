@@ -22,7 +22,7 @@ from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
 from bot.server.web.faults import fault, wants_page
 from bot.store.access import EndedSessions
 
-MOST = 10
+MAX_WRONG = 10
 """Wrong tokens from one address within ``WITHIN`` after which further wrong tokens get 429."""
 WITHIN = 300.0
 """Seconds."""
@@ -44,12 +44,12 @@ class Attempts:
         """Return whether too many wrong tokens came from this address within ``WITHIN``."""
         since = self._clock() - WITHIN
         recent = [at for at in self._wrong.get(address, ()) if at > since]
-        return len(recent) >= MOST
+        return len(recent) >= MAX_WRONG
 
     def record_failure(self, address: str) -> None:
         """Count a wrong token."""
         # Reinsert the address at the end, so the loop below removes the addresses that failed longest ago.
-        self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MOST:]
+        self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MAX_WRONG:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
 

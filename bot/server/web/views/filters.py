@@ -119,7 +119,7 @@ EARLIER = "earlier"
 _RARE = ("kind", "cause", "brain", "since", "until", "fix", "settled", "confidence")
 _NAMES = ("repository", "status", "outcome", "q", *_RARE)
 _LONGEST = 200
-_MOST_RUNS, _LATEST = 2**31, 1e11
+_MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 
 
@@ -263,7 +263,7 @@ def place(text: str) -> Place | None:
         at = Place(float(began_at), issue_key, int(number))
     except ValueError:
         return None
-    return at if 0 <= at.number < _MOST_RUNS and 0 <= at.began_at < _LATEST else None
+    return at if 0 <= at.number < _MAX_RUNS and 0 <= at.began_at < _LATEST else None
 
 
 def written(at: Place | None) -> str:

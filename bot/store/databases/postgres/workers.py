@@ -7,7 +7,7 @@ from bot.store.jobs import WAITING, free_jobs
 
 LATE = 2.0
 """Seconds after which a job that is due and has no wake-up gets one."""
-MOST = 500
+MAX_CHECKED = 500
 """Limit on the jobs checked for that; those that have been due longest come first."""
 
 # An owner is a worker's id in procrastinate's table, ``@``, and the worker's place.
@@ -21,7 +21,7 @@ NOT EXISTS (
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
 # A job that was due later than ``AHEAD`` has no wake-up yet, and others may be lost with a connection.
 _FORGOTTEN = f"""
-SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MOST}) AS waiting WHERE NOT EXISTS (
+SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS waiting WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS wakeup
     WHERE wakeup.status = 'todo' AND wakeup.queue_name = waiting.lane
       AND wakeup.args ->> 'issue_key' = waiting.issue_key AND coalesce(wakeup.scheduled_at, now()) <= now()

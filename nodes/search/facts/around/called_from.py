@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
 
 OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
-MOST = 3
+MAX_FUNCTIONS = 3
 """Maximum number of functions whose callers are searched."""
 FEW = 2
 """Maximum number of calls; more do not identify a place."""
-MOST_FILES = 16
+MAX_FILES = 16
 ENOUGH_FILES = 200
 """Maximum number of files that are read when a person asks for the calls."""
 _SPECIAL = re.compile(
@@ -47,14 +47,14 @@ _BODY = re.compile(
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the calls of the functions that contain strong facts, if there are at most two."""
     code, seen = inquiry.code, set()
-    for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MOST]:
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.strong][:MAX_FUNCTIONS]:
         name = (fact.symbol or "").rpartition(".")[2]
         # Calls are found by name alone, so a name that other classes may have too would find their calls.
         if name in seen or len(name) < 4 or _SPECIAL.fullmatch(name) or len(code.definitions(name)) != 1:
             continue
         seen.add(name)
         files = code.files_with(name)
-        calls = list(_calls(code, name, files)) if len(files) <= MOST_FILES else []
+        calls = list(_calls(code, name, files)) if len(files) <= MAX_FILES else []
         for place in calls if len(calls) <= FEW else ():
             if one := _fact(code, name, place, len(calls)):
                 yield replace(one, follows=(fact.path or "", fact.line or 0))

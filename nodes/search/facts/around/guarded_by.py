@@ -17,8 +17,8 @@ OF = frozenset({"built_here", "raised_here"})
 """Kinds of facts whose condition is useful to show."""
 FAR = 30
 """Maximum number of preceding lines that are read."""
-MOST = 6
-MOST_WRAPPED, MOST_WIDTH = 4, 160
+MAX_CONDITIONS = 6
+MAX_WRAPPED, MAX_WIDTH = 4, 160
 """Maximum number of continuation lines of a condition that are read, and of its characters that are shown."""
 _CONDITION = re.compile(
     r"^\s*(?:\}\s*)?(?:@\w+\s)?"
@@ -32,7 +32,7 @@ _CAUGHT = ("except", "catch", "rescue")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost condition around the line of each fact in the first files."""
     code = inquiry.code
-    for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MOST]:
+    for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MAX_CONDITIONS]:
         number = code.number(fact.path)
         if number is None or fact.line is None:
             continue
@@ -75,11 +75,11 @@ def _indent(text: str) -> int:
 def _whole(lines: Sequence[str], at: int) -> str:
     """Return the condition that begins on a line, with continuation lines; only the line if it is too long."""
     joined = lines[at - 1].strip()
-    for text in lines[at : at + MOST_WRAPPED]:
+    for text in lines[at : at + MAX_WRAPPED]:
         if _depth(joined) <= 0 and not joined.endswith(("\\", "&&", "||", " and", " or")):
             break
         joined = f"{joined.rstrip(chr(92)).rstrip()} {text.strip()}"
-    return joined if _depth(joined) <= 0 and len(joined) <= MOST_WIDTH else ""
+    return joined if _depth(joined) <= 0 and len(joined) <= MAX_WIDTH else ""
 
 
 def _depth(text: str) -> int:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 OF = frozenset({"linked_here", "raised_here", "pasted_here", "defined_once", "built_here", "read_here", "default_here"})
 """Kinds of facts whose definition is read."""
-ABOVE, MOST_LINES = 10, 120
+ABOVE, MAX_LINES = 10, 120
 """Number of lines above a definition that are read with it, and maximum number of lines in all."""
-MOST_NAMES, LONGEST_PAGE = 5, 2_000
+MAX_NAMES, LONGEST_PAGE = 5, 2_000
 """Maximum number of names that are looked up in the documentation, and of lines of a page that are read."""
 LONGEST = 240
 """Maximum length of a sentence that is quoted, in characters."""
@@ -58,7 +58,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         read.add(row)
         name, first = code.index.name_of(row), _begin(code.lines(number), int(code.index.def_start[row]))
-        last = min(int(code.index.def_end[row]), first + MOST_LINES)
+        last = min(int(code.index.def_end[row]), first + MAX_LINES)
         for line, sentence in sentences(code.path(number), code.lines(number)[first - 1 : last], first):
             text = code.text(number, line)
             if text and len((_terms(sentence) - _terms(name)) & report) >= SHARED:
@@ -72,7 +72,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _of_pages(inquiry: FinderInput, report: set[str]) -> Iterator[Fact]:
     """Yield the sentences of intention about a name of the report in the few documentation pages that have it."""
     code = inquiry.code
-    for name in [one.last for one in names(inquiry.issue) if one.last not in BUILT_IN][:MOST_NAMES]:
+    for name in [one.last for one in names(inquiry.issue) if one.last not in BUILT_IN][:MAX_NAMES]:
         for number in pages_about(inquiry, name):
             path, lines = code.path(number), code.lines(number)[:LONGEST_PAGE]
             for line, sentence in sentences(path, lines, 1):

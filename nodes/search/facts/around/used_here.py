@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 OF = frozenset({"linked_here", "raised_here", "pasted_here", "defined_once", "built_here", "read_here", "default_here"})
 """Kinds of facts whose definition is read."""
-MOST_DEFINITIONS, MOST_NAMES, MOST = 3, 24, 4
+MAX_DEFINITIONS, MAX_NAMES, MAX_FACTS = 3, 24, 4
 """Maximum numbers of definitions that are read, of names that are searched in each, and of facts."""
 FEW_LINES = 3
 """Maximum number of lines of a definition that use a name; more lines do not say which one matters."""
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
-MOST_SIGNATURE = 30
+MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""
-MOST_LINES, MOST_WIDTH = 600, 400
+MAX_LINES, MAX_WIDTH = 600, 400
 """Maximum number of lines of a definition that are read, and of characters of a line."""
 
 
@@ -47,13 +47,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
     found.sort(key=lambda one: one[0])
-    yield from [fact for _, fact in found[:MOST]]
+    yield from [fact for _, fact in found[:MAX_FACTS]]
 
 
 def _wanted(inquiry: FinderInput) -> list[Name]:
     """Return the names of the report that are in code mark-up or compound, without common ones."""
     every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
-    return [name for name in every if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][:MOST_NAMES]
+    return [name for name in every if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][:MAX_NAMES]
 
 
 def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
@@ -63,7 +63,7 @@ def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
     for fact in mine:
         number = code.number(fact.path)
         row = code.around(number, fact.line) if number is not None and fact.line and not fact.sha else None
-        if row is not None and row not in seen and len(seen) < MOST_DEFINITIONS:
+        if row is not None and row not in seen and len(seen) < MAX_DEFINITIONS:
             seen.add(row)
             yield fact, row
 
@@ -87,7 +87,7 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
     head, lines = code.head(row), code.lines(number)
     first = _body(lines, max(start, head[0] if head else start))
     # A parameter is used in most lines, and the reader sees it in the signature.
-    if end - start > MOST_LINES or any(whole_word(name.last).search(text) for text in lines[start - 1 : first - 1]):
+    if end - start > MAX_LINES or any(whole_word(name.last).search(text) for text in lines[start - 1 : first - 1]):
         return None
     near = [at for at in range(first, min(end, len(lines)) + 1) if name.last in lines[at - 1] and at != fact.line]
     quoted = Docstrings(lines) if near else None
@@ -103,7 +103,7 @@ def _use(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | Non
 def _body(lines: Sequence[str], head: int) -> int:
     """Return the line after a definition's signature, which may have several lines."""
     depth = 0
-    for at, text in enumerate(lines[head - 1 : head - 1 + MOST_SIGNATURE], head):
+    for at, text in enumerate(lines[head - 1 : head - 1 + MAX_SIGNATURE], head):
         depth += text.count("(") - text.count(")")
         if depth <= 0:
             return at + 1
@@ -116,7 +116,7 @@ def uses(text: str, name: str) -> bool:
     A line that only imports or assigns the name does not use it. A word that is not compound must be called or be a
     member, because a variable may have the same name.
     """
-    if len(text) > MOST_WIDTH or is_comment(text) or _IMPORT.match(text):
+    if len(text) > MAX_WIDTH or is_comment(text) or _IMPORT.match(text):
         return False
     if f'"{name}"' in text or f"'{name}'" in text:
         return True

@@ -33,9 +33,9 @@ CALLS = re.compile(
     re.IGNORECASE,
 )
 _BEGINS = re.compile(r"\W{0,9}(?:who|when|what|where|which)\b", re.IGNORECASE)
-MOST = 3
+MAX_SUBJECTS = 3
 """Maximum number of subjects of one issue."""
-_MOST_SENTENCES = 40
+_MAX_SENTENCES = 40
 _LONGEST = 400
 _ENDS = re.compile(r"(?<=[?!.])\s")
 
@@ -45,15 +45,15 @@ def sentences(inquiry: FinderInput, pattern: re.Pattern[str]) -> list[str]:
     title = inquiry.issue.title.strip()
     asked = [title] if title.endswith("?") or _BEGINS.match(title) else []
     for line in inquiry.issue.prose:
-        if "?" in line and len(asked) < _MOST_SENTENCES:
+        if "?" in line and len(asked) < _MAX_SENTENCES:
             asked += [part for part in _ENDS.split(line) if part.rstrip().endswith("?")]
-    return [one for one in asked[:_MOST_SENTENCES] if len(one) <= _LONGEST and pattern.search(one)]
+    return [one for one in asked[:_MAX_SENTENCES] if len(one) <= _LONGEST and pattern.search(one)]
 
 
 def files_in(inquiry: FinderInput, asked: list[str]) -> Iterator[tuple[str, int]]:
     """Yield the files that questions name by a path or name that only one file has, as written, with their numbers."""
     found = dict.fromkeys(path for one in asked for path, _, _ in find_places(one))
-    for words in list(found)[:MOST]:
+    for words in list(found)[:MAX_SUBJECTS]:
         numbers = inquiry.code.ending(words)
         if len(numbers) == 1 and inquiry.issue.holds(words):
             yield words, numbers[0]
@@ -62,7 +62,7 @@ def files_in(inquiry: FinderInput, asked: list[str]) -> Iterator[tuple[str, int]
 def functions_in(inquiry: FinderInput, asked: list[str]) -> Iterator[tuple[str, int]]:
     """Yield the names in questions that have one definition, as written, with the rows of the definitions."""
     named = [name for name in names(inquiry.issue) if any(whole_word(name.words).search(one) for one in asked)]
-    for name in named[:MOST]:
+    for name in named[:MAX_SUBJECTS]:
         row = definition_of(inquiry.code, name)
         if row is not None and inquiry.issue.holds(name.words):
             yield name.words, row

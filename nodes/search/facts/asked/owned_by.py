@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.history.owners import Rule
 
-MOST_OWNERS = 10
+MAX_OWNERS = 10
 """Maximum number of owners that a sentence names."""
 
 
@@ -31,7 +31,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for words, number in files:
         path = inquiry.code.path(number)
         rule = owners_of(rules, path)
-        if rule is not None and 0 < len(rule.owners) <= MOST_OWNERS:
+        if rule is not None and 0 < len(rule.owners) <= MAX_OWNERS:
             line = text.removeprefix("\ufeff").split("\n")[rule.line - 1].removesuffix("\r")
             yield Fact("owned_by", _sentence(path, rule), words, source, rule.line, line, count=len(rule.owners))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Maximum number of changes of a file between two versions."""
-MOST_PATHS, MOST_LINES = 2, 4
+MAX_PATHS, MAX_LINES = 2, 4
 _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 
@@ -33,11 +33,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     span, words = claimed
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
     seen: set[str] = set()
-    for fact in shown[:MOST_LINES]:
+    for fact in shown[:MAX_LINES]:
         for one in _introduced(inquiry, fact, span, words):
             seen.add(one.change or "")
             yield one
-    paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or inquiry.first[:1]))[:MOST_PATHS]
+    paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or inquiry.first[:1]))[:MAX_PATHS]
     for path in paths:
         yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
 

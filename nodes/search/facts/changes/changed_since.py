@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import last_to_change, named_release
-from nodes.search.facts.code import MOST_WIDTH
+from nodes.search.facts.code import MAX_WIDTH
 from nodes.search.facts.issue import normalise_space
 from nodes.search.facts.output.built_here import find_matches
-from nodes.search.facts.output.frames import MOST_FRAMES, frame_text, is_call, is_forwarding, roots
+from nodes.search.facts.output.frames import MAX_FRAMES, frame_text, is_call, is_forwarding, roots
 from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import STANDARD, is_message, match_parts, texts
-from nodes.search.facts.output.raised_here import MOST_TRACES, frame_words
+from nodes.search.facts.output.raised_here import MAX_TRACES, frame_words
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.history.log import DEEPEST
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.history.versions import Release
 
-MOST = 2
+MAX_SEARCHED = 2
 """Maximum number of lines whose change is searched for."""
-MOST_PATTERNS, MOST_HITS = 24, 200
+MAX_PATTERNS, MAX_HITS = 24, 200
 """Maximum number of phrases of messages that are searched for in the release, and of lines found."""
 _ENOUGH = 12
 """Minimum number of letters and digits that make a line distinctive."""
@@ -68,7 +68,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         for line in (*_of_messages(inquiry, release, messages), *_of_frames(inquiry, release))
     }
     repository, sha = inquiry.code.repository, inquiry.code.sha
-    for line in [line for line in lines.values() if is_gone(repository, sha, line.path, line.text)][:MOST]:
+    for line in [line for line in lines.values() if is_gone(repository, sha, line.path, line.text)][:MAX_SEARCHED]:
         if fact := _fact(inquiry, release, line):
             yield fact
 
@@ -76,9 +76,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _of_frames(inquiry: FinderInput, release: Release) -> Iterator[_Line]:
     """Yield the innermost own frame of each trace, if the release has its text, or its call, at exactly its line."""
     code, issue = inquiry.code, inquiry.issue
-    for trace, _ in list(roots(issue))[:MOST_TRACES]:
+    for trace, _ in list(roots(issue))[:MAX_TRACES]:
         inner = None
-        for frame in trace.frames[:MOST_FRAMES]:
+        for frame in trace.frames[:MAX_FRAMES]:
             numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
             if len(numbers) == 1 and frame.line and not is_forwarding(frame):
                 path = code.path(numbers[0])
@@ -94,7 +94,7 @@ def _of_frames(inquiry: FinderInput, release: Release) -> Iterator[_Line]:
 def _of_messages(inquiry: FinderInput, release: Release, messages: Sequence[Text]) -> Iterator[_Line]:
     """Yield the lines of the release that build an error's message which no code of this commit builds."""
     repository, code = inquiry.code.repository, inquiry.code
-    for text in [one for one in messages if not any(find_matches(code, [one]))][:MOST]:
+    for text in [one for one in messages if not any(find_matches(code, [one]))][:MAX_SEARCHED]:
         for path, line in _holding(repository, release.commit, text.text):
             lines = (repository.read_file(release.commit, path) or b"").decode("utf-8", "replace").split("\n")
             if not 1 <= line <= len(lines):
@@ -115,12 +115,12 @@ def _holding(repository: Repository, sha: str, message: str) -> list[tuple[str, 
     """Return the lines of source files of a commit that contain four consecutive words of a message."""
     words = list(WORD.finditer(message))
     runs = [message[one.start() : other.end()] for one, other in zip(words, words[_PHRASE - 1 :], strict=False)]
-    patterns = [part for run in dict.fromkeys(runs[:MOST_PATTERNS]) for part in ("-e", run)]
+    patterns = [part for run in dict.fromkeys(runs[:MAX_PATTERNS]) for part in ("-e", run)]
     if not patterns:
         return []
     command = ("grep", "-I", "-n", "-z", "-F", "--full-name", "--max-count=5", *patterns, sha, "--")
     found = []
-    for record in (repository.cached_output("--no-pager", *command) or b"").split(b"\n")[:MOST_HITS]:
+    for record in (repository.cached_output("--no-pager", *command) or b"").split(b"\n")[:MAX_HITS]:
         name, _, rest = record.partition(b"\0")
         path = name.decode("utf-8", "replace").removeprefix(f"{sha}:")
         number = rest.partition(b"\0")[0]
@@ -132,7 +132,7 @@ def _holding(repository: Repository, sha: str, message: str) -> list[tuple[str, 
 def is_gone(repository: Repository, sha: str, path: str, text: str) -> bool:
     """Return whether no file of a commit contains a line, and its own file does not contain it in another format."""
     plain = text.strip()
-    if _letters(plain) == "" or len(_letters(plain)) < _ENOUGH or len(plain) > MOST_WIDTH:
+    if _letters(plain) == "" or len(_letters(plain)) < _ENOUGH or len(plain) > MAX_WIDTH:
         return False
     content = repository.read_file(sha, path)
     if content is None or _letters(plain) in _letters(content.decode("utf-8", "replace")):

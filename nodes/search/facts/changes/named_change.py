@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nodes.search.history.claims import Named
     from nodes.search.history.types import Commit
 
-MOST = 5
+MAX_REFERENCES = 5
 """Maximum number of numbers and SHAs that are looked up."""
-MOST_CHANGES = 4
+MAX_CHANGES = 4
 FEW = 3
 """Maximum number of source files of a change; larger changes do not identify a place."""
 _SHORTEST = 2
@@ -31,12 +31,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     found: dict[str, tuple[Commit, Named]] = {}
     for commit, named in (*_by_sha(inquiry, claims.commits), *_by_number(inquiry, claims.numbers)):
         found.setdefault(commit.sha, (commit, named))
-    for commit, named in list(found.values())[:MOST_CHANGES]:
+    for commit, named in list(found.values())[:MAX_CHANGES]:
         yield from _facts(inquiry, commit, named)
 
 
 def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
-    for named in commits[:MOST]:
+    for named in commits[:MAX_REFERENCES]:
         try:
             sha = inquiry.code.repository.resolve(named.text)
         except SearchError:
@@ -46,7 +46,7 @@ def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[
 
 
 def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
-    wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MOST]
+    wanted = [named for named in numbers if len(named.text) >= _SHORTEST][:MAX_REFERENCES]
     for commit in inquiry.log.mentioning([named.text for named in wanted]) if wanted else ():
         message = f"{commit.subject}\n{commit.body}"
         for named in wanted:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.history.types import Commit, Range
 
-MOST_LINES = 4_000
+MAX_LINES = 4_000
 """Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
 
 
@@ -58,7 +58,7 @@ def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:
     """Return the lines of a file that a commit added or changed."""
     before = _lines(inquiry, inquiry.code.repository.resolve(f"{commit.sha}~1"), path)
     after = _lines(inquiry, commit.sha, path)
-    if before is None or after is None or max(len(before), len(after)) > MOST_LINES:
+    if before is None or after is None or max(len(before), len(after)) > MAX_LINES:
         return []
     blocks = SequenceMatcher(None, before, after, autojunk=True).get_opcodes()
     return [line for tag, _, _, start, end in blocks if tag != "equal" for line in after[start:end]]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.issue import Issue
 
-MOST = 160
+MAX_LOOKED_UP = 160
 """Maximum number of names of one issue that are looked up."""
-MOST_WIDTH = 400
+MAX_WIDTH = 400
 """Maximum number of characters of a line of code that are read."""
 _SPAN = re.compile(r"(?<!`)`{1,2}(?!`)([^`\n]{1,300})`{1,2}(?!`)")
 _LETTER = "A-Za-z0-9_"
@@ -84,14 +84,14 @@ def names(issue: Issue) -> list[Name]:
         known = found.setdefault(name.parts, name)
         if name.marked and not known.marked:
             found[name.parts] = Name(known.words, known.parts, known.in_title, marked=True)
-    return list(found.values())[:MOST]
+    return list(found.values())[:MAX_LOOKED_UP]
 
 
 def names_of_code(issue: Issue) -> list[Name]:
     """Return the distinct names in an issue's code blocks, in order."""
-    lines = [line[:MOST_WIDTH] for block in issue.blocks for line in block.split("\n")][:MOST]
+    lines = [line[:MAX_WIDTH] for block in issue.blocks for line in block.split("\n")][:MAX_LOOKED_UP]
     every = (name for line in lines for name in _of_line(line, in_title=False, shown=set()))
-    return list({name.parts: name for name in every}.values())[:MOST]
+    return list({name.parts: name for name in every}.values())[:MAX_LOOKED_UP]
 
 
 def _of_line(line: str, *, in_title: bool, shown: set[str]) -> Iterator[Name]:

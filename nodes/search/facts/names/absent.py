@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.history.versions import Release
 
-MOST, MOST_RELEASES = 3, 2
-MOST_WALKED = 1_500
+MAX_ABSENT, MAX_RELEASES = 3, 2
+MAX_WALKED = 1_500
 """Maximum number of commits whose changes are searched for a name."""
 _ASKS = re.compile(
     r"\b(?:add|adds|adding|support\w*|implement\w*|missing|provide|introduce|allow|expose|feature request|proposal"
@@ -41,7 +41,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     candidates = {name.last: name.in_title for name in marked if name.last not in BUILT_IN}
     releases = _releases(inquiry) if candidates else []
     witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
-    for name, in_title in list(candidates.items())[: 2 * MOST] if asks or releases else ():
+    for name, in_title in list(candidates.items())[: 2 * MAX_ABSENT] if asks or releases else ():
         # The index costs no process, so git is asked only about names that the index does not have.
         if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
             continue
@@ -59,7 +59,7 @@ def _releases(inquiry: FinderInput) -> list[Release]:
         return []
     made = releases(inquiry.log)
     found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
-    return found[:MOST_RELEASES]
+    return found[:MAX_RELEASES]
 
 
 def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fact | None:
@@ -72,7 +72,7 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
     between = inquiry.log.between(release.commit, code.sha)
     span = (release.commit, code.sha)
     # The pickaxe compares the files of every commit in the range, so a long range is not searched.
-    gone = last_to_change(code.repository, name, *span) if len(between) <= MOST_WALKED else None
+    gone = last_to_change(code.repository, name, *span) if len(between) <= MAX_WALKED else None
     gone = gone if gone and _removes(code.repository, gone, name) else None
     change = next(iter(inquiry.log.details([gone])), None) if gone else None
     if change is None:

@@ -40,11 +40,11 @@ _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """Names of error classes; the fault is rarely where an error class is defined."""
 _FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\)\s*$")
 """A macro of one line that only calls another name; the fault is rarely in it."""
-MOST_OF_CODE = 3
+MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
-MOST = 40
+MAX_DEFINED = 40
 """Maximum number of facts of one issue."""
-MOST_COPIES = 24
+MAX_COPIES = 24
 """Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
 
 
@@ -66,7 +66,7 @@ class _Hit:
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
-    hits = list(_hits(inquiry))[:MOST]
+    hits = list(_hits(inquiry))[:MAX_DEFINED]
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
     most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
@@ -112,7 +112,7 @@ def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
         row = definition_of(code, name) if name.last not in BUILT_IN else None
         if row is not None and row not in known and int(code.index.def_file[row]) == first:
             found.setdefault(row, name)
-    for row, name in list(found.items())[:MOST_OF_CODE]:
+    for row, name in list(found.items())[:MAX_OF_CODE]:
         users = code.count_users(name.last, FEW_USERS)
         hit = _Hit(name, row, len(name.parts) > 1, users, owned=False, used=True)
         fact = _fact(code, hit) if users <= FEW_USERS else None
@@ -156,10 +156,10 @@ def definition_of(code: Code, name: Name) -> int | None:
 def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None]:
     """Return the only definition outside one folder of copies, the number of all, and that folder."""
     rows = code.definitions(name.last) if len(name.parts) == 1 else []
-    places = {row: folder_of_copies(code.path(int(code.index.def_file[row]))) for row in rows[: MOST_COPIES + 1]}
+    places = {row: folder_of_copies(code.path(int(code.index.def_file[row]))) for row in rows[: MAX_COPIES + 1]}
     outside = [row for row, folder in places.items() if folder is None]
     folders = {folder for folder in places.values() if folder}
-    if len(rows) > MOST_COPIES or len(outside) != 1 or len(folders) != 1:
+    if len(rows) > MAX_COPIES or len(outside) != 1 or len(folders) != 1:
         return None, 1, None
     return outside[0], len(rows), next(iter(folders))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
-MOST = 2
+MAX_FACTS = 2
 FEW_PAGES = 6
 """Maximum number of pages that mention a name; more pages do not identify a place."""
 _QUESTION = re.compile(
@@ -40,7 +40,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         pages = pages_about(inquiry, name.last) if name.last not in BUILT_IN else []
         for number in pages:
             fact = _fact(inquiry, number, name.last)
-            if fact and found < MOST:
+            if fact and found < MAX_FACTS:
                 found += 1
                 yield fact
                 break

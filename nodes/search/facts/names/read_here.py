@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
-MOST = 30
+MAX_NAMES = 30
 """Maximum number of names of one issue that are looked up."""
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
-MOST_WIDTH = 400
+MAX_WIDTH = 400
 """Maximum length of a line that may declare an option, in characters."""
 SHORTEST = 4
 """Minimum length of a name's longest part; shorter parts are often country or language codes."""
-MOST_FILES = 8
+MAX_FILES = 8
 """Maximum number of own files with a similar name; if there are more, they are not read."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{2,60}")
 _FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,60}(?![\w-])")
@@ -55,7 +55,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that read a name from a code span of the report, if only one file of own code does."""
     code = inquiry.code
     declared: list[Fact] = []
-    for words in _wanted(inquiry)[:MOST]:
+    for words in _wanted(inquiry)[:MAX_NAMES]:
         uses = _uses(code, words)
         if not uses:
             declared += _declared_once(code, words)
@@ -103,7 +103,7 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     """Return (file, line, whether it is declared there) for each line that reads a name."""
     bare = words.lstrip("-")
     files = code.files_with(longest(words))
-    if not files or len(files) > MOST_FILES * 3:
+    if not files or len(files) > MAX_FILES * 3:
         return []
     code.read(files)
     spellings = {bare, bare.replace("-", "_")} if bare != words else {bare}
@@ -154,10 +154,10 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
     bare, found = words.lstrip("-"), dict[int, list[int]]()
     files = code.files_with(longest(bare))
     pattern = re.compile(_DECLARES.format(re.escape(bare)))
-    code.read(files[: MOST_FILES * 3])
-    for number in files if len(files) <= MOST_FILES * 3 else ():
+    code.read(files[: MAX_FILES * 3])
+    for number in files if len(files) <= MAX_FILES * 3 else ():
         lines = enumerate(code.lines(number), 1)
-        held = [n for n, text in lines if bare in text and len(text) <= MOST_WIDTH and pattern.search(text)]
+        held = [n for n, text in lines if bare in text and len(text) <= MAX_WIDTH and pattern.search(text)]
         held = [line for line in held if not code.is_tested(number, line)]
         if held:
             found[number] = held
@@ -197,7 +197,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     hits = witness.grep(bare, path=fact.path) or ()
     if fact.kind == "default_here" and fact.users is None:
         pattern = re.compile(_DECLARES.format(re.escape(bare)))
-        hits = [hit for hit in hits if pattern.search(hit.text[:MOST_WIDTH])]
+        hits = [hit for hit in hits if pattern.search(hit.text[:MAX_WIDTH])]
         if not pattern.search(fact.text or ""):
             return "the line does not declare it"
     others = {hit.path for hit in hits} - {fact.path}

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
-MOST = 3
+MAX_FACTS = 3
 RARE = 25
 """Maximum number of test chunks that contain a name for it to count as rare."""
-MOST_NAMES = 40
+MAX_NAMES = 40
 _FAILING = re.compile(
     r"\bxfail\b|expectedFailure|\bskip(?:If|Test|if|Unless)?\b|@Ignore|@Disabled|#\[ignore|\bit\.skip|\bxit\(|\btest\.todo|t\.Skip"
     r"|\bBUG\b|\bFIXME\b|\bXXX\b|known (?:bug|issue|failure)",
@@ -36,12 +36,12 @@ _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the tests that use the most and the rarest names."""
     code = inquiry.code
-    chunks = _chunks(code, names(inquiry.issue)[:MOST_NAMES])
-    best = sorted(chunks, key=lambda chunk: (-sum(1 / often for _, often in chunks[chunk]), chunk))[: 3 * MOST]
+    chunks = _chunks(code, names(inquiry.issue)[:MAX_NAMES])
+    best = sorted(chunks, key=lambda chunk: (-sum(1 / often for _, often in chunks[chunk]), chunk))[: 3 * MAX_FACTS]
     code.read(int(code.index.chunk_file[chunk]) for chunk in best)
     found = [fact for chunk in best if (fact := _fact(code, chunk, chunks[chunk]))]
     found.sort(key=lambda one: not one[0])
-    yield from [fact for _, fact in found if inquiry.issue.holds(fact.words or "")][:MOST]
+    yield from [fact for _, fact in found if inquiry.issue.holds(fact.words or "")][:MAX_FACTS]
 
 
 def _chunks(code: Code, wanted: list[Name]) -> dict[int, list[tuple[str, int]]]:

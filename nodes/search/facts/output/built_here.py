@@ -12,7 +12,7 @@ import numpy as np
 
 from nodes.search.facts.code import folder_of_copies
 from nodes.search.facts.output.frames import own_files, wrapping
-from nodes.search.facts.output.literals import AFTER, BEFORE, MOST_WIDTH, literals_at
+from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, literals_at
 from nodes.search.facts.output.messages import (
     PROSE_WORDS,
     STANDARD,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.output.messages import Text
     from nodes.search.facts.witness import Witness
 
-MOST_PLACES = 60
+MAX_PLACES = 60
 """Maximum number of literals that are compared in full."""
 COMMON = 12
 """Maximum number of literals that share three words; if there are more, the words are a common phrase."""
@@ -73,7 +73,7 @@ _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicod
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
-MOST_SPANS, LONG_ENOUGH = 400, 24
+MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
@@ -153,7 +153,7 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
     often = np.bincount(place[rows], minlength=len(hashes)) if len(rows) else np.zeros(0)
     rare = [row for row in rows.tolist() if often[place[row]] <= COMMON]
     counts = Counter((int(index.string_file[row]), int(index.string_line[row])) for row in rare)
-    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MOST_PLACES]
+    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MAX_PLACES]
 
 
 def is_printed(literal: Literal, symbol: str) -> bool:
@@ -247,10 +247,10 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     """Return another source file whose code quotes the longest part of the message that is on one line."""
     words = (fact.words or "").split(" ")
     spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
-    held = max((span for span in islice(spans, MOST_SPANS) if any(span in line for line in lines)), key=len, default="")
+    held = max((span for span in islice(spans, MAX_SPANS) if any(span in line for line in lines)), key=len, default="")
     hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if len(held) > LONG_ENOUGH else ()
     others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))
-    quoting = (hit for hit in others if _QUOTED.match(hit.text[:MOST_WIDTH]))
+    quoting = (hit for hit in others if _QUOTED.match(hit.text[:MAX_WIDTH]))
     return next((hit.path for hit in quoting), None)
 
 

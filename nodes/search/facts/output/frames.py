@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.issue import Issue
     from nodes.search.types import Frame, StackTrace
 
-MOST_FRAMES = 60
+MAX_FRAMES = 60
 _FILE = re.compile(r"File [\"“”]")
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
@@ -111,7 +111,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
     has_lost = is_library = False
-    for depth, frame in enumerate(trace.frames[:MOST_FRAMES]):
+    for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
         if is_forwarding(frame):
             continue
         listed = files_of_frame(code.index.names, frame)
@@ -156,7 +156,7 @@ def own_files(code: Code, issue: Issue) -> frozenset[int]:
     return frozenset(
         number
         for trace in issue.traces
-        for frame in trace.frames[:MOST_FRAMES]
+        for frame in trace.frames[:MAX_FRAMES]
         for number in files_of_frame(code.index.names, frame)
         if code.own[number]
     )

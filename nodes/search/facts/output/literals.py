@@ -17,7 +17,7 @@ HOLE = "\0"
 """Placeholder for a value."""
 BEFORE, AFTER = 6, 14
 """Number of lines before and after a literal that belong to its message."""
-MOST_WIDTH = 1_500
+MAX_WIDTH = 1_500
 _DOUBLE = r'"(?:[^"\\\n]|\\[\s\S])*"'
 _SINGLE = r"'(?:[^'\\\n]|\\[\s\S])*'"
 _TICK = r"`(?:[^`\\]|\\[\s\S])*`"
@@ -80,7 +80,7 @@ class Literal:
 def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
     """Return the messages that have a string literal beginning on a line (1-based)."""
     first = _statement(lines, line)
-    window = "\n".join(text[:MOST_WIDTH] for text in lines[first - 1 : line + AFTER])
+    window = "\n".join(text[:MAX_WIDTH] for text in lines[first - 1 : line + AFTER])
     return [one for one in _joined(path, window, first) if one.start <= line <= max(one.line, one.start + BEFORE)]
 
 
@@ -88,7 +88,7 @@ def _statement(lines: Sequence[str], line: int) -> int:
     """Return the first line of the statement; preceding lines may contain the beginning of the same message."""
     first = line
     while (
-        first > 1 and line - first < BEFORE and _continues(lines[first - 2][:MOST_WIDTH], lines[first - 1][:MOST_WIDTH])
+        first > 1 and line - first < BEFORE and _continues(lines[first - 2][:MAX_WIDTH], lines[first - 1][:MAX_WIDTH])
     ):
         first -= 1
     return max(1, first - 3)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.issue import Issue
 
-MOST_GAP = 240
+MAX_GAP = 240
 """Maximum number of characters of one value in a message."""
-MOST_TRIES = 8
+MAX_TRIES = 8
 """Maximum number of occurrences of one part that are tried."""
 SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
 """Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
@@ -124,7 +124,7 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
         return None
     anchor = max(range(len(fixed)), key=lambda at: len(fixed[at]))
     at = -1
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         at = text.find(fixed[anchor], at + 1)
         if at < 0:
             return None
@@ -145,7 +145,7 @@ def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
     fixed = [part for one in parts if WORD.search(part := one.strip(_EDGES))]
     head = fixed[0][:LONGEST_HEAD] if fixed else ""
     at = -1
-    for _ in range(MOST_TRIES if len(head) >= SHORTEST_HEAD else 0):
+    for _ in range(MAX_TRIES if len(head) >= SHORTEST_HEAD else 0):
         at = text.find(head, at + 1)
         if at < 0:
             return None
@@ -160,7 +160,7 @@ def _until_end(fixed: Sequence[str], text: str, at: int) -> str | None:
     """Return the fixed text from a position to the text's end, or None if the text continues differently."""
     held, position = "", at
     for number, part in enumerate(fixed):
-        begin = text.find(part, position, position + (MOST_GAP if number else 0) + len(part))
+        begin = text.find(part, position, position + (MAX_GAP if number else 0) + len(part))
         if begin < 0:
             return _truncated_part(held, part, text[position:].rstrip(_EDGES), is_first=number == 0)
         held, position = f"{held} {part}", begin + len(part)
@@ -172,8 +172,8 @@ def _truncated_part(held: str, part: str, rest: str, *, is_first: bool) -> str |
     if part.startswith(rest) or is_first:
         return f"{held} {rest}" if part.startswith(rest) else None
     at = -1
-    for _ in range(MOST_TRIES):
-        at = rest.find(part[:2], at + 1, MOST_GAP)
+    for _ in range(MAX_TRIES):
+        at = rest.find(part[:2], at + 1, MAX_GAP)
         if at < 0:
             break
         if part.startswith(rest[at:]):
@@ -183,7 +183,7 @@ def _truncated_part(held: str, part: str, rest: str, *, is_first: bool) -> str |
 
 def _backward(parts: Sequence[str], text: str, at: int) -> int | None:
     for part in reversed(parts):
-        at = text.rfind(part, max(0, at - MOST_GAP - len(part)), at)
+        at = text.rfind(part, max(0, at - MAX_GAP - len(part)), at)
         if at < 0:
             return None
     return at
@@ -191,7 +191,7 @@ def _backward(parts: Sequence[str], text: str, at: int) -> int | None:
 
 def _forward(parts: Sequence[str], text: str, at: int) -> int | None:
     for part in parts:
-        found = text.find(part, at, at + MOST_GAP + len(part))
+        found = text.find(part, at, at + MAX_GAP + len(part))
         if found < 0:
             return None
         at = found + len(part)

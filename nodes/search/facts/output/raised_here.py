@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.witness import Witness
     from nodes.search.types import Frame, StackTrace
 
-MOST_TRACES = 6
+MAX_TRACES = 6
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
 LONGEST_STATEMENT = 8
@@ -36,7 +36,7 @@ _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost own frame of each root trace; if the root has none, that of the trace that wraps it."""
     seen = set()
-    for chain in islice(chains(inquiry.issue), MOST_TRACES):
+    for chain in islice(chains(inquiry.issue), MAX_TRACES):
         chained = len(chain) > 1
         frame = _innermost(inquiry, chain)
         # Several traces of one report may end in the same line; one fact is enough.

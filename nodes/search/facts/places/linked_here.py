@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
-MOST = 12
+MAX_LINKS = 12
 """Maximum number of links of one issue that are followed."""
-MOST_RANGE = 60
+MAX_RANGE = 60
 """Maximum number of lines of one link that are compared."""
 _LINK = re.compile(
     r"https?://[^/\s]{1,100}/[^/\s]{1,100}/(?P<repo>[^/\s]{1,100})(?:/-)?/(?:blob|blame|raw|src)/(?P<ref>[^/\s]{1,100})/"
@@ -47,7 +47,7 @@ class Link:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of own code."""
     own: frozenset[str] | None = None
-    for link in links(inquiry.issue.body)[:MOST]:
+    for link in links(inquiry.issue.body)[:MAX_LINKS]:
         number = inquiry.code.number(link.path)
         if number is None or not inquiry.code.own[number]:
             continue
@@ -127,7 +127,7 @@ def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
 
 def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
     """Find the linked text in the file at this commit: the nearest line with the same text."""
-    last = min(max(link.first, link.last), link.first + MOST_RANGE)
+    last = min(max(link.first, link.last), link.first + MAX_RANGE)
     then = code.repository.read_file(at, link.path)
     old = then.decode("utf-8", "replace").split("\n") if then else []
     lines = code.lines(number)
@@ -149,7 +149,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the words do not link to this file"
     if fact.exact:
         at = witness.repository.resolve(found[0].ref or "")
-        last = min(max(found[0].first, found[0].last), found[0].first + MOST_RANGE)
+        last = min(max(found[0].first, found[0].last), found[0].first + MAX_RANGE)
         then = witness.repository.read_file(at, found[0].path) or b""
         linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
         return None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the linked text differs"

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
-MOST_LINES = 80
+MAX_LINES = 80
 """Maximum number of pasted lines that are looked up."""
-MOST_PLACES = 8
+MAX_PLACES = 8
 """Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
 ENOUGH = 16
 """Minimum number of characters of a line, not counting white space."""
@@ -36,7 +36,7 @@ _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield one fact for each function that contains pasted lines."""
     code = inquiry.code
-    lines = pasted_lines(inquiry.issue.pasted)[:MOST_LINES]
+    lines = pasted_lines(inquiry.issue.pasted)[:MAX_LINES]
     places = _places(code, lines)
     by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
@@ -85,7 +85,7 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
     chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
     near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
-    near = {text: found for text, found in near.items() if 0 < len(found) <= MOST_PLACES}
+    near = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
     code.read(int(code.index.chunk_file[one]) for found in near.values() for one in found)
     return {text: places for text, found in near.items() if (places := _lines(code, text, found))}
 

@@ -17,7 +17,7 @@ from nodes.search.tokens import STOPWORDS, WORD, hashes_of, term_hash
 
 VERSION = 1
 """Version of the stored words; words of another version are computed again."""
-MOST_WORDS = 800
+MAX_WORDS = 800
 """Maximum number of distinct words of a body, the most frequent first; a body with more is a log."""
 
 WORDS: Any = np.dtype([("term", "<u4"), ("count", "u1")])
@@ -75,6 +75,6 @@ def _terms(text: str) -> Counter[int]:
 
 
 def _packed(counts: Counter[int]) -> bytes:
-    most_frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS]
+    most_frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_WORDS]
     # A count is one byte; beyond a few occurrences saturation makes it irrelevant anyway.
     return np.array([(term, min(count, 255)) for term, count in sorted(most_frequent)], WORDS).tobytes()

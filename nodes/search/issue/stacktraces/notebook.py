@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nodes.search.issue.stacktraces.python import MOST_RECENT, build_trace, conclusion, function_name
+from nodes.search.issue.stacktraces.python import MAX_RECENT, build_trace, conclusion, function_name
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
 from nodes.search.types import Frame, StackTrace
 
@@ -30,7 +30,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         index, frames = _frames(lines, first)
         stop, heading = conclusion(lines, index)
         top, named = first, None
-        if first and MOST_RECENT in lines[first - 1].bare:
+        if first and MAX_RECENT in lines[first - 1].bare:
             top, named = first - 1, _HEADED.match(lines[first - 1].bare)
         # One frame without a heading may be a line of prose such as "utils.py in load(x)".
         if named or heading.error or len(frames) > 1:

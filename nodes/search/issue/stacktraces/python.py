@@ -19,7 +19,7 @@ from nodes.search.issue.stacktraces.runs import (
 )
 from nodes.search.types import Frame, StackTrace
 
-MOST_RECENT = "Traceback (most recent call last)"
+MAX_RECENT = "Traceback (most recent call last)"
 _FILE = re.compile(r'File ["“”]([^"“”]{1,500})["“”], line (\d{1,9})(?:, in (.{1,200}))?')
 """Word processors and forums replace straight quotation marks with typographic ones."""
 _CALLED = re.compile(r"\s{0,3}\(")
@@ -43,7 +43,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         index, frames = _frames(lines, first)
         stop, heading = conclusion(lines, index)
         # Reporters often paste a trace without its first line.
-        top = first - 1 if first and MOST_RECENT in lines[first - 1].bare else first
+        top = first - 1 if first and MAX_RECENT in lines[first - 1].bare else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop
     return add_frameless_errors(lines, "python", traces, _frameless_error)
@@ -112,7 +112,7 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
 
 
 def _is_source(line: Line, *, under: Line, distance: int) -> bool:
-    if is_fence(line.bare) or MOST_RECENT in line.bare or distance > _MAX_CODE:
+    if is_fence(line.bare) or MAX_RECENT in line.bare or distance > _MAX_CODE:
         return False
     if _indent(line) > _indent(under) or _text(line).startswith(_UNFINISHED):
         return True
@@ -122,7 +122,7 @@ def _is_source(line: Line, *, under: Line, distance: int) -> bool:
 
 def _frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
     """Parse a heading whose frames are missing, and the error below it."""
-    if MOST_RECENT not in lines[index].bare:
+    if MAX_RECENT not in lines[index].bare:
         return None
     for at in range(index + 1, min(index + 1 + _MAX_CODE, len(lines))):
         line = lines[at]
