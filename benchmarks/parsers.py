@@ -64,7 +64,7 @@ class Read:
     size: int
 
     @property
-    def kept(self) -> bool:
+    def in_time(self) -> bool:
         """Return whether the file was read within its deadline."""
         return self.helper < deadline(self.size) + START and self.own < OWN
 
@@ -108,7 +108,7 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             found = list(read(Path(folder), name, language.endings[0], TOKENS, given.size))
-        broken += [one for one in found if not one.kept]
+        broken += [one for one in found if not one.in_time]
         missed = [one.token for one in found if not one.parsed]
         slowest = max(found, key=lambda one: one.helper)
         print(

@@ -218,7 +218,7 @@ def initial_state(
 ) -> BugTriageState:
     """Return the first state of a run, with every field set that a checkpoint must contain, including the version.
 
-    No outside source is queried for an issue that gives orders instead of describing a problem (seed 003).
+    No outside source is queried for an issue that gives orders instead of describing a problem.
     """
     defaults = BugTriageState()
     outside = outside or ExternalSources()

@@ -155,7 +155,7 @@ def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tupl
 
 
 async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], context: Context) -> SupervisorDecision:
-    """Return the decision without a model's statements about code that does not exist, because questions are posted."""
+    """Drop a model's statements about code that does not exist from a question, because questions are posted."""
     decision = judged.value
     if decision.next_node != "human_input" or judged.judged_by == "rules":
         return decision

@@ -31,7 +31,7 @@ WIDTH, DEPTH = 10, 9
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Effect:
     """The effect of one hostile repository."""
 
     name: str
@@ -43,15 +43,15 @@ class Beside:
     """Maximum resident bytes of all processes while the healthy repository waited."""
 
     @property
-    def kept(self) -> bool:
+    def in_time(self) -> bool:
         """Return whether both reports were in time."""
         return self.healthy <= IN_TIME and self.hostile < AT_LAST
 
     def __str__(self) -> str:
         """Return one line."""
-        kept = "kept" if self.kept else "BROKEN"
+        verdict = "kept" if self.in_time else "BROKEN"
         seconds = f"healthy {self.healthy:.1f} s, hostile {self.hostile:.1f} s"
-        return f"{self.name:<14} {kept}: {seconds}, {self.memory >> 20} MiB"
+        return f"{self.name:<14} {verdict}: {seconds}, {self.memory >> 20} MiB"
 
 
 def grammar(language: str, ending: str) -> Callable[[Path], str]:
@@ -136,7 +136,7 @@ def _words(dice: random.Random, size: int) -> bytes:
     return "\n".join(text[at : at + 70] for at in range(0, size, 70)).encode()[:size]
 
 
-def beside(names: list[str], folder: Path) -> Iterator[Beside]:
+def effects(names: list[str], folder: Path) -> Iterator[Effect]:
     """Open an issue in each hostile repository, and one in the healthy repository at the same moment."""
     with serve_github() as github:
         origin = folder / "healthy"
@@ -159,7 +159,7 @@ def _hostile(github: GitHubServer, folder: Path, name: str, number: int) -> Repo
     return github.world.repository(f"evil/{title}", installation=500 + number, git=folder, head=head)
 
 
-def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
+def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Effect:
     world, most = app.github.world, 0
     bad = app.open_issue(hostile, f"{TITLE}, {name}", BODY)
     good = app.open_issue(healthy, f"{TITLE}, beside {name}", BODY)
@@ -176,8 +176,8 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Beside:
     try:
         wait_for(lambda: bool(world.reports(hostile, bad)), AT_LAST, pause=0.1)
     except AssertionError:
-        return Beside(name, seconds, float("inf"), most)
-    return Beside(name, seconds, time.monotonic() - started, most)
+        return Effect(name, seconds, float("inf"), most)
+    return Effect(name, seconds, time.monotonic() - started, most)
 
 
 def main() -> None:
@@ -186,10 +186,10 @@ def main() -> None:
     options.add_argument("names", nargs="*", default=[], choices=[*HOSTILE, []], metavar="name")
     broken = []
     with tempfile.TemporaryDirectory() as folder:
-        for one in beside(options.parse_args().names or list(HOSTILE), Path(folder)):
-            broken += [] if one.kept else [one.name]
+        for one in effects(options.parse_args().names or list(HOSTILE), Path(folder)):
+            broken += [] if one.in_time else [one.name]
             print(one, flush=True)
-    raise SystemExit(f"promises broken: {' '.join(broken)}" if broken else 0)
+    raise SystemExit(f"guarantees broken: {' '.join(broken)}" if broken else 0)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Outcome:
         return max(self.waits, default=0.0)
 
     @property
-    def kept(self) -> bool:
+    def is_sound(self) -> bool:
         """Return whether all guarantees held."""
         wrong = self.blind, self.disordered, self.states.total(), self.tracebacks.total()
         return self.reports == {1: self.issues} and not any(wrong) and self.slowest <= RESUMES_WITHIN
@@ -290,7 +290,7 @@ def main() -> None:
             seed=given.seed,
         )
     print(table(outcome))
-    raise SystemExit(0 if outcome.kept else "a promise was broken")
+    raise SystemExit(0 if outcome.is_sound else "a guarantee was broken")
 
 
 if __name__ == "__main__":

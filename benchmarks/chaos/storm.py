@@ -95,7 +95,7 @@ def storm(
         with running(github, folder / "data", **settings) as app:
             weather = Weather(rate, random.Random(seed), faults)
             github.fault = weather
-            arriving = threading.Thread(target=_arrive, args=(app, repo, issues, kills, seed))
+            arriving = threading.Thread(target=_deliver_issues, args=(app, repo, issues, kills, seed))
             arriving.start()
             _kill(app, kills, seed)
             arriving.join()
@@ -117,7 +117,7 @@ def storm(
         return Outcome(issues, seconds, weather.met, left, posts, blind_posts(github), reports, memory, states)
 
 
-def _arrive(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:
+def _deliver_issues(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:
     """Send each delivery twice in random order until it is accepted, as the reconciler would."""
     dice, world = random.Random(seed + 1), app.github.world
     pause = max(kills, 1) * 1.5 / (2 * issues)

@@ -57,7 +57,7 @@ def main() -> None:
             faults = upgraded(fleet, given.issues)
         finally:
             fleet.stop()
-    raise SystemExit(f"promises broken: {faults}" if faults else 0)
+    raise SystemExit(f"guarantees broken: {faults}" if faults else 0)
 
 
 def migrate(url: str, code: Path) -> None:

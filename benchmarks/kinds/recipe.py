@@ -32,7 +32,7 @@ def learn(examples: Sequence[Example]) -> Model:
 
 def _fit(examples: Sequence[Example], used: Mapping[Field, Used]) -> tuple[Floats, dict[Field, dict[str, Floats]]]:
     """Return the bias and the weights of each field."""
-    wanted = wanted_of(examples)
+    wanted = one_hot_kinds(examples)
     spaces = {field: Space.of(len(examples), terms) for field, terms in used.items()}
     alike = sum(counts**2 * spaces[field].likeness() for field, counts in EVERYWHERE.items()) + np.ones(1)
     everywhere = fit(alike, wanted, FREEDOM_EVERYWHERE, np.zeros_like(wanted))
@@ -44,7 +44,7 @@ def _fit(examples: Sequence[Example], used: Mapping[Field, Used]) -> tuple[Float
     return bias - bias.mean(), weights
 
 
-def wanted_of(examples: Sequence[Example]) -> Floats:
+def one_hot_kinds(examples: Sequence[Example]) -> Floats:
     """Return one row per issue with a 1 at its kind."""
     return np.array([[float(example.kind == kind) for kind in LEARNT] for example in examples])
 

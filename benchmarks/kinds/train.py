@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.kinds.examples import Example, folds, read_examples, repositories_out
 from benchmarks.kinds.learner import shares, temperature
-from benchmarks.kinds.recipe import learn, wanted_of
+from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, reliability, table
 from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
 
@@ -32,10 +32,10 @@ def main() -> None:
     options = _options()
     examples = read_examples(options.data)
     elsewhere = _judged(repositories_out(examples))
-    heat = temperature(np.array([scores for _, scores in elsewhere]), wanted_of([one for one, _ in elsewhere]))
+    heat = temperature(np.array([scores for _, scores in elsewhere]), one_hot_kinds([one for one, _ in elsewhere]))
     if not options.quick:
         print(table("five folds", _guesses(_judged(folds(examples)), heat)))
-    print(table("leaving a repository out", _guesses(elsewhere, heat)))
+    print(table("leave-one-repository-out", _guesses(elsewhere, heat)))
     print(reliability(_guesses(elsewhere, heat)))
     if options.dry_run:
         return

@@ -84,7 +84,7 @@ def learn_files(examples: Sequence[Example], names: Sequence[str]) -> dict[str, 
     importance = weigh(examples)
     lists = [List(example.files, example.fixed, importance[example.repository]) for example in examples]
     prior = load_weights().first["files"]
-    belief = Belief(believed(names, prior), PULL_FILES, np.array([sign_of(name) for name in names]))
+    belief = Belief(prior_weights(names, prior), PULL_FILES, np.array([sign_of(name) for name in names]))
     return named(names, fit_ranker(lists, belief))
 
 
@@ -102,7 +102,7 @@ def learn_chunks(examples: Sequence[Example], names: Sequence[str], files: Mappi
     return named(columns, fit_ranker(lists, belief))
 
 
-def believed(names: Sequence[str], first: Mapping[str, float]) -> Floats:
+def prior_weights(names: Sequence[str], first: Mapping[str, float]) -> Floats:
     """Return the prior of each file weight."""
     return np.array([SURE * first[n] if n in first else 0.0 if n in EITHER_WAY else AROUND for n in names])
 

@@ -101,7 +101,7 @@ class GitHub:
         response = (await self._session.send("GET", "/app", authorization=authorization)).object()
         # Without the login our own comments would look like a stranger's, and be posted again.
         if not response.get("slug"):
-            raise UndecodableError("GitHub's answer is not an App: it has no slug")
+            raise UndecodableError("GitHub's response is not an App: it has no slug")
         self._app_id = text(response.get("id")) or self._app_id
         self._logins.add(f"{text(response['slug'])}[bot]")
 

@@ -145,7 +145,7 @@ class RepositoryClient:
             # The comment is ours, whatever login the response contains: the login of a new App may not be known yet.
             return replace(comment, ours=True)
         except UndecodableError as error:
-            raise OutcomeUnknownError("GitHub's answer to a new comment cannot be read") from error
+            raise OutcomeUnknownError("GitHub's response to a new comment cannot be read") from error
 
     async def has_comment(self, comment_id: int) -> bool:
         """Return whether a comment still exists."""

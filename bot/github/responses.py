@@ -56,7 +56,7 @@ class Answer:
             UndecodableError: The JSON is not an object.
         """
         if not isinstance(self.data, dict):
-            raise UndecodableError("GitHub's answer is not a JSON object")
+            raise UndecodableError("GitHub's response is not a JSON object")
         return self.data
 
     def objects(self) -> list[Mapping[str, Any]]:
@@ -66,7 +66,7 @@ class Answer:
             UndecodableError: The JSON is not a list of objects.
         """
         if not isinstance(self.data, list) or not all(isinstance(item, dict) for item in self.data):
-            raise UndecodableError("GitHub's answer is not a list of JSON objects")
+            raise UndecodableError("GitHub's response is not a list of JSON objects")
         return self.data
 
 
@@ -133,7 +133,7 @@ def expect_shape(what: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise UndecodableError(f"GitHub's answer is not {what}: {type(error).__name__}") from error
+        raise UndecodableError(f"GitHub's response is not {what}: {type(error).__name__}") from error
 
 
 def _says_json(response: httpx.Response) -> bool:

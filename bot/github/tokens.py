@@ -39,7 +39,7 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
     except GoneError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RetryableError("GitHub's answer about an installation cannot be read") from error
+        raise RetryableError("GitHub's response about an installation cannot be read") from error
 
 
 def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:

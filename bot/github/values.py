@@ -17,7 +17,7 @@ from bot.github.responses import Answer, UndecodableError
 from bot.ports import Comment, FailedDelivery, Issue, Permission, Rating, RepositoryRef
 from nodes.context import OpenPull
 
-# Above GitHub's own limit, so that nothing is cut unless the answer is not GitHub's.
+# Above GitHub's own limit, so that nothing is cut unless the response is not GitHub's.
 MAX_BODY = 131_072
 """Characters; GitHub itself accepts at most 65,536."""
 _REPOSITORY = re.compile(r"/repos/([^/]{1,100})/([^/]{1,100})$")
@@ -206,5 +206,5 @@ def found_issues(answer: Answer) -> list[Json]:
     """
     items: Any = answer.object().get("items")
     if not isinstance(items, list):
-        raise UndecodableError("GitHub's answer to a search contains no issues")
+        raise UndecodableError("GitHub's response to a search contains no issues")
     return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]

@@ -62,7 +62,7 @@ class Sources:
         return list(await asyncio.gather(*checks))
 
     async def answer(self, question: str, find_issues: FindIssues | None = None) -> RoutedAnswer:
-        """Query the sources whose keywords are in a question; a harmful one receives the fixed sentence (seed 003)."""
+        """Query the sources whose keywords are in a question; a harmful one receives the fixed sentence."""
         outside = self.outside(find_issues)
         sources = {**outside.tools, **({NAME: outside.web} if outside.web else {})}
         routed = route(question, map(SourceInfo.of, sources.values()))

@@ -18,7 +18,7 @@ J = TypeVar("J")
 
 
 COMPRESS_FROM = 6_000
-"""Seed 002, MAX_CONTEXT_CHARS."""
+"""Number of characters from which an issue's text is shortened in the middle for a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Choose the sources for a text by keywords (seed 003), and decide whether it may reach any source."""
+"""Choose the sources for a text by keywords, and decide whether it may reach any source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FALLBACK = (
     "I can't help with that request. Ask about this repository: what fails, where the fault may "
     "be, what is known about it."
 )
-"""The answer to a harmful request (seed 003)."""
+"""The answer to a harmful request."""
 
 # Each pattern consists of a few words with bounded gaps, so hostile text costs linear time.
 _HARMFUL = tuple(

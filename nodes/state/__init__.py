@@ -130,7 +130,7 @@ class Timing(Value):
 
 
 class TraceEntry(Value):
-    """One node in one round, with the fields of the seeds."""
+    """The record of one node in one round."""
 
     node: str
     decision: str = ""
@@ -153,7 +153,7 @@ class TraceEntry(Value):
 
 
 class RetryReason(Value):
-    """The reason why the quality gate rejected a draft (seed 000)."""
+    """The reason why the quality gate rejected a draft."""
 
     iteration: int
     confidence: float

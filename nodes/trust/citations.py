@@ -12,11 +12,11 @@ from nodes.report import CitationAudit
 from nodes.trust.statements import EvidenceBasis, cited_in, headline, reasons, ruled_out, sentences
 
 FABRICATION_FACTOR = 0.5
-"""Seed 002, citation engine: a citation of evidence that does not exist halves the confidence."""
+"""Factor on the confidence if a citation names evidence that does not exist (SPEC section 6)."""
 UNCITED_PENALTY = 0.03
-"""Seed 002: three per cent per sentence without a citation …"""
+"""Reduction of the confidence for each sentence without a citation (a fraction)."""
 MAX_UNCITED_PENALTY = 0.40
-"""… and at most forty per cent in total."""
+"""Maximum of these reductions together."""
 
 
 class Source(Protocol):

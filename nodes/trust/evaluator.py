@@ -6,11 +6,11 @@ from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation
 
 WEIGHTS = {"faithfulness": 0.35, "relevance": 0.25, "completeness": 0.25, "reasoning_quality": 0.15}
-"""Seed 002, evaluation metrics."""
+"""Weights of the metrics in the overall score (SPEC section 6)."""
 FABRICATED_CLAMP = 0.40
 MANY_UNCITED, MANY_UNCITED_CLAMP = 10, 0.30
 SOME_UNCITED, SOME_UNCITED_CLAMP = 5, 0.50
-"""Seed 002, evaluator hard clamps."""
+"""Upper bounds on scores of drafts with fabricated or missing citations (SPEC section 6)."""
 
 
 def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation:
@@ -33,7 +33,7 @@ def evaluate(draft: Draft, audit: CitationAudit, relevance: float) -> Evaluation
 
 
 def clamp(evaluation: Evaluation, audit: CitationAudit) -> Evaluation:
-    """Apply the seeds' hard clamps to any scores, and recompute the weighted mean from the clamped scores."""
+    """Apply the upper bounds to any scores, and recompute the weighted mean from the clamped scores."""
     faithfulness = evaluation.faithfulness
     if audit.fabricated or audit.failed:
         faithfulness = min(faithfulness, FABRICATED_CLAMP)

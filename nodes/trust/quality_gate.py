@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 LOW_CONFIDENCE = 0.65
-"""Seed 000, LOW_CONF_THRESHOLD."""
+"""The default confidence below which no cause is claimed (PRD section 7)."""
 
 RetryCause = Literal["quality_issue_detected", "conflicting_evidence_attempting_resolution"]
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The signals against a draft (PRD, multi-signal quality assessment)."""
+    """The signals against a draft that the quality gate judges."""
 
     confidence: float
     citation_issue: bool = False
@@ -48,7 +48,7 @@ class Gate:
 
 
 def gate(signals: Signals, *, retry_count: int, max_retries: int) -> Gate:
-    """Choose the outcome for a draft; retries come before a human review (seed 000, retry-first resolution)."""
+    """Choose the outcome for a draft; retries come before a human review."""
     # The causes that another search cannot change come first.
     if signals.unreadable:
         return Gate("review", message=_UNREADABLE)

@@ -140,7 +140,7 @@ HEDGES = (
     "not provided",
     "cannot provide",
 )
-"""Seed 002: sentences with these phrases claim nothing and need no citation."""
+"""Sentences with these phrases claim nothing and need no citation (SPEC section 6)."""
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")

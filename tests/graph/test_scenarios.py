@@ -1,4 +1,4 @@
-"""Named routing scenarios (seed 004): tier, nodes, tools and failures."""
+"""Named routing scenarios: tier, nodes, tools and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a triage in its comment is read back as it was written, and no text can act in it or be forged by it."""
+"""The state of a triage in its comment is read back as it was written; untrusted text cannot forge it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source of a request (seed 003), and requests that reach none."""
+"""The source of a request, and requests that reach none."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_text_is_sent_only_if_allowed(place: Path, allowed: bool) -> None:
         sent = collector.everything()
     assert done.returncode == 0, done.stderr
     assert "codebase_search" in sent
-    # The supervisor's steps and their confidence are sent in any case (PRD section 7, seed 004).
+    # The supervisor's steps and their confidence are sent in any case (PRD section 7).
     assert ("supervisorRouting" in sent) == (not allowed)
     assert ("supervisor_confidence" in sent) == allowed
     assert ("parse_orders" in sent) == allowed

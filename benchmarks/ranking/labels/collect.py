@@ -70,12 +70,12 @@ def _collect(clones: Path, held: HeldBack, left_out: Counter[str]) -> Iterator[d
                     yield row
         print(f"{source}: {sum(per_repository.values())}", file=sys.stderr)
     for name, folder in folders.items():
-        rows = list(islice(_weak(Git.at(folder), name.replace("+", "/", 1), held, left_out), CAPS["commit"]))
+        rows = list(islice(_weak_rows(Git.at(folder), name.replace("+", "/", 1), held, left_out), CAPS["commit"]))
         print(f"commits of {name}: {len(rows)}", file=sys.stderr)
         yield from rows
 
 
-def _weak(clone: Git, repository: str, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+def _weak_rows(clone: Git, repository: str, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
     if repository.rpartition("/")[2] in held.repositories:
         return
     for report in closing_commits(clone, repository):

@@ -1,4 +1,4 @@
-"""Classify a question about a repository by rules (seed 003), and read the time span that it names."""
+"""Classify a question about a repository by rules, and read the time span that it names."""
 
 from __future__ import annotations
 

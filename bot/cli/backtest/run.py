@@ -59,7 +59,7 @@ class Notes:
         self._append({"case": key, "scored": scored.document()})
 
     def store_text(self, number: int, text: Text | None) -> None:
-        """Store GitHub's answer for a number durably; None means that the number is not an issue."""
+        """Store GitHub's response for a number durably; None means that the number is not an issue."""
         self._append({"number": number, "text": dump(text)})
 
     def close(self) -> None:

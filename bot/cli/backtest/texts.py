@@ -130,7 +130,7 @@ class GitHubTexts:
 
 
 async def call_github(asking: Any) -> Any:
-    """Return GitHub's answer.
+    """Return GitHub's response.
 
     Raises:
         UserError: GitHub does not answer, or refuses.

@@ -68,7 +68,7 @@ def _facts(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
-    """Return a supervisor's step as JSON: names and numbers, without its reasons (seed 004)."""
+    """Return a supervisor's step as JSON: names and numbers, without its reasons."""
     beside = [str(name)[:40] for name in outputs.get("also") or ()]
     facts = {
         "next": outputs["next_node"],

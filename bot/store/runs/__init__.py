@@ -43,7 +43,7 @@ _ANY = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One row."""
+    """One row of the table of runs."""
 
     number: int
     status: RunStatus

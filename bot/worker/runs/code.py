@@ -30,7 +30,7 @@ _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""
 
 
-_LATE_WITHOUT_CODE = 2
+_MAX_LATE_ATTEMPTS = 2
 """Attempts that exceeded the deadline, after which the next one reports without reading the code."""
 
 
@@ -44,7 +44,7 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
         RetryableError: git finds no commit although GitHub has some.
     """
     config = seen.found.config
-    if issue_job.job.late >= _LATE_WITHOUT_CODE:
+    if issue_job.job.late >= _MAX_LATE_ATTEMPTS:
         issue_job.log("code_not_readable", "reading the code timed out twice")
         yield NoCode()
         return

@@ -15,9 +15,9 @@ from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
-"""Seed 002, MIN_SCORE_THRESHOLD: candidates whose score is below this fraction of the best score are dropped."""
+"""Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""
 CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
-"""Seed 002: the number of candidates fetched at first, and on a retry after a rejected draft."""
+"""Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""
 
 
 POINTED = "a maintainer pointed here"

@@ -36,7 +36,7 @@ class LookedUp:
 async def look_up_objections(state: BugTriageState, context: Context, query: Query) -> LookedUp:
     """Find the critic's better place, the evidence that it requires, and what a rejected draft could not cite.
 
-    After a rejected draft the search itself is wider too: twice the places, a lower threshold (seed 002), and the words
+    After a rejected draft the search itself is wider too: twice the places, a lower threshold, and the words
     of the objections in its query. New places become evidence, which the critic judges and the writer may cite.
 
     Args:

@@ -80,7 +80,7 @@ def finding_of(read: Read) -> AgentFinding:
 
 
 def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
-    """Return the score threshold and the mean score of the search's places that passed it (seed 002)."""
+    """Return the score threshold and the mean score of the search's places that passed it."""
     candidates = gathered.candidates
     lowest = candidates.threshold
     if read.judged.judged_by == "rules":

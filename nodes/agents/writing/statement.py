@@ -189,7 +189,7 @@ async def with_pointer(
     if report.kind == "feature" and report.written_by == "rules":
         placed = await state_facts(report, survey, code, ordered=True)
         if placed.statement == "claim":
-            # A breakpoint confirms a fault, and the missing details of a request are its author's design.
+            # A request has no fault to confirm with a breakpoint, and its missing details are for its author to decide.
             own = {"how_to_confirm": "", "missing": report.missing, "confidence": survey.confidence}
             return placed.model_copy(update=own)
     wanted = _POINTERS.get(report.kind, ())

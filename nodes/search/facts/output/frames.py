@@ -52,7 +52,7 @@ class MappedFrame:
     symbol: str | None
     exact: bool
     """Whether the frame's own text, or the call to the next frame, is on that line."""
-    has_lost: bool = False
+    lost_inner: bool = False
     """Whether an inner frame is in a file of own code, at a place that the file does not have at this commit."""
     is_library: bool = False
     """Whether an inner frame is in a library, so that the library raised the error."""
@@ -110,7 +110,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
-    has_lost = is_library = False
+    lost_inner = is_library = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
         if is_forwarding(frame):
             continue
@@ -119,10 +119,10 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         if len(numbers) == 1:
             found = _mapped(code, issue, trace, depth, numbers[0])
             if found is not None:
-                yield replace(found, has_lost=has_lost, is_library=is_library)
-            has_lost |= found is None
+                yield replace(found, lost_inner=lost_inner, is_library=is_library)
+            lost_inner |= found is None
         elif not listed:
-            has_lost |= _is_installed(code, frame)
+            lost_inner |= _is_installed(code, frame)
             # In other languages the inner frames are often those of the panic itself.
             is_library |= trace.language == "python" or bool(_PACKAGE.search(frame.path))
 

@@ -49,7 +49,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact is None:
             continue
         refuses = is_refusal(lines, frame.line, frame.start)
-        strong = frame.exact and not chained and not purpose and not frame.has_lost
+        strong = frame.exact and not chained and not purpose and not frame.lost_inner
         yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library)
         if purpose:
             yield _on_purpose(fact, frame)
@@ -97,7 +97,7 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
     says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
     if not mapped.exact:
         says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
-    if mapped.has_lost:
+    if mapped.lost_inner:
         says = f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
 

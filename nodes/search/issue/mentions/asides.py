@@ -34,14 +34,14 @@ def without_asides(body: str) -> str:
 def _reported_lines(body: str) -> Iterator[str]:
     fenced = in_environment = False
     for line in body.split("\n"):
-        fence = bool(_FENCE.match(line))
+        is_fence = bool(_FENCE.match(line))
         # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
-        fenced ^= fence
-        heading = None if fenced or fence else _HEADING.match(line[:_LONGEST])
+        fenced ^= is_fence
+        heading = None if fenced or is_fence else _HEADING.match(line[:_LONGEST])
         if heading:
             in_environment = bool(_ENVIRONMENT.search(heading[1] or heading[2]))
         # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
-        elif fence or (not in_environment and fenced):
+        elif is_fence or (not in_environment and fenced):
             yield line
         elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
             yield _URL.sub(" ", line)
