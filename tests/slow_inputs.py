@@ -1,4 +1,4 @@
-"""Texts that are slow for a regular expression: its repeated parts after its beginning."""
+"""Texts on which a regular expression is slow: text for its beginning, then repeated text for its repeated parts."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def _inject_faults(
             fleet.progress = (turn + 1 - left / pause / 1.3) / kills
             time.sleep(0.05)
         if turn == kills // 4:
-            app = _at_work(fleet)
+            app = _busy_worker(fleet)
             frozen.append(app)
             freezing.append(threading.Thread(target=_freeze, args=(fleet, app, freeze, frozen), daemon=True))
             freezing[-1].start()
@@ -215,7 +215,7 @@ def _freeze(fleet: Fleet, app: App, seconds: float, frozen: list[App]) -> None:
     frozen.remove(app)
 
 
-def _at_work(fleet: Fleet) -> App:
+def _busy_worker(fleet: Fleet) -> App:
     until = time.monotonic() + 20
     while time.monotonic() < until:
         for app in fleet.workers:

@@ -106,7 +106,7 @@ def frozen_workers(day: Day) -> None:
     with day.fleet() as fleet:
         opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))
         opening.start()
-        with fleet.frozen(_at_work(fleet)):
+        with fleet.frozen(_busy_worker(fleet)):
             time.sleep(30)
         opening.join()
         day.open(fleet.receivers, 2)
@@ -204,7 +204,7 @@ def live(name: str) -> tuple[bool, str]:
         return kept, ", ".join(f"{key} {value}" for key, value in results.items())
 
 
-def _at_work(fleet: Fleet) -> App:
+def _busy_worker(fleet: Fleet) -> App:
     wait_for(lambda: any(map(fleet.busy, fleet.workers)), 60.0)
     return next(filter(fleet.busy, fleet.workers), fleet.workers[0])
 

@@ -52,7 +52,7 @@ def folds(examples: Sequence[Example], count: int = FOLDS) -> Iterator[tuple[lis
         )
 
 
-def repositories_out(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
+def leave_one_repository_out(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
     """Yield (training set, test set); each repository is the test set once."""
     for name in sorted({one.repository for one in examples}):
         yield [one for one in examples if one.repository != name], [one for one in examples if one.repository == name]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.kinds.examples import Example, folds, read_examples, repositories_out
+from benchmarks.kinds.examples import Example, folds, leave_one_repository_out, read_examples
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, reliability, table
@@ -31,10 +31,10 @@ def main() -> None:
     """Measure, train, print and write."""
     options = _options()
     examples = read_examples(options.data)
-    elsewhere = _judged(repositories_out(examples))
+    elsewhere = _held_out_scores(leave_one_repository_out(examples))
     heat = temperature(np.array([scores for _, scores in elsewhere]), one_hot_kinds([one for one, _ in elsewhere]))
     if not options.quick:
-        print(table("five folds", _guesses(_judged(folds(examples)), heat)))
+        print(table("five folds", _guesses(_held_out_scores(folds(examples)), heat)))
     print(table("leave-one-repository-out", _guesses(elsewhere, heat)))
     print(reliability(_guesses(elsewhere, heat)))
     if options.dry_run:
@@ -55,7 +55,7 @@ def as_text(model: Model) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _judged(splits: Iterable[Split]) -> list[tuple[Example, list[float]]]:
+def _held_out_scores(splits: Iterable[Split]) -> list[tuple[Example, list[float]]]:
     """Return the scores of issues by models that were trained without them."""
     found = []
     for known, unknown in splits:

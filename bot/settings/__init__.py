@@ -207,11 +207,11 @@ class Settings(BaseSettings):
     )
     triage_limits_installation: str = Field(
         "none",
-        description="The maximum of each of these for all repositories of one account per day.",
+        description="The same maximums for all repositories of one account per day, together.",
         examples=["calls=5000 cost=20"],
     )
     triage_limits_all: str = Field(
-        "none", description="The maximum of each of these for the whole App per day.", examples=["cost=100"]
+        "none", description="The same maximums for the whole App per day.", examples=["cost=100"]
     )
     triage_limits_author: str = Field(
         "hour=300 day=1000 answers=20",

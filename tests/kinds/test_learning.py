@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.kinds.examples import folds, repositories_out
+from benchmarks.kinds.examples import folds, leave_one_repository_out
 from benchmarks.kinds.learner import fit, shares, temperature
 from benchmarks.kinds.recipe import LEFT_OVER, learn
 from benchmarks.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
@@ -24,7 +24,7 @@ def test_the_same_issues_give_the_same_file_byte_for_byte() -> None:
 
 
 def test_issues_of_an_unseen_repository_are_classified_correctly() -> None:
-    for known, unknown in repositories_out(made_up()):
+    for known, unknown in leave_one_repository_out(made_up()):
         model = learn(known)
         guesses = []
         for example in unknown:
@@ -66,10 +66,10 @@ def test_the_shipped_file_is_small_and_has_one_term_per_line() -> None:
 
 def test_every_issue_is_measured_once() -> None:
     examples = made_up()
-    for splits in (folds, repositories_out):
+    for splits in (folds, leave_one_repository_out):
         measured = [one for _, unknown in splits(examples) for one in unknown]
         assert sorted(map(id, measured)) == sorted(map(id, examples))
-    for known, unknown in repositories_out(examples):
+    for known, unknown in leave_one_repository_out(examples):
         assert not {one.repository for one in known} & {one.repository for one in unknown}
 
 

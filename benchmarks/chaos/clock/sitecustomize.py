@@ -6,7 +6,7 @@ import time
 _real = time.time
 
 
-def _jumping() -> float:
+def _shifted_time() -> float:
     try:
         with open(os.environ["CLOCK_AHEAD"], encoding="ascii") as file:
             return _real() + float(file.read() or 0)
@@ -14,4 +14,4 @@ def _jumping() -> float:
         return _real()
 
 
-time.time = _jumping
+time.time = _shifted_time

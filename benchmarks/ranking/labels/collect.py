@@ -143,7 +143,7 @@ def _functions(clone: Git, base: str, changes: Sequence[Change]) -> set[str]:
 
 
 def _cell(value: object) -> object:
-    # A path may contain a blank, but hardly a bar.
+    # A path may contain a space, but rarely a pipe.
     return "|".join(value) if isinstance(value, list) else value
 
 

@@ -65,7 +65,7 @@ async def answer(
     if asked.replay is None:
         check_brain(settings)
     stored = await read_stored(settings, asked.corrections) if asked.corrections else None
-    place = _place(engine, settings, asked)
+    place = _notes_path(engine, settings, asked)
     notes = Notes(place, fresh=asked.fresh)
     try:
         async with _texts(asked, settings, notes) as texts, _model(settings, asked, place) as (model, recording):
@@ -114,7 +114,7 @@ async def _model(
         await model.aclose()
 
 
-def _place(engine: Engine, settings: Settings, asked: Options) -> Path:
+def _notes_path(engine: Engine, settings: Settings, asked: Options) -> Path:
     """Return the notes file: one per repository and source of texts. The keys of cases cover the texts themselves."""
     name = digest(str(engine.repository.directory), settings.github_api_url, asked.github or "")
     return settings.triage_data_dir / "backtest" / f"{name}.jsonl"

@@ -163,7 +163,7 @@ def openapi() -> dict[str, Any]:
 
 
 def _create() -> dict[str, Any]:
-    either = {"oneOf": [_ref("IssueRun"), _ref("TextRun")]}
+    body_schema = {"oneOf": [_ref("IssueRun"), _ref("TextRun")]}
     key = {
         "name": "Idempotency-Key",
         "in": "header",
@@ -183,7 +183,7 @@ def _create() -> dict[str, Any]:
         "parameters": [key],
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": either, "example": _EXAMPLE}},
+            "content": {"application/json": {"schema": body_schema, "example": _EXAMPLE}},
         },
         "responses": {"202": taken, **_problems("400", "401", "404", "408", "409", "413", "415", "422", "429", "503")},
     }

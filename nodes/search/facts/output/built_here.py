@@ -236,7 +236,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     line = fact.line or 0
     lines = witness.lines(fact.path or "", line - BEFORE, line + AFTER)
     around = _plain(" ".join(lines))
-    runs = [run for run in _runs(fact.words or "") if run in around]
+    runs = [run for run in _trigrams(fact.words or "") if run in around]
     if not runs:
         return "the line does not contain three words of the message"
     other = _other_place(fact, witness, lines) if fact.count == 1 or fact.strong else None
@@ -254,7 +254,7 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     return next((hit.path for hit in quoting), None)
 
 
-def _runs(words: str) -> list[str]:
+def _trigrams(words: str) -> list[str]:
     plain = _plain(words).split()
     return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)]
 

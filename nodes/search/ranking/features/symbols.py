@@ -62,7 +62,7 @@ def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags)
     definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
     strong = np.zeros(len(index.def_last))
     weak = np.zeros(len(index.def_last))
-    # Strong and weak are separate features, so that training weights a word that merely equals a name on its own.
+    # Separate features, so that training gives a word that merely equals a name a weight of its own.
     for number, key, rarity in zip(definition, value, rarities(value), strict=True):
         (strong if strength[key] >= 1 else weak)[number] = strength[key] * rarity
         features.notes["symbol", int(index.def_file[number])] = hashes[key]
