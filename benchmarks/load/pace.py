@@ -73,8 +73,8 @@ def main() -> None:
             warming.all_reported()
             wait_for(lambda: not app.counts(), 300.0, app.counts, pause=0.1)
             print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-            _say("burst", *_arriving(github, app, repos, given.burst, 0.0))
-            _say("steady", *_arriving(github, app, repos, steady, 1 / given.rate))
+            _say("burst", *_measure_arrivals(github, app, repos, given.burst, 0.0))
+            _say("steady", *_measure_arrivals(github, app, repos, steady, 1 / given.rate))
             print(f"stopped with {_AT_WORK} issues in progress after {_stopped(github, app, repos):.1f} s")
 
 
@@ -88,7 +88,7 @@ def _stopped(github: GitHubServer, app: App, repos: Sequence[Repo]) -> float:
     return time.monotonic() - started
 
 
-def _arriving(
+def _measure_arrivals(
     github: GitHubServer, app: App, repos: Sequence[Repo], issues: int, pause: float
 ) -> tuple[list[float], list[float], float]:
     """Return the seconds until each delivery was accepted (its p99 is printed), until each report, and in total."""

@@ -83,11 +83,11 @@ def _related(report: TriageReport) -> dict[object, str]:
 
 def _listed(name: str, before: dict[object, str], after: dict[object, str]) -> Iterator[str]:
     new = [text for key, text in after.items() if key not in before]
-    gone = [text for key, text in before.items() if key not in after]
+    removed = [text for key, text in before.items() if key not in after]
     if new:
         yield f"{count(len(new), f'new {name}')}: {_some(new)}"
-    if gone:
-        yield f"{count(len(gone), name)} no longer shown: {_some(gone)}"
+    if removed:
+        yield f"{count(len(removed), name)} no longer shown: {_some(removed)}"
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -157,12 +157,12 @@ class StoredPast:
         try:
             issue = await self._github.issue(number)
             # GitHub answers for a transferred issue with its new repository.
-            here = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
-            if here is None or (here.state == "open", here.updated_at) != self._seen.get(number):
-                await update_stored_issue(self._past, number, here)
+            current = issue if issue is None or issue.ref.repository.key == self._ref.repository.key else None
+            if current is None or (current.state == "open", current.updated_at) != self._seen.get(number):
+                await update_stored_issue(self._past, number, current)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
-        return _past_issue(here) if here is not None and not here.is_pull_request else None
+        return _past_issue(current) if current is not None and not current.is_pull_request else None
 
 
 def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:

@@ -164,8 +164,8 @@ def _take(db: Connection, installation: str, budget: WriteBudget, repository: st
     if paused.wait > 0:
         return paused
     in_a_row = paused.in_a_row
-    gone = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
-    db.execute(gone, (installation, now - 3_600.0, now + _AHEAD))
+    delete_expired = "DELETE FROM writes WHERE installation = ? AND (at <= ? OR at > ?)"
+    db.execute(delete_expired, (installation, now - 3_600.0, now + _AHEAD))
     # The window that stays full longest determines the wait and the interval between retries.
     free, apart = max((_free_at(db, installation, now, *window), window[0] / window[1]) for window in budget.windows)
     if free > now:

@@ -144,8 +144,8 @@ async def read_again(
     for number in sorted(numbers - {ref.number}):
         issue = await github.issue(number)
         opted_out = issue is not None and config.opt_out_label.casefold() in map(str.casefold, issue.labels)
-        here = issue is not None and issue.ref.repository_id == ref.repository_id
-        if issue is not None and here and issue.state == "open" and not opted_out:
+        is_unmoved = issue is not None and issue.ref.repository_id == ref.repository_id
+        if issue is not None and is_unmoved and issue.state == "open" and not opted_out:
             titles[number] = issue.title
     return build_digest(f"{ref.owner}/{ref.name}", only(found, titles), now, PERIOD)
 

@@ -18,7 +18,7 @@ REACH = timedelta(days=3)
 """Age up to which GitHub redelivers deliveries."""
 OVERLAP = timedelta(minutes=5)
 """Allowance for clocks that differ and for late deliveries."""
-MOST_REPOSITORIES, MOST_ISSUES, MOST_OF_ONE = 1_000, 200, 100
+MAX_REPOSITORIES, MAX_ISSUES, MAX_PER_REPOSITORY = 1_000, 200, 100
 """Repositories and issues per round, and issues per repository; the rest is left to the next round."""
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
         The number of issues found.
     """
     found = 0
-    for listed in await store.installations.to_list(MOST_REPOSITORIES):
+    for listed in await store.installations.to_list(MAX_REPOSITORIES):
         # Taken before the request, so that the next round covers issues that are opened in between.
         started = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
         try:
@@ -74,11 +74,11 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
         except BotError as error:
             logger.info("%s", error, extra={"action": "not_listed", "repository": listed.ref.key})
             continue
-        for issue in fresh[: MOST_ISSUES - found]:
+        for issue in fresh[: MAX_ISSUES - found]:
             # One id for each issue: a second round, or another process, stores nothing.
             work = Triage(ref=issue.ref, why="opened")
             found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
-        if found >= MOST_ISSUES:
+        if found >= MAX_ISSUES:
             break  # before `listed`, so that the next round continues with this repository
         await store.installations.listed(listed.ref.key, started)
     if found:
@@ -92,7 +92,7 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
     if since is None:
         return []
     # GitHub's ``since`` filters by the last update, so issues that were opened earlier are filtered out below.
-    issues = await github.issues(since=since, limit=MOST_OF_ONE)
+    issues = await github.issues(since=since, limit=MAX_PER_REPOSITORY)
     return [issue for issue in issues if issue.created_at >= since and not await _is_known(store, issue)]
 
 

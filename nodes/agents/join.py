@@ -92,5 +92,5 @@ def _together(timings: Sequence[Timing]) -> Timing | None:
 
 def _in_words(findings: Sequence[AgentFinding], failed: Sequence[str]) -> str:
     answered = [f"{one.agent_name} {one.confidence:.0%}" for one in findings if one.agent_name not in failed]
-    gone = f"; no answer from {', '.join(failed)}" if failed else ""
-    return f"Together: {', '.join(answered) or 'nothing'}{gone}."
+    failures = f"; no answer from {', '.join(failed)}" if failed else ""
+    return f"Together: {', '.join(answered) or 'nothing'}{failures}."

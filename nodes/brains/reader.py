@@ -144,8 +144,8 @@ class Reader:
         bodies = iter(BODIES)
         for number, card in enumerate(choice.files):
             places, whole = dict[str, NumberedEvidence](), dict[str, str]()
-            mine = [item for item in candidates if item.evidence.locator.path == card.path]
-            places |= {item.id: item for item in mine if is_named_by_maintainer(item.evidence)}
+            of_file = [item for item in candidates if item.evidence.locator.path == card.path]
+            places |= {item.id: item for item in of_file if is_named_by_maintainer(item.evidence)}
             for rank, place in enumerate(card.sketch.places[: _MANY if number < _FIRST_FILES else _FEW]):
                 item = lookups.show(place)
                 if item is None:
@@ -154,7 +154,7 @@ class Reader:
                 # The best of the first three files, and the second best of the first.
                 room = next(bodies, 0) if number + rank < _FIRST_FILES or (rank == 0 and number < _MANY) else 0
                 whole |= {item.id: mask(await lookups.body(place, room))} if room else {}
-            checked = [item for item in mine if item.evidence.reasons[:1] and _is_checked(item)]
+            checked = [item for item in of_file if item.evidence.reasons[:1] and _is_checked(item)]
             places |= {item.id: item for item in checked[:_FEW]}
             opened.append(OpenedFile(card, tuple(places.values()), whole))
         found = any(one.places for one in opened)

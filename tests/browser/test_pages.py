@@ -197,7 +197,9 @@ async def test_a_dead_job_is_replayed(browser: Browser, served: Served) -> None:
         await tab.page.keyboard.press("Enter")
         await tab.page.wait_for_url("**/queue")
         await replay.press("Enter")
-        await expect(tab.page.get_by_role("status")).to_contain_text("is queued again, with all its attempts")
+        await expect(tab.page.get_by_role("status")).to_contain_text(
+            "is queued again; its attempts are counted from zero"
+        )
         await expect(replay).to_have_count(0)
         await assert_accessible(tab)
 

@@ -57,7 +57,7 @@ def test_settings_of_two_apps_are_not_mixed(data: Path, monkeypatch: pytest.Monk
     assert set(raised.value.faults) == {"github_private_key", "github_webhook_secret"}
 
 
-def test_no_other_setting_is_taken_from_it(data: Path) -> None:
+def test_only_the_apps_settings_are_read_from_the_stored_file(data: Path) -> None:
     store_registration(data, {**APP, "openai_base_url": "http://evil.example", "triage_brain": "llm"})
     assert load_server_settings().settings.openai_base_url is None
 

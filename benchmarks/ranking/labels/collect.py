@@ -38,7 +38,7 @@ FIELDS = ("id", "repo", "base_commit", "gold_files", "gold_functions", "source",
 
 
 def main() -> None:
-    """Collect, check and write."""
+    """Collect the reports, check them and write the rows and the table."""
     options = _options()
     held = HeldBack(_rows(options.development))
     left_out: Counter[str] = Counter()

@@ -114,12 +114,12 @@ async def read_plan(store: Store, github: RepositoryClient, settings: Settings, 
 
 
 async def _planned(store: Store, issue: Issue, config: RepositoryConfig) -> PlannedIssue:
-    mine = store.for_issue(issue.ref)
-    if await mine.runs.last() is not None:
+    issue_store = store.for_issue(issue.ref)
+    if await issue_store.runs.last() is not None:
         return PlannedIssue(issue, "triaged")
     if await store.jobs.has_unfinished(issue.ref.key):
         return PlannedIssue(issue, "queued")
-    muted = "a person stopped triage" if (await mine.row.state()).muted else None
+    muted = "a person stopped triage" if (await issue_store.row.state()).muted else None
     reason = reason_to_skip(issue, config) or muted
     return PlannedIssue(issue, "left alone", reason) if reason else PlannedIssue(issue, "to triage")
 

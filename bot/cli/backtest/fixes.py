@@ -75,8 +75,8 @@ def gold_of(repository: Repository, changed: Sequence[str], base: str) -> tuple[
     source = sorted(path for path in set(changed) if role_of(path) == "source")
     if not source:
         return ()
-    there = {entry.path for entry in repository.tree(base)}
-    return tuple(path for path in source if path in there)
+    existing = {entry.path for entry in repository.tree(base)}
+    return tuple(path for path in source if path in existing)
 
 
 def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequence[str]) -> list[tuple[str, int, int]]:

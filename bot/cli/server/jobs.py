@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 @click.command("jobs")
-@click.option("--replay", "number", type=int, metavar="JOB", help="Retry a dead job, with all its attempts.")
+@click.option(
+    "--replay", "number", type=int, metavar="JOB", help="Retry a dead job; its attempts are counted from zero."
+)
 @click.option("--parked", is_flag=True, help="List the jobs that wait for a suspended installation instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(*, number: int | None, parked: bool, as_json: bool) -> None:

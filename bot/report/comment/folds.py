@@ -114,8 +114,8 @@ def _measured(report: TriageReport, record: Record | None) -> str:
     shipped = f"{min(report.confidence, 0.99):.0%}"
     if record is None:
         return f"{shipped} (shipped calibration)"
-    here = f"{min(record.confidence(report.confidence), 0.99):.0%}"
-    return f"{here} by {record.basis} of this repository ({shipped} as shipped)"
+    adjusted = f"{min(record.confidence(report.confidence), 0.99):.0%}"
+    return f"{adjusted} by {record.basis} of this repository ({shipped} as shipped)"
 
 
 def fold(title: str, body: str) -> str:

@@ -102,8 +102,8 @@ def read_back(markdown: str, language: str) -> str:
 def _checked(line: str, language: str) -> str:
     if not line.strip() or len(line) > LONGEST:
         return line
-    there = _translator(ENGLISH, language).line(line)
-    return there if _translator(language, ENGLISH).line(there) == line else line
+    translated = _translator(ENGLISH, language).line(line)
+    return translated if _translator(language, ENGLISH).line(translated) == line else line
 
 
 @cache

@@ -200,8 +200,8 @@ class Mirrors:
 
     async def _make_room(self) -> None:
         limits = self._limits
-        gone = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
-        for name in gone:
+        evicted = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
+        for name in evicted:
             logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
 
 

@@ -42,7 +42,7 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
     """
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
     sizes = {folder: size_of(folder) for folder in folders}
-    total, gone = sum(sizes.values()), []
+    total, removed = sum(sizes.values()), []
     # Too little free space lowers the budget: mirrors can be fetched again, and the store's data cannot.
     budget = min(budget, total - max(0, free - free_bytes(root)))
     for folder in folders:
@@ -51,18 +51,18 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
         if not in_use(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
             total -= sizes[folder]
-            gone.append(folder.name)
-    return gone
+            removed.append(folder.name)
+    return removed
 
 
 def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: Callable[[str], bool]) -> list[str]:
     """Remove folders that were not used since a time or are not ``known``, unless in use; returns their names."""
-    gone = []
+    removed = []
     for folder in [folder for folder in root.iterdir() if folder.is_dir()]:
         if not in_use(folder.name) and (folder.stat().st_mtime < before or not known(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
-            gone.append(folder.name)
-    return gone
+            removed.append(folder.name)
+    return removed
 
 
 def delete_temporary_files(mirror: Path) -> None:

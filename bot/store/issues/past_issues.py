@@ -131,11 +131,11 @@ def _clear(db: Connection, key: str) -> None:
 
 def _confirmed_distinct(db: Connection, tenant: Tenant, number: int) -> frozenset[int]:
     other_here = "SELECT other FROM relations WHERE issue_key = ? AND duplicate = 0"
-    here = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
+    named_by_this = {other for (other,) in db.execute(other_here, (tenant.issue(number),))}
     # The repository's key with "#". As in `Effects.with_prefix`, LIKE would match too much.
     prefix = tenant.issue(0)[:-1]
     other_there = """
         SELECT issue_key FROM relations WHERE other = ? AND duplicate = 0 AND substr(issue_key, 1, ?) = ?
     """
-    there = db.execute(other_there, (number, len(prefix), prefix))
-    return frozenset(here | {int(key.removeprefix(prefix)) for (key,) in there})
+    named_by_others = db.execute(other_there, (number, len(prefix), prefix))
+    return frozenset(named_by_this | {int(key.removeprefix(prefix)) for (key,) in named_by_others})

@@ -251,7 +251,7 @@ _CARRIED = "carried by the report"
 def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = RepositoryConfig()) -> Thread:  # noqa: B008  frozen
     """Return the thread of an issue, without questions."""
     server = _SERVER.match(issue.url)
-    theirs = language_of(issue.title, issue.body) if config.reporter_language else None
+    reporter_language = language_of(issue.title, issue.body) if config.reporter_language else None
     return Thread(
         number=issue.ref.number,
         run=run,
@@ -259,7 +259,7 @@ def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = Reposito
         repository=f"{issue.ref.owner}/{issue.ref.name}",
         reporter="" if issue.author_is_bot else issue.author,
         language=config.language,
-        reporter_language=theirs or "",
+        reporter_language=reporter_language or "",
     )
 
 

@@ -98,11 +98,11 @@ async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcom
     state = outcome.state
     answers = (exchange.answer or "" for exchange in state.human_exchanges)
     text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
-    gone = await code.invalid_facts(report.facts, text)
-    if not gone:
+    invalid = await code.invalid_facts(report.facts, text)
+    if not invalid:
         return outcome
-    issue_job.log("facts_dropped", f"{len(gone)} of {len(report.facts)} facts no longer hold")
-    plain = without_facts(report, gone)
+    issue_job.log("facts_dropped", f"{len(invalid)} of {len(report.facts)} facts no longer hold")
+    plain = without_facts(report, invalid)
     renderer = renderer_for(seen.issue)
     drafts = {"github_comment": renderer.comment(plain), "ticket": renderer.ticket(plain)}
     return Finished(state.model_copy(update={"report": plain.model_copy(update=drafts)}))

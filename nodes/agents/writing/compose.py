@@ -127,8 +127,8 @@ def _unread(report: TriageReport, gate: Gate) -> TriageReport:
 def without_code_claims(report: TriageReport) -> TriageReport:
     """Return a report without a model's statements about code that was not searched."""
     verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
-    gone = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
-    return report.model_copy(update=gone)
+    cleared = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
+    return report.model_copy(update=cleared)
 
 
 def safe_kind(kind: Kind, case: Case) -> Kind:

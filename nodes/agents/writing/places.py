@@ -18,11 +18,11 @@ async def suspect_of(
 ) -> Suspect | None:
     """Return the place of a file: around its leading fact, else where the brain or the search found it."""
     facts, lead_fact = basis.facts, basis.stated.headline
-    mine = tuple(number for number, fact in enumerate(facts) if fact.path == path)
-    shown = mine if any(facts[number] in (lead_fact, *basis.stated.strong) for number in mine) else ()
+    on_path = tuple(number for number, fact in enumerate(facts) if fact.path == path)
+    shown = on_path if any(facts[number] in (lead_fact, *basis.stated.strong) for number in on_path) else ()
     known = next((one for one in report.suspects if one.path == path), None)
     lead = next((one for one in survey.leads if one.path == path), None)
-    strong = [facts[number] for number in mine if facts[number].strong]
+    strong = [facts[number] for number in on_path if facts[number].strong]
     strong.sort(key=lambda fact: fact is not lead_fact)
     chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
     base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)

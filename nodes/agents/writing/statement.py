@@ -124,15 +124,15 @@ def _without_place(facts: Sequence[Fact]) -> str:
     return _NO_PLACE if has_lines else _NO_LINE
 
 
-def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
+def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageReport:
     """Return a report without some of its facts, given by position; without its leading fact it claims nothing."""
-    if not gone:
+    if not dropped:
         return report
-    if report.headline in gone:
+    if report.headline in dropped:
         report = without_claim(report.model_copy(update={"headline": None, "how_to_confirm": ""}))
-        left = [fact for number, fact in enumerate(report.facts) if number not in gone]
+        left = [fact for number, fact in enumerate(report.facts) if number not in dropped]
         report = report.model_copy(update={"statement": "ranked", "verdict": _without_place(left)})
-    kept = [number for number in range(len(report.facts)) if number not in gone]
+    kept = [number for number in range(len(report.facts)) if number not in dropped]
     new = {old: number for number, old in enumerate(kept)}
     suspects = tuple(
         one.model_copy(update={"facts": tuple(new[n] for n in one.facts if n in new), "why": _why(one, report, new)})
@@ -149,8 +149,8 @@ def without_facts(report: TriageReport, gone: Collection[int]) -> TriageReport:
 
 def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
     """Return why a place is named, unless the reason is a removed fact."""
-    gone = {report.facts[number].says[:300] for number in place.facts if number not in new}
-    return "" if place.why in gone else place.why
+    removed_sentences = {report.facts[number].says[:300] for number in place.facts if number not in new}
+    return "" if place.why in removed_sentences else place.why
 
 
 def function_of(report: TriageReport) -> str | None:

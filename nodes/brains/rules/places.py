@@ -97,10 +97,10 @@ def frame_in(case: Case, evidence: Evidence) -> Frame | None:
 
 def _same_file(written: str, path: str) -> bool:
     """Compare the last parts of two paths, because a trace may contain the path of any machine."""
-    ours, theirs = PurePosixPath(path).parts, PurePosixPath(written).parts
+    parts, written_parts = PurePosixPath(path).parts, PurePosixPath(written).parts
     # Three parts are enough: outer folders differ between machines.
-    shared = min(len(ours), len(theirs), 3)
-    return shared > 0 and ours[-shared:] == theirs[-shared:]
+    shared = min(len(parts), len(written_parts), 3)
+    return shared > 0 and parts[-shared:] == written_parts[-shared:]
 
 
 def reason_kinds(case: Case, evidence: Evidence) -> frozenset[str]:

@@ -63,18 +63,18 @@ def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Qu
     generations = _generation_of(first), _generation_of(second)
     if all(generations) and len(set(generations)) == 2:
         return _by_generation(case, *generations)
-    here, there = words_of(first), words_of(second)
-    if _own_words(here - there) and _own_words(there - here):
-        return _between(case, _own_words(here - there), _own_words(there - here))
+    left, right = words_of(first), words_of(second)
+    if _own_words(left - right) and _own_words(right - left):
+        return _between(case, _own_words(left - right), _own_words(right - left))
     return _between(case, *_folders_apart(first, second))
 
 
-def _by_system(case: Case, here: frozenset[str], there: frozenset[str]) -> Question | None:
+def _by_system(case: Case, left: frozenset[str], right: frozenset[str]) -> Question | None:
     """Ask for the system if the places are code of different systems."""
     # The issue already names its platform, or a place belongs to several.
-    if len(here) > 1 or len(there) > 1 or case.facts.platforms:
+    if len(left) > 1 or len(right) > 1 or case.facts.platforms:
         return None
-    one, two = next(iter(here), "another system"), next(iter(there), "another system")
+    one, two = next(iter(left), "another system"), next(iter(right), "another system")
     return Question(
         text="On which operating system or browser does it fail?",
         reason=f"{_EQUALLY}, and they are code for different systems.",
@@ -106,8 +106,8 @@ def _generation_of(place: Evidence) -> str:
 
 def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[str]]:
     """Return the words of the first folders in which the paths differ."""
-    here, there = (PurePosixPath(place.locator.path or "").parts[:-1] for place in (first, second))
-    apart = next(((one, two) for one, two in zip(here, there, strict=False) if one != two), ("", ""))
+    left, right = (PurePosixPath(place.locator.path or "").parts[:-1] for place in (first, second))
+    apart = next(((one, two) for one, two in zip(left, right, strict=False) if one != two), ("", ""))
     one, two = (frozenset(plain_words(name)) for name in apart)
     return _own_words(one - two), _own_words(two - one)
 
@@ -120,11 +120,11 @@ def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
         words & set(two)
     ):
         return None
-    here, there = _activity(one), _activity(two)
+    left, right = _activity(one), _activity(two)
     return Question(
-        text=f"Does it fail {here}, or {there}?",
+        text=f"Does it fail {left}, or {right}?",
         reason=f"{_EQUALLY}.",
-        options=(_capital(here), _capital(there), _NEITHER),
+        options=(_capital(left), _capital(right), _NEITHER),
     )
 
 

@@ -39,7 +39,7 @@ def parts_of(title: str, body: str) -> Parts:
     # The model was trained on exactly this preparation, so a change here requires a new training.
     whole = body[:MAX_BODY].lower().replace(_WIDE_MARK, "? ")
     prose, blocks = split_blocks(without_comments(whole))
-    text = "\n".join(line for line in prose.split("\n") if not _by_a_template(line))
+    text = "\n".join(line for line in prose.split("\n") if not _is_template_line(line))
     return Parts(
         title=title[:MAX_TITLE].lower().replace(_WIDE_MARK, "? "),
         prose=_LINK.sub(" ", _IMAGE.sub(" ", text)),
@@ -48,7 +48,7 @@ def parts_of(title: str, body: str) -> Parts:
     )
 
 
-def _by_a_template(line: str) -> bool:
+def _is_template_line(line: str) -> bool:
     """Return whether a line is a heading, the label of a field or a checkbox."""
     return bool(_HEADING.match(line) or _TICK_BOX.match(line)) or line.strip() == "_no response_"
 

@@ -120,8 +120,8 @@ class Code:
     def definitions(self, name: str) -> list[int]:
         """Return the definitions in the project's own code, except tests, whose last part equals a name."""
         rows = np.flatnonzero(self.index.def_last == term_hash(name))
-        mine = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
-        return [row for row in mine if not _TEST_SCOPE.search(self.index.name_of(row))]
+        own_rows = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
+        return [row for row in own_rows if not _TEST_SCOPE.search(self.index.name_of(row))]
 
     def around(self, number: int, line: int) -> int | None:
         """Return the innermost definition around a line, or None."""

@@ -40,5 +40,5 @@ class FinderInput:
     @property
     def shown(self) -> tuple[Fact, ...]:
         """Return the facts found so far in the first files, strong ones first."""
-        mine = [fact for fact in self.found if fact.path in self.first]
-        return tuple(sorted(mine, key=lambda fact: (not fact.strong, self.first.index(fact.path or ""))))
+        in_first = [fact for fact in self.found if fact.path in self.first]
+        return tuple(sorted(in_first, key=lambda fact: (not fact.strong, self.first.index(fact.path or ""))))

@@ -62,20 +62,20 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
     first = files[0] if files else None
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
-    mine = [fact for fact in strong if fact.path == first and not fact.by_library]
+    on_first = [fact for fact in strong if fact.path == first and not fact.by_library]
     others = [fact for fact in strong if fact.path != first]
     # A name that is defined once elsewhere does not count against what the reporter refers to directly.
-    if any(map(_is_firm, mine)):
+    if any(map(_is_firm, on_first)):
         others = [fact for fact in others if _is_firm(fact)]
     # Two kinds on one line are one observation.
-    two = len({fact.kind for fact in mine}) >= 2 and len({fact.line for fact in mine}) >= 2
+    two = len({fact.kind for fact in on_first}) >= 2 and len({fact.line for fact in on_first}) >= 2
     supported = (
-        not mine
+        not on_first
         and not others
         and not _fails_elsewhere(facts, first)
         and any(fact.path == first and _supports(fact, facts) for fact in facts)
     )
-    return ConfidenceInputs(bool(mine), two, bool(others), supported)
+    return ConfidenceInputs(bool(on_first), two, bool(others), supported)
 
 
 def _fails_elsewhere(facts: Sequence[Fact], first: str | None) -> bool:

@@ -135,10 +135,10 @@ def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
     sizes = []
     for one in packed:
         files = _HEAD.unpack_from(one)[1]
-        here = np.frombuffer(one, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
-        sizes.append(here)
-        rows = dict(zip(GROUPS, (here[0] if files == 1 else here.sum(0, np.int64)).tolist(), strict=True))
-        view, at = memoryview(one), _HEAD.size + here.nbytes
+        counts = np.frombuffer(one, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
+        sizes.append(counts)
+        rows = dict(zip(GROUPS, (counts[0] if files == 1 else counts.sum(0, np.int64)).tolist(), strict=True))
+        view, at = memoryview(one), _HEAD.size + counts.nbytes
         for name, (group, _) in COLUMNS.items():
             end = at + rows[group] * _WIDTH[name]
             parts[name].append(view[at:end])

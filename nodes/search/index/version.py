@@ -20,10 +20,10 @@ WHEELS = ("tree_sitter", "pystemmer")
 @cache
 def parser_version() -> str:
     """Return a digest of the parsers' own source and of the versions of the installed grammars."""
-    here = Path(__file__).parents[1]
+    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     # A digest of the source instead of a number: no edit can leave old records in use.
-    for file in sorted(file for part in PARTS for file in here.glob(part)):
+    for file in sorted(file for part in PARTS for file in root.glob(part)):
         digest.update(file.read_bytes())
     for wheel in sorted(_installed()):
         digest.update(wheel.encode())

@@ -16,7 +16,7 @@ from bot.server.registration import RequestedApp
 from bot.server.web.auth.authentication import Attempts
 
 COOKIE = "triage-setup"
-_MOST = 50
+_MAX_REQUESTS = 50
 _LASTS = 3_600
 """Seconds."""
 
@@ -58,7 +58,7 @@ class Pending:
         state = secrets.token_urlsafe(24)
         self.requests[state] = requested
         # Each reload of the form adds a state.
-        while len(self.requests) > _MOST:
+        while len(self.requests) > _MAX_REQUESTS:
             self.requests.popitem(last=False)
         return state
 

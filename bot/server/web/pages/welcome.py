@@ -30,9 +30,14 @@ async def welcome(request: Request) -> Response:
     must_operate(request)
     settings = site_of(request).settings
     slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE
-    here = site_of(request).address(request)
+    server_address = site_of(request).address(request)
     install = installation_address(settings.github_server_url, slug) if slug else settings.github_server_url
-    shown: dict[str, Any] = {"slug": slug, "install": install, "webhook": here + WEBHOOK, "local": is_local(here)}
+    shown: dict[str, Any] = {
+        "slug": slug,
+        "install": install,
+        "webhook": server_address + WEBHOOK,
+        "local": is_local(server_address),
+    }
     return render(request, "welcome.html", kept=file if file.exists() else None, **shown)
 
 

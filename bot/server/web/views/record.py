@@ -182,7 +182,7 @@ def _column(period: Period, x: float, width: float, cases: Cases) -> list[str]:
     bar = f'x="{x - width / 2:.1f}" width="{width:.1f}" rx="3"'
     low, high = wilson(period.first, period.scored)
     among = f'<rect class="weak" {bar} y="{_y(three):.1f}" height="{_BOTTOM - _y(three):.1f}"/>'
-    one = f'<rect class="bar" {bar} y="{_y(first):.1f}" height="{_BOTTOM - _y(first):.1f}"/>'
+    first_bar = f'<rect class="bar" {bar} y="{_y(first):.1f}" height="{_BOTTOM - _y(first):.1f}"/>'
     counted = f"{period.first} of {period.scored}"
     says = (
         f"{period.name}: {period.three} of {period.scored} among the first three",
@@ -190,7 +190,7 @@ def _column(period: Period, x: float, width: float, cases: Cases) -> list[str]:
     )
     return [
         link(cases.of("three", settled=period.name), says[0], among),
-        link(cases.of("first", settled=period.name), says[1], one),
+        link(cases.of("first", settled=period.name), says[1], first_bar),
         interval(x + width * 0.36, _y(low), _y(high)),
         text(x - width * 0.1, _y(first) + 16, percent(first), "inside", "middle")
         if first > _ROOM

@@ -57,20 +57,20 @@ def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tup
 
 def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]:
     code = inquiry.code
-    mine = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
-    if not mine or len(mine) > FEW or commit.subject.startswith("Revert "):
+    numbers = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
+    if not numbers or len(numbers) > FEW or commit.subject.startswith("Revert "):
         return
     blamed = named.blamed
     words = _words(inquiry, named.text)
     if words is None:
         return
     verb = "says that this change broke it" if blamed else "names this change"
-    for number in mine:
+    for number in numbers:
         path = code.path(number)
         says = f"The report {verb}: `{commit.sha[:10]}` “{short(commit.subject)}”; it changed `{path}`."
         yield Fact(
             "introduced_in" if blamed else "named_change", says, words, path,
-            change=commit.sha, count=len(mine), strong=len(mine) == 1,
+            change=commit.sha, count=len(numbers), strong=len(numbers) == 1,
         )  # fmt: skip
 
 

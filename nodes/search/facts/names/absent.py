@@ -72,9 +72,9 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
     between = inquiry.log.between(release.commit, code.sha)
     span = (release.commit, code.sha)
     # The pickaxe compares the files of every commit in the range, so a long range is not searched.
-    gone = last_to_change(code.repository, name, *span) if len(between) <= MAX_WALKED else None
-    gone = gone if gone and _removes(code.repository, gone, name) else None
-    change = next(iter(inquiry.log.details([gone])), None) if gone else None
+    removal = last_to_change(code.repository, name, *span) if len(between) <= MAX_WALKED else None
+    removal = removal if removal and _removes(code.repository, removal, name) else None
+    change = next(iter(inquiry.log.details([removal])), None) if removal else None
     if change is None:
         return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
     later = containing(inquiry.log, change.sha, release)

@@ -54,9 +54,9 @@ def _chunks(code: Code, wanted: list[Name]) -> dict[int, list[tuple[str, int]]]:
         return {}
     matches = index.match(hashes)
     tests = np.array([role == "test" for role in index.roles], bool)
-    mine = tests[index.chunk_file[matches.chunk]]
-    often = np.bincount(matches.term[mine], minlength=len(hashes))
-    for term, chunk in zip(matches.term[mine].tolist(), matches.chunk[mine].tolist(), strict=True):
+    in_tests = tests[index.chunk_file[matches.chunk]]
+    often = np.bincount(matches.term[in_tests], minlength=len(hashes))
+    for term, chunk in zip(matches.term[in_tests].tolist(), matches.chunk[in_tests].tolist(), strict=True):
         if often[term] <= RARE:
             found[chunk].append((by_hash[hashes[term]], int(often[term])))
     return dict(found)

@@ -79,8 +79,8 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     if not hashes:
         return {}
     matches = code.index.match(hashes)
-    mine = code.own[code.index.chunk_file[matches.chunk]]
-    term, chunk = matches.term[mine], matches.chunk[mine]
+    is_own = code.own[code.index.chunk_file[matches.chunk]]
+    term, chunk = matches.term[is_own], matches.chunk[is_own]
     order = np.argsort(term, kind="stable")
     bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
     chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}

@@ -107,15 +107,15 @@ class _Texts:
 
 def _same_crash(one: Report, other: Report) -> Fingerprint | None:
     """Return a crash that both issues show, preferably one identified by its frames."""
-    theirs = {crash.value for crash in other.crashes}
-    same = [crash for crash in one.crashes if crash.value in theirs]
+    other_crashes = {crash.value for crash in other.crashes}
+    same = [crash for crash in one.crashes if crash.value in other_crashes]
     return max(same, key=lambda crash: crash.basis == "frames", default=None)
 
 
 def _is_sure(crash: Fingerprint, other: Report) -> bool:
     """Return whether frames and message are equal; frames alone do not suffice: different failures share them."""
     return crash.basis == "frames" and any(
-        theirs.value == crash.value and theirs.message == crash.message for theirs in other.crashes
+        other_crashes.value == crash.value and other_crashes.message == crash.message for other_crashes in other.crashes
     )
 
 
