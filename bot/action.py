@@ -29,7 +29,7 @@ from nodes.report import TriageReport
 EVENTS = ("issues", "issue_comment")
 SOON = 120.0
 """Seconds to wait for a delayed job; a job due later, such as a question's two-week timeout, is not awaited."""
-LONGEST = 1_500.0
+MAX_SECONDS = 1_500.0
 """Seconds for the whole command."""
 MAX_NOTICES = 5
 """Maximum number of notices of a step that GitHub shows."""
@@ -120,7 +120,7 @@ async def _nothing_left(store: Store) -> None:
     Only delayed jobs of the "run" lane, which concern one issue, are awaited. Learning past issues continues with the
     next events.
     """
-    until = time.monotonic() + LONGEST
+    until = time.monotonic() + MAX_SECONDS
     while time.monotonic() < until:
         queue = await store.metrics.queue()
         busy = queue.oldest or any(state == "doing" for _, state in queue.jobs)

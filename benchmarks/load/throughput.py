@@ -60,7 +60,7 @@ def _measure(github: GitHubServer, folder: Path, issues: int, workers: int) -> N
         ours, database = _cpu(fleet.pids()) - ours, _cpu(fleet.database) - database
     where = f"{workers} worker{'s'[: workers - 1]} on Postgres" if workers else "one server on SQLite"
     print(
-        f"{where:22} {issues / took:5.1f}/s  processor each: ours {1000 * ours / issues:4.0f} ms, "
+        f"{where:22} {issues / took:5.1f}/s  CPU per issue: ours {1000 * ours / issues:4.0f} ms, "
         f"database {1000 * database / issues:4.0f} ms",
         flush=True,
     )

@@ -216,7 +216,7 @@ class ControlPort(Protocol):
     async def muted(self) -> bool:
         """Return whether a person muted this issue."""
 
-    async def limits_met(self) -> tuple[str, ...]:
+    async def limits_reached(self) -> tuple[str, ...]:
         """Return the codes of the limits reached in the repository today."""
 
     async def has_named_path(self) -> bool:

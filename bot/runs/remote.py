@@ -73,7 +73,9 @@ async def read_remote(reference: Reference, settings: Settings, *, clone: bool) 
     """
     host = urlsplit(settings.github_server_url).netloc.lower()
     if reference.host not in ("", host):
-        raise UserError(f"the issue is on {reference.host}: set GITHUB_SERVER_URL and GITHUB_API_URL, now of {host}")
+        raise UserError(
+            f"the issue is on {reference.host}: set GITHUB_SERVER_URL and GITHUB_API_URL, which are now those of {host}"
+        )
     try:
         async with _reader(reference, settings) as reader:
             issue = await _issue(reader, reference)

@@ -106,7 +106,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An issue to search for."""
+    """An issue whose place in the code is searched for."""
 
     title: str = ""
     body: str = ""

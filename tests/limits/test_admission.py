@@ -78,7 +78,7 @@ async def test_a_flood_of_one_author_limits_only_that_author(github: GitHubServe
         for author in ("rita", "rita", "rita", "rita", "tom", "mona", "mona", "mona"):
             looked_at[author] += bool(stage.reported(await stage.opened(author)))
         assert looked_at == {"rita": 2, "tom": 1, "mona": 3}
-        refused = [n for n in stage.repo.issues if "limits met here today" in stage.reported(n)]
+        refused = [n for n in stage.repo.issues if "limits reached here today" in stage.reported(n)]
         assert refused == [5]
         assert "issues for one author" in stage.reported(5)
         await stage.triage(4, "command", by=1)  # a maintainer's command

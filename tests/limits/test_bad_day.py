@@ -54,7 +54,7 @@ async def test_no_job_is_lost_the_budget_holds_and_no_wait_is_busy(
     assert [len(found) for found in reports] == [1] * ISSUES
     assert not left
     assert model.asked == spent.calls == CALLS
-    assert sum("limits met here today" in "".join(found) for found in reports) == 1
+    assert sum("limits reached here today" in "".join(found) for found in reports) == 1
     # No busy waiting: after a few refusals of GitHub, a quarter of an hour between two attempts.
     assert 2 < hours < 23
     assert strict.refused <= 10 * hours

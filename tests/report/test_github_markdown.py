@@ -34,7 +34,9 @@ OWN = (f"{BASE}/",)
 RITA = ("@rita",)
 OURS = frozenset({"repository", "commit", "evidence"})
 """Fields of a report that only the program fills."""
-THREAD_IS_OURS = frozenset({"server_url", "repository", "reporter", "news", "config_note", "limited", "asked_at"})
+THREAD_IS_OURS = frozenset(
+    {"server_url", "repository", "reporter", "update_reason", "config_note", "limited", "asked_at"}
+)
 THOROUGH = settings(
     max_examples=40 * int(os.environ.get("FUZZ", "1")),
     deadline=None,

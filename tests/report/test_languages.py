@@ -71,7 +71,7 @@ REPORT = FOUND.model_copy(
     }
 )  # fmt: skip
 LONG = replace(
-    THREAD, run=2, questions=(ANSWERED,), news="after an answer", limited=("model calls for this repository today",),
+    THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer", limited=("model calls for this repository today",),
 )  # fmt: skip
 _LAST_VALID = "Until it is fixed, the last valid version applies."
 _SAMPLES = {

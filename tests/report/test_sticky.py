@@ -66,7 +66,7 @@ FIXED = RelatedIssue(reference="b" * 40, relation="fixed_by", why="released in 2
 VARIANTS = {
     "needs_answer": waiting_comment(STATE, replace(THREAD, questions=(OPEN,))),
     "needs_second_answer": waiting_comment(
-        STATE, replace(THREAD, questions=(ANSWERED, SECOND), news="after an answer")
+        STATE, replace(THREAD, questions=(ANSWERED, SECOND), update_reason="after an answer")
     ),
     "question_reply": question_reply(
         replace(THREAD, questions=(ANSWERED, SECOND)), "r1-q2", f"{BASE}/issues/12#issuecomment-5"
@@ -84,10 +84,10 @@ VARIANTS = {
     "possible_vulnerability": report_comment(SECURITY, THREAD),
     "leaked_secret": withheld_comment(THREAD),
     "after_answer": report_comment(
-        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), news="after an answer", suspects=2)
+        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer", suspects=2)
     ),
     "after_silence": report_comment(
-        WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), news="without an answer")
+        WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), update_reason="without an answer")
     ),
     "limits_met": report_comment(FOUND, replace(THREAD, limited=("model calls for this repository today",))),
     "config_fault": report_comment(
@@ -140,7 +140,7 @@ def test_the_longest_thread_stays_readable() -> None:
             "related": (DUPLICATE.model_copy(update={"why": long}),),
         }
     )
-    text = report_comment(report, replace(THREAD, questions=questions, news="after an answer"))
+    text = report_comment(report, replace(THREAD, questions=questions, update_reason="after an answer"))
     assert visible_words(text) <= VISIBLE_WORDS
     assert len(text) <= MAX_COMMENT
     waiting = waiting_comment(STATE, replace(THREAD, questions=(replace(OPEN, text=long, options=(long,) * 3),)))

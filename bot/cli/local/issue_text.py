@@ -78,7 +78,7 @@ def _titled(whole: str, title: str | None) -> IssueText:
     return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
 
 
-_LOOKS_LIKE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
+_ISSUE_REFERENCE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
 
 
 def named_issue(argument: str | None, option: str | None) -> str | None:
@@ -110,7 +110,7 @@ class Located:
 
 def is_remote(issue: str | None) -> bool:
     """Return whether the option names an issue on GitHub; an existing file with that name takes precedence."""
-    return issue is not None and _LOOKS_LIKE.fullmatch(issue) is not None and not Path(issue).exists()
+    return issue is not None and _ISSUE_REFERENCE.fullmatch(issue) is not None and not Path(issue).exists()
 
 
 def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:

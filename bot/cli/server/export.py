@@ -9,7 +9,7 @@ import click
 
 
 @click.command("export")
-@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="Its last known name.")
+@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="The repository's last known name.")
 def command(*, name: str) -> None:
     """Print all stored data of one repository, one JSON object per line, each with the name of its `table`.
 

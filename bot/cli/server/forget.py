@@ -9,8 +9,8 @@ import click
 
 
 @click.command("forget")
-@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="Its last known name.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="The repository's last known name.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(*, name: str, yes: bool) -> None:
     """Delete all stored data of one repository, including its checkpoints and this machine's mirror.
 

@@ -120,5 +120,5 @@ def visible_words(body: str, count: Callable[[str], int] = spaced_words) -> int:
 def _config(thread: Thread) -> str:
     """Return what maintainers can fix: their configuration, and limits that they or the operator can raise."""
     note = f"> For maintainers: {thread.config_note}" if thread.config_note else ""
-    met = fold("For maintainers: limits met here today", "\n".join(f"- {limit}" for limit in thread.limited))
+    met = fold("For maintainers: limits reached here today", "\n".join(f"- {limit}" for limit in thread.limited))
     return "\n\n".join(filter(None, (note, met)))

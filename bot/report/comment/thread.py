@@ -39,7 +39,7 @@ class Thread:
     reporter: str
     """The login that may be mentioned once; empty if nobody may be mentioned."""
     questions: tuple[AskedQuestion, ...] = ()
-    news: str = ""
+    update_reason: str = ""
     """The reason why the comment was rewritten, in the App's own words; empty for the first version."""
     config_note: str = ""
     """The faults of the repository's configuration, in the App's own words."""
@@ -149,7 +149,7 @@ def reasons(questions: Sequence[AskedQuestion]) -> str:
 
 def answered_news(thread: Thread) -> str:
     """Return one line on why the comment was rewritten."""
-    return f"*Updated {thread.news}.*" if thread.news else ""
+    return f"*Updated {thread.update_reason}.*" if thread.update_reason else ""
 
 
 def without_mention(thread: Thread) -> Thread:

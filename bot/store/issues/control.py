@@ -67,7 +67,7 @@ class Control:
         """Return whether a person asked the App to leave this issue alone."""
         return (await Issues(self._database, self._ref.key).state()).muted
 
-    async def limits_met(self) -> tuple[str, ...]:
+    async def limits_reached(self) -> tuple[str, ...]:
         """Return the codes of the limits that the repository reached today."""
         return tuple(await RepositoryLimited(self._database, self._ref.repository.key).today())
 

@@ -21,9 +21,9 @@ async def run(command: Command, context: CommandContext) -> CommandEffects:  # n
     if await context.control.muted():
         lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
     lines += [_waiting(question) for question in questions if question.state == "open"]
-    met = dict.fromkeys(map(describe_limit, await context.control.limits_met()))
-    if met:
-        lines.append(f"Limits reached: {'; '.join(met)}.")
+    reached = dict.fromkeys(map(describe_limit, await context.control.limits_reached()))
+    if reached:
+        lines.append(f"Limits reached: {'; '.join(reached)}.")
     lines += _taught(await context.control.taught())
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 

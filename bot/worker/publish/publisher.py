@@ -43,7 +43,7 @@ from bot.worker.publish.worth import answers_question, is_worth_a_comment
 from nodes.report import TriageReport
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
-_NEWS: Final[dict[Why, str]] = {
+_UPDATE_REASONS: Final[dict[Why, str]] = {
     "reopened": "because the issue was reopened",
     "edited": "because the issue was edited",
     "answer": "after an answer",
@@ -267,7 +267,7 @@ def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Th
     return replace(
         thread_of(issue, publication.run, config=publication.found.config),
         questions=publication.questions,
-        news=_NEWS.get(publication.why, ""),
+        update_reason=_UPDATE_REASONS.get(publication.why, ""),
         config_note=config_note,
         limited=tuple(dict.fromkeys(map(describe_limit, publication.limited))),
         suspects=publication.found.config.limits.suspects,

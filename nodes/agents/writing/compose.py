@@ -23,7 +23,7 @@ from nodes.trust.statements import names
 
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
-"""Number of words of prose below which an issue without code or errors is too short to search by."""
+"""Number of words of prose below which an issue without code or errors is too short for a search."""
 _WITHHELD = "This is probably a security report; continue it in private."
 MAX_NAMES = 5
 """Maximum number of versions that a report repeats, and of platforms."""

@@ -108,7 +108,7 @@ def _is_decimal(parts: list[str], name: str, before: str, after: str) -> bool:
     """Return whether a number with one point is rather a value than a version."""
     whole, fraction = parts
     if len(fraction) > 2 or (fraction.startswith("0") and len(fraction) > 1 and (not name or int(whole) < 6)):
-        return True  # calendar versions are such as Ubuntu 18.04
+        return True  # a calendar version, such as Ubuntu 18.04
     if int(whole) == int(fraction) == 0 or fraction == "00" or int(whole) > LAST_YEAR:
         return True
     if _VALUE.search(before[-40:]) or _ASSIGNED.search(before):
