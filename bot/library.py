@@ -60,7 +60,7 @@ def triage(
     keep_text_private()
     _refuse_inside_a_loop()
     if language not in LANGUAGES:
-        raise UserError(f"there is no language {language!r}: use {', '.join(LANGUAGES)}")
+        raise UserError(f"unknown language {language!r}: use {', '.join(LANGUAGES)}")
     path = os.fspath(repository)
     settings = _settings(path, brain, data_dir)
     given = read_issue(None, issue, title)

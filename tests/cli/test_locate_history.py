@@ -58,7 +58,7 @@ def test_json_contains_suspects_owners_and_fingerprints(tmp_path: Path, reposito
     assert "example.org" not in json.dumps(found)
 
 
-def test_a_person_reads_why_and_no_control_character(tmp_path: Path, repository: Path) -> None:
+def test_the_text_gives_reasons_and_no_control_character(tmp_path: Path, repository: Path) -> None:
     done = triage(tmp_path, "locate", "--repo", str(repository), "--text", ISSUE, "--history")
     assert "Suspect changes (1 commit in 1.0 → 1.1), not bisected:" in done.stdout
     assert "Split \\x1b[31mheaders" in done.stdout

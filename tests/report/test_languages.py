@@ -71,8 +71,12 @@ REPORT = FOUND.model_copy(
     }
 )  # fmt: skip
 LONG = replace(
-    THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer", limited=("model calls for this repository today",),
-)  # fmt: skip
+    THREAD,
+    run=2,
+    questions=(ANSWERED,),
+    update_reason="after an answer",
+    limited=("model calls for this repository today",),
+)
 _LAST_VALID = "Until it is fixed, the last valid version applies."
 _SAMPLES = {
     "code": "`a`", "url": "https://github.example/o/r/issues/1", "quote": "“b {c}”", "ref": "[`#1`](https://g.example/1)",

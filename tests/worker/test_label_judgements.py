@@ -58,7 +58,7 @@ class OnIssue:
         return [(one.actor, one.judgement.why, one.judgement.right) for one in found if one.source == "label"]
 
 
-async def test_a_label_judges_and_its_removal_takes_that_back(stage: Stage) -> None:
+async def test_a_label_judges_and_its_removal_withdraws_the_judgement(stage: Stage) -> None:
     labels = OnIssue(stage, await stage.opened())
     await labels.change("area: dates")
     assert await labels.judged() == [("mia", "area: dates", True)]

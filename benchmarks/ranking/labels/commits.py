@@ -63,14 +63,14 @@ def without_the_fix(report: Report, changes: list[Change]) -> Report | None:
     added = set(_IDENTIFIER.findall("\n".join(change.added for change in changes)))
     removed = set(_IDENTIFIER.findall("\n".join(change.removed for change in changes)))
     new = {word for word in added - removed if "_" in word or not (word.islower() or word.istitle())}
-    title, body = (_kept(text, new) for text in (report.title, report.body))
+    title, body = (_without_fix(text, new) for text in (report.title, report.body))
     text = f"{title}\n\n{body}"
     if len(text) < SHORTEST or not _SYMPTOM.search(text) or not title:
         return None
     return Report("commit", report.repository, report.number, title, body, report.fix, report.weight)
 
 
-def _kept(text: str, new: set[str]) -> str:
+def _without_fix(text: str, new: set[str]) -> str:
     text = re.sub(r"\s*\(#\d+\)", "", _COMMENT.sub("", text))
     lines = (line for line in text.splitlines() if not _TRAILER.match(line))
     sentences = _SENTENCE.split("\n".join(lines))

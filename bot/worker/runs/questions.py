@@ -99,7 +99,7 @@ _ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNO
 _ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
 _ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
 _STATEMENT = 8
-"""Content words that make a comment of a non-reporter an answer when nothing else ties it to the question."""
+"""Minimum number of content words for another person's comment to be an answer without a link to the question."""
 
 
 def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MarkKind = Literal["day", "version", "number", "sha"]
 
 _SENTENCE = 400
-_LINE = 2_000
+_MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
 _OTHER_ADDRESS = re.compile(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
@@ -70,7 +70,7 @@ def sentences(text: str) -> Iterator[str]:
             yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
             pending = []
         if line.strip():
-            pending.append(line.strip()[:_LINE])
+            pending.append(line.strip()[:_MAX_LINE])
 
 
 def unmarked(text: str) -> str:

@@ -38,7 +38,7 @@ def quote(lines: Sequence[str], start: int, end: int, weights: Mapping[str, floa
         return Quote("", start, start)
     scores = [line_score(line, weights) for line in lines[start - 1 : end]]
     size = min(MAX_LINES, len(scores))
-    # Of equal windows the first counts, so that the quote is deterministic.
+    # The first of equal windows is chosen, so that the quote is deterministic.
     best = max(range(len(scores) - size + 1), key=lambda first: (sum(scores[first : first + size]), -first))
     first, last = trimmed(scores, best, best + size - 1)
     while last > first and len("".join(lines[start - 1 + first : start + last]).encode("utf-8", "replace")) > MAX_BYTES:
