@@ -98,7 +98,7 @@ def measure(repo: str, issues: list[Known], names: PathIndex, totals: Totals) ->
     for number, issue in enumerate(issues):
         for name, (title, body) in variants(issue, names):
             found_again(name, number, report_of(title, body, names), reports, past, totals)
-    young(issues, reports, totals)
+    with_few_issues(issues, reports, totals)
 
 
 def false_duplicates(repo: str, issues: list[Known], reports: list[Report], past: PastIndex, totals: Totals) -> None:
@@ -136,7 +136,7 @@ def found_again(
     totals.add(f"{name}: called a duplicate or related", right=judged is not None)
 
 
-def young(issues: list[Known], reports: list[Report], totals: Totals) -> None:
+def with_few_issues(issues: list[Known], reports: list[Report], totals: Totals) -> None:
     """Measure a repository on the day of its installation, which has few issues to compute word frequencies from."""
     chance = random.Random(len(issues))
     for _ in range(DRAWS if len(issues) > YOUNG else 0):

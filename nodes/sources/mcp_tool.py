@@ -58,7 +58,7 @@ def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[
     for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
         if names:
             return names[0]
-    raise SourceError("no argument of the tool is clearly the question; name it as `argument`")
+    raise SourceError("the tool has no argument that is clearly for the question; name it as `argument`")
 
 
 def _is(field: Any, *types: str) -> bool:

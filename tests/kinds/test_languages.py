@@ -93,5 +93,5 @@ def test_no_phrase_of_another_language_is_empty() -> None:
     assert [name for name, pattern in PHRASES.items() if pattern.search("")] == []
 
 
-def test_the_question_mark_of_chinese_and_japanese_is_one() -> None:
+def test_the_question_mark_of_chinese_and_japanese_is_recognised() -> None:
     assert "title: question mark" in cues_of(parts_of("代理\uff1f", ""))

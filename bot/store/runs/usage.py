@@ -157,9 +157,9 @@ class StoredPace:
             self._write(db, max(next_at, now) + self._apart, promised)
             return Slot(free - now, granted=True)
         # Refused callers get retry times one interval apart: at a common time, all but one would be refused again.
-        mine = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
-        self._write(db, next_at, mine)
-        return Slot(mine - now, granted=False)
+        retry_at = promised + self._apart if free <= promised + self._apart <= free + _PROMISED else free
+        self._write(db, next_at, retry_at)
+        return Slot(retry_at - now, granted=False)
 
     def _write(self, db: Connection, next_at: float, promised: float) -> None:
         db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
