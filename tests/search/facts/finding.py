@@ -18,16 +18,24 @@ if TYPE_CHECKING:
 
 
 def facts_of(
-    path: Path, files: Mapping[str, str], title: str, body: str = "", *, extra: Sequence[str] = ()
+    path: Path,
+    files: Mapping[str, str],
+    title: str,
+    body: str = "",
+    *,
+    extra: Sequence[str] = (),
+    first: Sequence[str] = (),
 ) -> tuple[Fact, ...]:
     """Commit files, and return the facts of an issue at that commit."""
-    return facts_at(path, make_repository(path, files), title, body, extra=extra)
+    return facts_at(path, make_repository(path, files), title, body, extra=extra, first=first)
 
 
-def facts_at(path: Path, sha: str, title: str, body: str = "", *, extra: Sequence[str] = ()) -> tuple[Fact, ...]:
-    """Return the facts of an issue at a commit, in files as the engine ranks them."""
+def facts_at(
+    path: Path, sha: str, title: str, body: str = "", *, extra: Sequence[str] = (), first: Sequence[str] = ()
+) -> tuple[Fact, ...]:
+    """Return the facts of an issue at a commit, in files as the engine ranks them or in the given order."""
     engine, query = Engine(path), Query(title, body, tuple(extra))
-    ranked = [hit.path for hit in engine.find(query, sha).files]
+    ranked = list(first) or [hit.path for hit in engine.find(query, sha).files]
     facts = engine.facts(query, ranked, sha)
     assert engine.facts(query, ranked, sha) == facts
     text = "\n".join((title, body, *extra))

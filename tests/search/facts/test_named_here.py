@@ -125,6 +125,83 @@ def test_a_compound_word_of_the_title_that_names_one_file(tmp_path: Path, title:
     assert (found.path, found.words) == ("src/plugin/dropIndex/index.js", "dropIndex")
 
 
+WORDS = {
+    "python": ("jobs/run_job.py", "def start(x):\n    return x\n"),
+    "javascript": ("src/plugins/RunJob/RunJob.js", "export function start(x) {\n  return x\n}\n"),
+    "typescript": ("src/run-job.ts", "export function start(x: number) {\n  return x\n}\n"),
+    "go": ("jobs/run_job.go", "package jobs\n\nfunc Start(x int) int {\n\treturn x\n}\n"),
+    "rust": ("src/run_job.rs", "pub fn start(x: u8) -> u8 {\n    x\n}\n"),
+    "java": ("src/main/java/RunJob.java", "class RunJob {\n  int start() {\n    return 1;\n  }\n}\n"),
+    "c": ("src/run_job.c", "int start(int x) {\n  return x;\n}\n"),
+}
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_words_side_by_side_that_spell_the_name_of_one_file(tmp_path: Path, language: str):
+    path, content = WORDS[language]
+    inquiry = {path: content, f"tests/{path.rpartition('/')[2]}": content}
+    (found,) = of_kind(facts_of(tmp_path, inquiry, "Run job fails silently", first=[path]), "named_here")
+    assert (found.path, found.words, found.strong, found.in_title) == (path, "Run job", True, True)
+    assert found.says == f"The title has the words `Run job`, the name of one source file: `{path}`."
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        pytest.param({"run.py": "x = 1\n", "job.py": "x = 1\n"}, "Run job fails", id="two-files"),
+        pytest.param({"a/run_job.py": "x = 1\n", "b/run_job.py": "x = 1\n"}, "Run job fails", id="the-same-name-twice"),
+        pytest.param({"runjob.py": "x = 1\n"}, "Run job fails", id="no-compound-name"),
+        pytest.param({"run_job.py": "x = 1\n"}, "Run the job", id="not-side-by-side"),
+        pytest.param({"run_job.py": "x = 1\n"}, "See https://example.org/run job", id="in-an-address"),
+        pytest.param({"run_job.py": "x = 1\n"}, "run " * 20_000, id="hostile"),
+    ],
+)
+def test_words_that_name_no_single_file(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title, first=list(files)), "named_here") == []
+
+
+def test_words_side_by_side_are_strong_on_the_first_file_alone(tmp_path: Path):
+    files = {"run_job.py": "def start(x):\n    return x\n", "other.py": "def stop(x):\n    return x\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "Run job fails", first=["other.py", "run_job.py"]), "named_here")
+    assert (found.path, found.strong) == ("run_job.py", False)
+
+
+def test_a_part_of_a_dotted_name_that_names_one_file(tmp_path: Path):
+    files = {"src/boolean_mask.py": "def apply(x):\n    return x\n", "src/other.py": "x = 1\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "pkg.nd.boolean_mask loses its gradient"), "named_here")
+    assert (found.words, found.path, found.strong) == ("boolean_mask", "src/boolean_mask.py", True)
+
+
+@pytest.mark.parametrize(
+    ("paths", "first", "named"),
+    [
+        pytest.param(["src/drop_index.c", "include/drop_index.h"], [], "include/drop_index.h", id="header"),
+        pytest.param(
+            ["src/drop_index.c", "include/drop_index.h"], ["src/drop_index.c"], "src/drop_index.c", id="ranked"
+        ),
+        pytest.param(["src/drop_index.c", "src/drop_index.cpp"], [], "src/drop_index.c", id="variants-in-one-folder"),
+        pytest.param(["src/drop_index.c", "other/drop_index.c"], [], None, id="two-folders"),
+        pytest.param(["a/drop_index.c", "a/drop_index.h", "b/drop_index.c"], [], None, id="three"),
+    ],
+)
+def test_a_name_of_two_files_that_belong_together(
+    tmp_path: Path, paths: list[str], first: list[str], named: str | None
+):
+    files = {path: f"int f{number}(int x) {{\n  return x;\n}}\n" for number, path in enumerate(paths)}
+    found = of_kind(facts_of(tmp_path, files, "drop_index loses an entry", first=first), "named_here")
+    assert [(fact.path, fact.count) for fact in found] == ([(named, 2)] if named else [])
+    for fact in found:
+        assert fact.says == f"The title has the word `drop_index`, the name of `{named}` and of one other source file."
+
+
+def test_a_name_in_the_title_may_be_defined_in_the_file_that_it_names(tmp_path: Path):
+    content = "class DropIndex:\n    def start(self, x):\n        return x\n"
+    found = of_kind(facts_of(tmp_path, {"drop_index.py": content, "b.py": "x = 1\n"}, "DropIndex fails"), "named_here")
+    assert [(fact.path, fact.strong) for fact in found] == [("drop_index.py", True)]
+    elsewhere = {"drop_index.py": "x = 1\n", "b.py": content}
+    assert of_kind(facts_of(tmp_path / "b", elsewhere, "DropIndex fails"), "named_here") == []
+
+
 @pytest.mark.parametrize(
     ("files", "paths"),
     [

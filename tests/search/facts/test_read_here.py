@@ -53,6 +53,37 @@ def test_a_name_that_may_be_another_one_is_not_a_fact(tmp_path: Path, files: dic
     assert of_kind(facts_of(tmp_path, files, "Wrong", f"I see {text} fail."), "read_here") == []
 
 
+TITLES = ["strict_zones does not apply to names", "`strict_zones=False` is ignored", "With strict_zones it fails"]
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize(("path", "code"), [case.values[:2] for case in CASES if "strict_zones" in str(case.values[1])])
+def test_a_setting_in_the_title_needs_no_backticks(tmp_path: Path, path: str, code: str, title: str):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, title, "It fails."), "read_here")
+    assert (found.path, found.words, found.strong) == (path, "strict_zones", True)
+
+
+def test_a_setting_in_the_title_that_many_functions_of_one_file_use(tmp_path: Path):
+    reads = "".join(f"def run{at}(c):\n    return c.strict_zones\n" for at in range(4))
+    files = {"a.py": f"{reads}def setup(app):\n    app.add_value('strict_zones', False)\n", "b.py": "x = 1\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "strict_zones does not apply to names", "It fails."), "read_here")
+    assert (found.path, found.line, found.count, found.strong, found.symbol) == ("a.py", 10, 5, True, None)
+    assert found.says == "`strict_zones` is used on 5 lines of `a.py` and in no other file of the project's code."
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        pytest.param({"a.py": "def f(c):\n    return c.zone_x\n", "b.py": "def g(c):\n    return c.zone_x\n"}, "zone_x fails", id="two-files"),
+        pytest.param({"a.py": "def f(c):\n    return c.zones\n"}, "zones fails", id="a-plain-word"),
+        pytest.param({"a.py": "def f(c):\n    return c.zone_x\n"}, "my_zone_x fails", id="another-word"),
+        pytest.param({"a.py": "def f(c):\n    return c.zone_x\n"}, "zone_" * 10_000, id="hostile"),
+    ],
+)  # fmt: skip
+def test_a_word_of_the_title_that_is_no_setting_of_one_file(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title, "It fails."), "read_here") == []
+
+
 def test_a_parameter_is_declared_and_does_not_lead(tmp_path: Path):
     files = {"a.py": "def run(path, strict_zones=False):\n    return path\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "Wrong", "`strict_zones` is ignored"), "default_here")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
 MAX_NAMES = 30
@@ -42,6 +43,9 @@ _DECLARES = (
 )
 """A line that declares an option of a program or a setting of a module."""
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
+_SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
+"""An option with its value."""
+_QUOTED = re.compile(r"[\"'][\w.-]{3,80}[\"']")
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
@@ -62,9 +66,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         functions = {(number, code.symbol(number, line)) for number, line, _ in uses}
         files = {number for number, _, _ in uses}
-        if len(files) != 1 or len(functions) > FEW_FUNCTIONS:
-            continue
-        yield from _facts(code, words, uses)
+        if len(files) == 1 and len(functions) <= FEW_FUNCTIONS:
+            yield from _facts(code, words, uses)
+        elif len(files) == 1 and words in inquiry.issue.title:
+            yield from _used_throughout(code, words, uses)
     # Many options are a command line that the reporter used; none of them indicates the fault.
     yield from (replace(fact, strong=len(declared) <= FEW_FUNCTIONS) for fact in declared)
 
@@ -77,7 +82,11 @@ def _wanted(inquiry: FinderInput) -> list[str]:
     for text in (*inquiry.issue.spans, *flags):
         if (_OPTION.fullmatch(text) or _KEY.fullmatch(text)) and not _MACHINE.fullmatch(text):
             found[text] = None
-    named = {name.last: name for name in names(inquiry.issue) if name.marked and len(name.parts) == 1}
+        elif assigned := _SET.match(text):
+            found[assigned[1]] = None
+    every = names(inquiry.issue)
+    found |= dict.fromkeys(name.words for name in every if _is_option_in_title(name))
+    named = {name.last: name for name in every if (name.marked or name.in_title) and len(name.parts) == 1}
     plain = {name for name in named if name not in BUILT_IN}
     keep = []
     for text in found:
@@ -92,6 +101,11 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             keep.append(text)
     code.look_up(longest(text) for text in keep)
     return keep
+
+
+def _is_option_in_title(name: Name) -> bool:
+    """Return whether a word of the title is spelled like a setting: `link_anchors`."""
+    return name.in_title and not name.marked and "_" in name.words.strip("_") and name.words.isidentifier()
 
 
 def longest(words: str) -> str:
@@ -145,6 +159,15 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
             "default_here" if kind == "default_here" else "read_here", says, words, path, line, text, symbol,
             count=len(uses), strong=not declared, users=1,
         )  # fmt: skip
+
+
+def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
+    """Yield the first line that uses a name of the title which many functions of one file use."""
+    number, line, _ = next((use for use in uses if _QUOTED.search(code.text(use[0], use[1]) or "")), uses[0])
+    text, path = code.text(number, line), code.path(number)
+    if text is not None:
+        says = f"`{words}` is used on {len(uses)} lines of `{path}` and in no other file of the project's code."
+        yield Fact("read_here", says, words, path, line, text, count=len(uses), strong=True, users=1, in_title=True)
 
 
 def _declared_once(code: Code, words: str) -> Iterator[Fact]:

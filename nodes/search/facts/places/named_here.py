@@ -17,7 +17,7 @@ from nodes.search.issue.query import COMPOUND
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -28,6 +28,15 @@ SHORTEST = 5
 _WORD = re.compile(r"(?<![\w./\\@:#$-])[A-Za-z][\w-]{0,80}(?![\w/\\]|\.\w|::)")
 _PREFIX = re.compile(r"(?:\s{0,9}\[[^\[\]]{0,40}\]){0,3}\s{0,9}([A-Za-z][\w-]{0,80}):\s")
 """The beginning of a title that names the part of the program that the issue is about."""
+_DOTTED = re.compile(r"(?<![\w./\\@:$-])[A-Za-z_]\w{0,80}(?:(?:\.|::)[A-Za-z_]\w{0,80}){1,6}(?![\w/\\.])")
+_PART = re.compile(r"\w+")
+_SIDE_BY_SIDE = (
+    re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
+    re.compile(r"(?<![\w./\\@:$-])(?=([A-Za-z]\w{1,40} [A-Za-z]\w{1,40} [A-Za-z]\w{1,40}(?![\w/\\])))"),
+)
+"""Two and three words of a title; each match may begin inside another one."""
+_HEADERS = frozenset({"h", "hh", "hpp", "hxx"})
+_SEPARATOR = re.compile(r"[_ -]")
 _INDEX = frozenset({"index", "mod", "lib", "__init__", "init", "main"})
 """Names of files that stand for their folder."""
 _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
@@ -54,25 +63,70 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _by_title(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the file whose name is a compound word of the title or its prefix before a colon, if it is the only one.
+    """Yield the file that a name in the title has, if it is the only such file.
 
     A plain word inside a title is usually no name: on development issues such a word led to the right first
-    file in 2 of 9 cases.
+    file in 2 of 9 cases. Words that only together have the name of a file are strong on the first file alone, because
+    they may as well name a part of the program in plain English.
     """
-    code, found = inquiry.code, dict[int, str]()
-    title = URL.sub(" ", inquiry.issue.title)
-    prefix = _PREFIX.match(title)
-    named = [word for word in _WORD.findall(title) if COMPOUND.search(word)] + ([prefix[1]] if prefix else [])
-    words = dict.fromkeys(word for word in named if len(word) >= SHORTEST)
-    by_name = _by_name(code) if words else {}
-    for word in words:
-        numbers = by_name.get(word.casefold(), [])
-        if len(numbers) == 1 and word.casefold() not in _GENERAL and not code.definitions(word):
-            found.setdefault(numbers[0], word)
-    for number, word in found.items() if len(found) == 1 else ():
-        path = code.path(number)
-        says = f"The title has the word `{word}`, the name of one source file: `{path}`."
-        yield Fact("named_here", says, word, path, count=1, strong=True, in_title=True)
+    code, found = inquiry.code, dict[tuple[str, ...], str]()
+    written = _title_names(inquiry.issue.title)
+    by_name = _by_name(code) if written else {}
+    for words in written:
+        paths = _pair([code.path(number) for number in by_name.get(_spelling(words), [])], inquiry.first)
+        if " " in words and not (len(paths) == 1 and _is_compound(paths[0])):
+            continue
+        if paths and all(path in paths for path in _defining(code, words)):
+            found.setdefault(paths, words)
+    if len(found) > 1:
+        found = {paths: words for paths, words in found.items() if " " not in words}
+    for paths, words in found.items() if len(found) == 1 else ():
+        strong = " " not in words or paths[0] in inquiry.first[:1]
+        yield Fact("named_here", _says(words, paths), words, paths[0], count=len(paths), strong=strong, in_title=True)
+
+
+def _says(words: str, paths: Sequence[str]) -> str:
+    if len(paths) > 1:
+        return f"The title has the word `{words}`, the name of `{paths[0]}` and of one other source file."
+    noun = "words" if " " in words else "word"
+    return f"The title has the {noun} `{words}`, the name of one source file: `{paths[0]}`."
+
+
+def _pair(paths: Sequence[str], first: Sequence[str]) -> tuple[str, ...]:
+    """Return one file, or two that belong together with the better ranked one first; else nothing."""
+    if len(paths) > 2 or (len(paths) == 2 and not _belong_together(*paths)):
+        return ()
+    ranks = {path: rank for rank, path in enumerate(first)}
+    return tuple(sorted(paths, key=lambda path: (ranks.get(path, len(ranks)), path)))
+
+
+def _belong_together(one: str, other: str) -> bool:
+    """Return whether two files of one name are variants in one folder, or a header and its source."""
+    ends = {path.rpartition(".")[2] for path in (one, other)}
+    same_folder = one.rpartition("/")[0] == other.rpartition("/")[0]
+    return len(ends) == 2 and (same_folder or len(ends & _HEADERS) == 1)
+
+
+def _title_names(title: str) -> list[str]:
+    """Return what may be the name of a file: compound words, parts of dotted names, the prefix, words side by side."""
+    plain = URL.sub(" ", title)
+    prefix = _PREFIX.match(plain)
+    named = [word for word in _WORD.findall(plain) if COMPOUND.search(word)] + ([prefix[1]] if prefix else [])
+    named += [part for dotted in _DOTTED.findall(plain) for part in _PART.findall(dotted) if COMPOUND.search(part)]
+    named += [words for many in _SIDE_BY_SIDE for words in many.findall(plain)]
+    return [words for words in dict.fromkeys(named) if len(words) >= SHORTEST and words.casefold() not in _GENERAL]
+
+
+def _defining(code: Code, words: str) -> Iterator[str]:
+    """Yield the files that define a name."""
+    for row in code.definitions(words) if " " not in words else ():
+        yield code.path(int(code.index.def_file[row]))
+
+
+def _is_compound(path: str) -> bool:
+    """Return whether the name of a file consists of several words."""
+    stem = path.rpartition("/")[2].partition(".")[0]
+    return "-" in stem.strip("-") or bool(COMPOUND.search(stem.strip("_")))
 
 
 def _by_name(code: Code) -> dict[str, list[int]]:
@@ -80,7 +134,7 @@ def _by_name(code: Code) -> dict[str, list[int]]:
     found = defaultdict[str, list[int]](list)
     numbers = {code.path(number): number for number in np.flatnonzero(code.own).tolist()}
     for path in _named(numbers):
-        found[name_of(path)].append(numbers[path])
+        found[_spelling(name_of(path))].append(numbers[path])
     return found
 
 
@@ -101,13 +155,18 @@ def name_of(path: str) -> str:
     return parts[-2] if _is_index(path) and len(parts) > 1 else parts[-1].partition(".")[0]
 
 
+def _spelling(name: str) -> str:
+    """Return a name without what differs between spellings: `Execute Job`, `execute_job`, `ExecuteJob`."""
+    return _SEPARATOR.sub("", name).casefold()
+
+
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the commit has the file and that its path ends with the words."""
     path, words = fact.path or "", fact.words or ""
     if fact.in_title:
         own = [one for one in witness.files() if is_own(one, path)]
-        same = [one for one in _named(own) if name_of(one) == words.casefold()]
-        return None if same == [path] else "the word is not the name of this file alone"
+        same = [one for one in _named(own) if _spelling(name_of(one)) == _spelling(words)]
+        return None if path in same and _pair(same, ()) else "the words are not the name of this file alone"
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None
     return "the words do not name this file"
