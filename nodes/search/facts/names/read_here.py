@@ -14,7 +14,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.tokens import STOPWORDS, term_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -42,6 +42,9 @@ _DECLARES = (
     r"{0}\s{{0,4}}(?::[^=\n]{{1,40}})?=(?!=)"
 )
 """A line that declares an option of a program or a setting of a module."""
+_ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"']--{0}(?:/[^\"']{{1,60}})?[\"'],"
+"""The first argument of a call that declares an option, on the line below the call."""
+_OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$")
 _KEY = re.compile(r"[A-Za-z_][\w-]{2,60}(?:[.-][A-Za-z_][\w-]{1,60}){0,3}")
 _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 """An option with its value."""
@@ -176,11 +179,11 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
         return
     bare, found = words.lstrip("-"), dict[int, list[int]]()
     files = code.files_with(longest(bare))
-    pattern = re.compile(_DECLARES.format(re.escape(bare)))
+    declares = _declaration(bare)
     code.read(files[: MAX_FILES * 3])
     for number in files if len(files) <= MAX_FILES * 3 else ():
-        lines = enumerate(code.lines(number), 1)
-        held = [n for n, text in lines if bare in text and len(text) <= MAX_WIDTH and pattern.search(text)]
+        lines = code.lines(number)
+        held = [at + 1 for at, text in enumerate(lines) if bare in text and declares(text, lines[at - 1] if at else "")]
         held = [line for line in held if not code.is_tested(number, line)]
         if held:
             found[number] = held
@@ -191,6 +194,18 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
         if text and len(held) <= FEW_PLACES:
             path = code.path(number)
             yield Fact("default_here", says, words, path, held[0], text, symbol, count=len(held), strong=True)
+
+
+def _declaration(bare: str) -> Callable[[str, str], bool]:
+    """Return a test of a line, and of the line above it, for the declaration of an option."""
+    here, below = (re.compile(pattern.format(re.escape(bare))) for pattern in (_DECLARES, _ARGUMENT))
+
+    def declares(text: str, above: str) -> bool:
+        if len(text) > MAX_WIDTH or len(above) > MAX_WIDTH:
+            return False
+        return bool(here.search(text) or (below.match(text) and _OPENS.search(above)))
+
+    return declares
 
 
 class Docstrings:
@@ -219,9 +234,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the line does not contain the name"
     hits = witness.grep(bare, path=fact.path) or ()
     if fact.kind == "default_here" and fact.users is None:
-        pattern = re.compile(_DECLARES.format(re.escape(bare)))
-        hits = [hit for hit in hits if pattern.search(hit.text[:MAX_WIDTH])]
-        if not pattern.search(fact.text or ""):
+        declares = _declaration(bare)
+        hits = [hit for hit in hits if declares(hit.text, witness.line(hit.path, hit.line - 1) or "")]
+        if not declares(fact.text or "", witness.line(fact.path or "", (fact.line or 0) - 1) or ""):
             return "the line does not declare it"
     others = {hit.path for hit in hits} - {fact.path}
     return f"`{min(others)}` contains it as well" if others else None

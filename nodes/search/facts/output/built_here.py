@@ -104,7 +104,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         if on_trace and match.number not in on_trace:
             continue
-        if fact := _fact(inquiry, match, len(places), aside):
+        together = len({(one.number, code.symbol(one.number, one.literal.line)) for one in places}) == 1
+        if fact := _fact(inquiry, match, len(places), aside, together=together):
             yield replace(fact, strong=fact.strong and match.text.text not in wrappers)
 
 
@@ -197,7 +198,7 @@ def _statement(before: str, start: int) -> int:
     return first
 
 
-def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None) -> Fact | None:
+def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *, together: bool) -> Fact | None:
     code = inquiry.code
     line = match.literal.line
     text = code.text(match.number, line)
@@ -210,7 +211,7 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None) ->
     says = sentence(what, code.path(match.number), symbol, count, aside)
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=(count == 1 or aside is not None) and not progress and not _OF_ERROR.search(symbol or ""),
+        strong=(together or aside is not None) and not progress and not _OF_ERROR.search(symbol or ""),
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 

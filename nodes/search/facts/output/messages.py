@@ -31,6 +31,10 @@ _EDGES = " .:;,!'\"`()[]<>"
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
+_LOGGED = re.compile(
+    r"\W{0,8}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b)"
+)
+"""The beginning of a log line that was pasted without mark-up."""
 STANDARD = re.compile(
     r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
     r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
@@ -64,6 +68,7 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(issue.title), is_prose=True)]
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
+    found += [Text(normalise_space(line), is_prose=False) for line in issue.prose if _LOGGED.match(line)]
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
     found += _truncated(issue)
     return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]

@@ -29,6 +29,8 @@ _SKIP = re.compile(
     r"\s*(?:>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import|#include|using |use |package |//|#|\*|/\*|--|at |"
     r"\d+[ |:]|File \"|[{}()\[\];,]*$)"
 )
+_CODE = re.compile(r"[(){}\[\]=;]")
+"""A character that a line of code pasted without mark-up has, and most prose has not."""
 _NUMBERED = re.compile(r"\s{0,99}(?:-{1,9}>)?\s{0,99}\d{1,6}[ |:]")
 _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 
@@ -36,7 +38,8 @@ _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield one fact for each function that contains pasted lines."""
     code = inquiry.code
-    lines = pasted_lines(inquiry.issue.pasted)[:MAX_LINES]
+    prose = "\n".join(line for line in inquiry.issue.prose if _CODE.search(line))
+    lines = pasted_lines((*inquiry.issue.pasted, prose))[:MAX_LINES]
     places = _places(code, lines)
     by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
