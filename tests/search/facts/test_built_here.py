@@ -275,6 +275,24 @@ def test_a_message_that_four_places_build_is_not_shown_and_one_of_two_does_not_l
     assert [(fact.count, fact.strong) for fact in found] == [(2, False), (2, False)]
 
 
+def test_a_message_that_one_function_builds_twice_leads(tmp_path: Path):
+    code = "def fetch(x):\n    if x:\n        log.error('RPC ERROR FetchEntry: %s', x)\n    log.error('RPC ERROR FetchEntry: %s', x)\n"
+    body = "With no entry:\n[2026-03-01 10:00:00,123] ERROR - RPC ERROR FetchEntry: it has no version\nExpected: a message."
+    found = of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", body), "built_here")
+    assert [(fact.line, fact.count, fact.strong) for fact in found] == [(3, 2, True), (4, 2, True)]
+
+
+@pytest.mark.parametrize("begin", ["10:00:00 ", "[2026-03-01T10:00:00Z] ", "ERROR: ", "WARN - "])
+def test_three_words_of_a_log_line_suffice_without_mark_up(tmp_path: Path, begin: str):
+    code = "def fetch(x):\n    log.error('stale entry dropped: %s', x)\n"
+    (found,) = of_kind(
+        facts_of(tmp_path / "log", {"a.py": code}, "It fails", f"{begin}stale entry dropped: x"), "built_here"
+    )
+    assert found.line == 2
+    prose = "I see that a stale entry dropped: why?"
+    assert of_kind(facts_of(tmp_path / "prose", {"a.py": code}, "It fails", prose), "built_here") == []
+
+
 def test_a_literal_off_the_trace_is_not_the_place(tmp_path: Path):
     files = {"pkg/a.py": PYTHON, "pkg/b.py": "def run():\n    return go()\n"}
     trace = (

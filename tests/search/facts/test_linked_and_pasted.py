@@ -87,6 +87,19 @@ def test_pasted_code_is_found_in_its_function(tmp_path: Path, path: str, code: s
     assert found.words in rows
 
 
+def test_code_that_is_pasted_into_prose_is_found(tmp_path: Path):
+    body = "in load,\n        handle = open_it(path)\n        rows = [parse(row) for row in handle]\nit never closes.\n"
+    code = "def load(path):\n    handle = open_it(path)\n    rows = [parse(row) for row in handle]\n    return rows\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "A handle stays open", body), "pasted_here")
+    assert (found.path, found.line, found.count, found.strong) == ("a.py", 2, 2, True)
+
+
+def test_prose_that_the_code_repeats_is_not_pasted_code(tmp_path: Path):
+    code = "def load(path):\n    # The handle stays open until the end.\n    return path\n"
+    facts = facts_of(tmp_path, {"a.py": code}, "Wrong", "The handle stays open until the end.\n")
+    assert of_kind(facts, "pasted_here") == []
+
+
 def test_one_pasted_line_does_not_lead_and_an_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"

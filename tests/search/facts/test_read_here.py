@@ -97,6 +97,9 @@ DECLARED = [
     pytest.param("src/cli.rs", 'fn add() {\n    Arg::with_name("strict-zones");\n}\n', "--strict-zones", 2, id="clap"),
     pytest.param("cli.c", 'int add(char *a) {\n  return !strcmp(a, "--strict-zones");\n}\n', "--strict-zones", 2, id="strcmp"),
     pytest.param("long.c", 'static struct option o[] = {\n  {"strict-zones", no_argument, 0, 1},\n};\n', "--strict-zones", 2, id="getopt"),
+    pytest.param("wrap.py", "def add(p):\n    p.add_argument(\n        '-z', '--strict-zones', help='x'\n    )\n", "--strict-zones", 3, id="argparse-wrapped"),
+    pytest.param("wrap.py", "@click.option(\n    '--strict-zones/--loose-zones', help='x'\n)\ndef add(p):\n    return p\n", "--strict-zones", 2, id="click-wrapped"),
+    pytest.param("wrap.js", "program.option(\n  '--strict-zones', 'x'\n)\n", "--strict-zones", 2, id="commander-wrapped"),
     pytest.param("settings.py", "X = 1\nSTRICT_ZONES = False\n", "STRICT_ZONES", 2, id="setting"),
 ]  # fmt: skip
 
@@ -117,6 +120,15 @@ def test_an_option_that_two_files_declare_is_not_a_fact(tmp_path: Path):
     code = "def add(p):\n    p.add_argument('--strict-zones')\n"
     facts = facts_of(tmp_path, {"a.py": code, "b.py": code}, "--strict-zones is ignored", "Always.")
     assert of_kind(facts, "default_here", "read_here") == []
+
+
+def test_an_option_in_a_list_of_arguments_is_not_declared_there(tmp_path: Path):
+    files = {
+        "cli.py": "def add(p):\n    p.add_argument(\n        '--strict-zones',\n        help='x',\n    )\n",
+        "run.py": "ARGUMENTS = [\n    '--strict-zones',\n    'x',\n]\n",
+    }
+    (found,) = of_kind(facts_of(tmp_path, files, "--strict-zones is ignored", "Always."), "default_here")
+    assert (found.path, found.line, found.strong) == ("cli.py", 3, True)
 
 
 def test_an_option_needs_no_mark_up(tmp_path: Path):
