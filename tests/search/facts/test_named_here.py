@@ -166,6 +166,46 @@ def test_words_side_by_side_are_strong_on_the_first_file_alone(tmp_path: Path):
     assert (found.path, found.strong) == ("run_job.py", False)
 
 
+DEFINED = {
+    "python": ("jobs.py", "def drop_index(x):\n    return x\n", "drop_index"),
+    "javascript": ("jobs.js", "export function dropIndex(x) {\n  return x\n}\n", "dropIndex"),
+    "typescript": ("jobs.ts", "export class DropIndex {\n  run(x: number) {\n    return x\n  }\n}\n", "DropIndex"),
+    "go": ("jobs.go", "package jobs\n\nfunc DropIndex(x int) int {\n\treturn x\n}\n", "DropIndex"),
+    "rust": ("jobs.rs", "pub fn drop_index(x: u8) -> u8 {\n    x\n}\n", "drop_index"),
+    "java": ("Jobs.java", "class DropIndex {\n  int run() {\n    return 1;\n  }\n}\n", "DropIndex"),
+    "c": ("jobs.c", "int drop_index(int x) {\n  return x;\n}\n", "drop_index"),
+}
+
+
+@pytest.mark.parametrize("language", DEFINED)
+def test_words_side_by_side_that_spell_a_definition_of_the_first_file(tmp_path: Path, language: str):
+    path, content, name = DEFINED[language]
+    (found,) = of_kind(facts_of(tmp_path, {path: content}, "Drop index loses an entry", first=[path]), "named_here")
+    assert (found.path, found.words, found.symbol, found.strong) == (path, "Drop index", name, True)
+    assert found.says == f"The title has the words `Drop index`, the name of `{name}`, which only `{path}` defines."
+    assert name in (found.text or "")
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        pytest.param({"b.py": "x = 1\n", "a.py": DEFINED["python"][1]}, "Drop index fails", id="not-the-first-file"),
+        pytest.param(
+            {"a.py": DEFINED["python"][1], "b.py": "class DropIndex:\n    pass\n"}, "Drop index fails", id="two-files"
+        ),
+        pytest.param({"a.py": DEFINED["python"][1]}, "Drop an index", id="not-side-by-side"),
+        pytest.param({"a.py": DEFINED["python"][1]}, "Raindrop index", id="part-of-a-word"),
+        pytest.param(
+            {"a.py": DEFINED["python"][1], **{f"u{n}.py": f"drop_index({n})\n" for n in range(31)}},
+            "Drop index fails",
+            id="used-everywhere",
+        ),
+    ],
+)
+def test_words_that_spell_no_definition_of_the_first_file(tmp_path: Path, files: dict[str, str], title: str):
+    assert of_kind(facts_of(tmp_path, files, title, first=list(files)), "named_here") == []
+
+
 def test_a_part_of_a_dotted_name_that_names_one_file(tmp_path: Path):
     files = {"src/boolean_mask.py": "def apply(x):\n    return x\n", "src/other.py": "x = 1\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "pkg.nd.boolean_mask loses its gradient"), "named_here")
