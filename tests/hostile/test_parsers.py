@@ -21,4 +21,4 @@ def test_there_are_enough_tokens() -> None:
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name + language.endings[0])
 def test_hostile_source_ends_within_its_deadline(tmp_path: Path, language) -> None:
     tokens = SLOWEST.get(language.name, ["("])
-    assert [one for one in read(tmp_path, language.name, language.endings[0], tokens, SIZE) if not one.kept] == []
+    assert [one for one in read(tmp_path, language.name, language.endings[0], tokens, SIZE) if not one.in_time] == []
