@@ -35,6 +35,7 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     if not paths or ranked <= 0:
         return 0.0
     weights = load()
+    # A confidence of exactly 1 has no finite logit.
     inside = min(max(ranked, _EDGE), 1 - _EDGE)
     logit = weights["bias"] + weights["ranked"] * math.log(inside / (1 - inside))
     logit += sum(weights[name] * value for name, value in fact_signs(confidence_inputs(facts, paths)).items())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.names import Name
+    from nodes.search.facts.types import Kind
     from nodes.search.facts.witness import Witness
 
 MAX_NAMES = 30
@@ -128,7 +129,8 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     holding = [
         n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
     ]
-    if not holding or len(holding) > 1:
+    # A name that several files read does not identify a place.
+    if len(holding) != 1:
         return []
     return list(_reads(code, holding[0], pattern, sorted(spellings)))
 
@@ -154,14 +156,11 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
         if text is None:
             continue
         path = code.path(number)
-        kind = "default_here" if declared else "read_here"
+        kind: Kind = "default_here" if declared else "read_here"
         verb = "declared" if declared else "read"
         where = f" in `{symbol}`" if symbol else ""
         says = f"`{words}` is {verb} on this line{where}; no other file of the project's code contains it."
-        yield Fact(
-            "default_here" if kind == "default_here" else "read_here", says, words, path, line, text, symbol,
-            count=len(uses), strong=not declared, users=1,
-        )  # fmt: skip
+        yield Fact(kind, says, words, path, line, text, symbol, count=len(uses), strong=not declared, users=1)
 
 
 def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
