@@ -18,7 +18,7 @@ REACH = timedelta(days=3)
 """Age up to which GitHub redelivers deliveries."""
 OVERLAP = timedelta(minutes=5)
 """Allowance for clocks that differ and for late deliveries."""
-MAX_REPOSITORIES, MAX_ISSUES, MAX_PER_REPOSITORY = 1_000, 200, 100
+MAX_REPOSITORIES, MAX_ISSUES, MAX_OF_ONE = 1_000, 200, 100
 """Repositories and issues per round, and issues per repository; the rest is left to the next round."""
 
 logger = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
     if since is None:
         return []
     # GitHub's ``since`` filters by the last update, so issues that were opened earlier are filtered out below.
-    issues = await github.issues(since=since, limit=MAX_PER_REPOSITORY)
+    issues = await github.issues(since=since, limit=MAX_OF_ONE)
     return [issue for issue in issues if issue.created_at >= since and not await _is_known(store, issue)]
 
 

@@ -160,7 +160,7 @@ async def test_outside_results_are_named_and_support_no_claim_alone() -> None:
     again = await finish(context(ScriptedBrain(list(BESIDE), draft=redrafted), tools=[source("docs", 0.0, None, page)]))
     assert again.report is not None
     assert again.report.root_cause == "The loop never leaves [E1]."
-    assert any("alone on what is outside" in line for line in again.report.citation_audit.dropped)
+    assert any("only on sources outside" in line for line in again.report.citation_audit.dropped)
 
 
 async def test_the_newest_findings_stay_whole_until_their_evidence_is_numbered() -> None:
