@@ -83,6 +83,12 @@ class Cores:
             self._forking = preloaded.begin_for(self._number, at_once=True)
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self) -> None:
+        """Import what tests import late, a model's client above all, once and not in each process."""
+        if self._forking:
+            preloaded.import_all()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Run all tests in forked processes."""
         if session.testsfailed:

@@ -40,8 +40,12 @@ FORKER = "forker"
 HELPER = "nodes.search.parsers.helper"
 AT_ONCE = "at-once"
 """Tells a forking process to import before it is asked for anything."""
-_LATE = ("anyio._backends._asyncio", "httpcore", "langchain_openai", "procrastinate.worker", "uvloop")
-"""Modules that are imported by the first use: of a network, a model, a database."""
+_LATE = (
+    *("anyio._backends._asyncio", "httpcore", "langchain_openai", "mcp", "numpy.ma", "procrastinate.worker", "uvloop"),
+    *("jiter", "langchain_core.messages.block_translators.langchain_v0", "langchain_core.tracers.stdout"),
+    *("openai.lib.streaming.chat", "openai.resources.chat.completions", "uvicorn.lifespan.on", "uvicorn.loops.uvloop"),
+)
+"""Modules that are imported by the first use: of a network, a model, a tool, a database."""
 _START_WORKERS = ("serve", "worker")
 _WORKER = "bot.worker.dispatch"
 _MAX_PASSED = 8
@@ -199,7 +203,8 @@ def _parent(imported: str = "") -> Parent:
         return _parents[imported]
 
 
-def _import_all() -> None:
+def import_all() -> None:
+    """Import what servers and commands need, and prepare what they store for the process."""
     import bot
     import nodes
     from tests import certificates
@@ -436,7 +441,7 @@ def _main(imported: str, when: str, descriptors: list[str]) -> dict[str, Any] | 
         sockets = _wanted(sockets)
     if not sockets:
         return None
-    import_module(imported) if imported else _import_all()
+    import_module(imported) if imported else import_all()
     gc.collect()
     gc.freeze()
     wish = _serve(_divided(sockets))
