@@ -94,7 +94,12 @@ async def test_an_invalid_request_gets_a_problem_and_stores_no_job(
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/api/v1/runs", 405), ("GET", "/api/v1/nothing", 404), ("GET", "/api/v1/runs/nobody's", 404)],
+    [
+        ("GET", "/api/v1/runs", 405),
+        ("GET", "/api/v1/nothing", 404),
+        ("GET", "/api/v1/runs/nobody's", 404),
+        ("GET", "/api/v1/a%0Ab", 404),
+    ],
 )
 async def test_every_other_error_is_a_problem_document(api: Api, method: str, path: str, status: int) -> None:
     answer = await api.http.request(method, path, headers={"Authorization": f"Bearer {TOKEN}"})

@@ -56,7 +56,10 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
         Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
     handlers = {ProblemError: answer_problem, HTTPException: answer_problem, Exception: answer_problem}
-    return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
+    mount = Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
+    # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is no problem document.
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 async def _describe(_request: Request) -> Response:
