@@ -42,9 +42,13 @@ class Links:
 
     def lines(self, path: str, start: int, end: int, sha: str) -> str | None:
         """Return the URL of lines (1-based, inclusive) at a commit, or None if the repository has no URL."""
-        base = self._base(sha)
-        quoted = _quoted(path)
-        return f"{base}/blob/{sha}/{quoted}#L{start}-L{end}" if base and quoted else None
+        file = self.file(path, sha)
+        return f"{file}#L{start}-L{end}" if file else None
+
+    def file(self, path: str, sha: str) -> str | None:
+        """Return the URL of a file at a commit, or None if the repository has no URL."""
+        base, quoted = self._base(sha), _quoted(path)
+        return f"{base}/blob/{sha}/{quoted}" if base and quoted else None
 
     def commit_page(self, sha: str) -> str | None:
         """Return the URL of a commit."""

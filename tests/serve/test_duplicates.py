@@ -122,7 +122,7 @@ def test_data_of_deleted_issues_and_removed_repositories_is_deleted(
         assert app.deliver("issues", issue_event(github.world, twins, about, action)) == 202
     app.pass_time(61)
     wait_for(lambda: app.logged("edited", app.key(twins, other)), 15.0, lambda: app.log[-5:])
-    assert kept(app, twins) == {other}
+    wait_for(lambda: kept(app, twins) == {other}, 15.0, lambda: kept(app, twins))  # the deletion is another job
     assert app.deliver("repository", repository_event(github.world, twins, "deleted")) == 202
     app.settled()
     assert kept(app, twins) == set()

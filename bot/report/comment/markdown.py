@@ -152,15 +152,17 @@ def _headline(report: TriageReport, links: Links) -> str:
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
-    """Return the URL of the leading fact's lines alone on a line: GitHub shows the code below such a link."""
+    """Return the URL of the leading fact's lines or file alone on a line: GitHub shows the lines of such a link."""
     first = report.suspects[0] if report.suspects else None
     if first is not None and first.pointed and report.statement == "facts":
         return links.lines(first.path, first.quote_start, first.quote_end, report.commit) or links.place(first)
     if report.headline is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
     fact = report.facts[report.headline]
-    if not (fact.path and fact.line):
+    if not fact.path or fact.change:
         return ""
+    if not fact.line:
+        return links.file(fact.path, report.commit) or ""
     whole = first is not None and first.path == fact.path and not fact.sha
     start, end = _range(fact.line, first) if first is not None and whole else (fact.line, fact.line)
     return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")

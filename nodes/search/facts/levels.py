@@ -9,7 +9,7 @@ from nodes.search.facts.inquiry import FIRST
 from nodes.search.facts.types import LEADING, OF_CHANGES, Fact, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Level = Literal["claimed", "several", "ranked", "none"]
 """The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
@@ -63,7 +63,8 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     first = files[0] if files else None
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     on_first = [fact for fact in strong if fact.path == first and not fact.by_library]
-    others = [fact for fact in strong if fact.path != first]
+    # An option that another file declares is read in many places, so it does not count against the first file.
+    others = [fact for fact in strong if fact.path != first and fact.kind in LEADING]
     # A name that is defined once elsewhere does not count against what the reporter refers to directly.
     if any(map(_is_firm, on_first)):
         others = [fact for fact in others if _is_firm(fact)]
@@ -104,9 +105,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         confidence: how sure the ranking is of its first file.
     """
     first = list(files[:FIRST])
-    strong = tuple(
-        sorted((fact for fact in facts if fact.strong and fact.path in first), key=lambda f: _order(f, first))
-    )
+    strong = tuple(sorted(filter(_is_strong_in(first), facts), key=lambda f: _order(f, first)))
     signs = confidence_inputs(facts, files)
     if signs.on_first and not signs.elsewhere:
         lead = strong[0]
@@ -122,6 +121,11 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
         return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
     return Statement("ranked" if confidence >= SURE and files else "none")
+
+
+def _is_strong_in(first: Sequence[str]) -> Callable[[Fact], bool]:
+    """Return a test for the strong facts on the first files; one that cannot lead counts on the first file only."""
+    return lambda fact: fact.strong and fact.path in first and (fact.path == first[0] or fact.kind in LEADING)
 
 
 def _order(fact: Fact, first: Sequence[str]) -> tuple[int, bool, int]:

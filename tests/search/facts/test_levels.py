@@ -33,6 +33,11 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
             [_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "several", "a.py", id="a-firmer-one-elsewhere"
         ),
         pytest.param([_fact("b.py")], 0.9, "none", None, id="elsewhere"),
+        pytest.param(
+            [_fact("a.py"), _fact("b.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-elsewhere"
+        ),
+        pytest.param([_fact("b.py", "default_here")], 0.9, "ranked", None, id="only-an-option-declared-elsewhere"),
+        pytest.param([_fact("a.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-here"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param(

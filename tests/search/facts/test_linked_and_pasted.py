@@ -100,12 +100,18 @@ def test_prose_that_the_code_repeats_is_not_pasted_code(tmp_path: Path):
     assert of_kind(facts, "pasted_here") == []
 
 
-def test_one_pasted_line_does_not_lead_and_an_idiom_is_not_a_fact(tmp_path: Path):
+@pytest.mark.parametrize(("first", "strong"), [("a.py", True), ("c.py", False)])
+def test_one_pasted_line_leads_on_the_first_file_alone(tmp_path: Path, first: str, strong: bool):
+    body = "```python\n    handle = open_it(path)\n```\n"
+    files = {"a.py": OLD, "c.py": "x = 1\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "Wrong", body, first=sorted(files, key=first.__ne__)), "pasted_here")
+    assert (found.path, found.strong) == ("a.py", strong)
+
+
+def test_a_pasted_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"
-    assert of_kind(facts_of(tmp_path / "two", files, "Wrong", body), "pasted_here") == []
-    (found,) = of_kind(facts_of(tmp_path / "one", {"a.py": OLD}, "Wrong", body), "pasted_here")
-    assert not found.strong
+    assert of_kind(facts_of(tmp_path, files, "Wrong", body), "pasted_here") == []
 
 
 def test_lines_that_a_trace_prints_are_not_pasted_code(tmp_path: Path):

@@ -129,7 +129,19 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
         says = f"{len(places)} lines of the report's code are in {where}."
     else:
         says = f"A line of the report's code is in {where} and nowhere else."
-    yield Fact("pasted_here", says, words, code.path(number), line, text, symbol, count=len(places), strong=several)
+    path = code.path(number)
+    # One line alone may be pasted from a copy elsewhere; on the search's first file both agree.
+    yield Fact(
+        "pasted_here",
+        says,
+        words,
+        path,
+        line,
+        text,
+        symbol,
+        count=len(places),
+        strong=several or path in inquiry.first[:1],
+    )
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -121,7 +121,7 @@ def _says(words: str, paths: Sequence[str]) -> str:
 def _definition_in_title(inquiry: FinderInput, written: Sequence[str]) -> Iterator[Fact]:
     """Yield the definition in the search's first file whose name words of the title spell, if no other file has one.
 
-    In other files than the first, such words led to the wrong file in 5 of 6 cases.
+    In other files than the first, such words named a fixed file in 4 of 27 development issues.
     """
     code = inquiry.code
     for words in written if inquiry.first else ():
