@@ -44,7 +44,7 @@ def read_facts(title: str, body: str) -> IssueFacts:
         platforms=named.platforms,
         code_blocks=named.code_blocks,
         form=form_fields(body),
-        words=sum(any(c.isalpha() for c in word) for word in f"{title} {prose}".split()),
+        words=sum(any(map(str.isalpha, word)) for word in f"{title} {prose}".split()),
     )
 
 

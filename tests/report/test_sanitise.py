@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -140,3 +142,8 @@ def test_secrets_are_masked(render: object) -> None:
 
 def test_invisible_characters_are_dropped() -> None:
     assert visible("a\u200bb\u202ec\u2066d\ufeffe\x1b[31m\x00f\ud800g\n\th") == "abcde[31mfg\n\th"
+
+
+def test_every_invisible_character_is_removed_and_no_other() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert visible(every) == "".join(c for c in every if c in "\n\t" or not unicodedata.category(c).startswith("C"))
