@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.agents.writing.basis import FactBasis
-from nodes.agents.writing.statement import state_facts, with_pointer, without_facts
+from nodes.agents.writing.statement import function_of, state_facts, with_pointer, without_facts
 from nodes.issue.asked import questions
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
@@ -59,6 +59,31 @@ async def test_the_count_of_places_follows_the_facts_that_are_left() -> None:
     report = await state_facts(TriageReport(), await survey_of(code, MESSAGE, ELSEWHERE), code, ordered=True)
     assert report.verdict == "The report names 2 places in the code."
     assert without_facts(report, {1}).verdict == MESSAGE.says
+
+
+PASTED = replace(
+    MESSAGE, kind="pasted_here", says="A line is pasted.", symbol="compared", count=1, line=2, text=FILES[FIRST][1]
+)
+SPREAD = replace(
+    DEFINED, kind="read_here", says="It is used on 12 lines.", path=FIRST, text=FILES[FIRST][0], symbol=None
+)
+
+
+async def test_a_single_pasted_line_names_its_function_only_if_it_leads() -> None:
+    code = FakeCode()
+    beside = await state_facts(TriageReport(), await survey_of(code, PASTED, SPREAD), code, ordered=True)
+    assert (beside.statement, beside.verdict, function_of(beside)) == ("claim", SPREAD.says, None)
+    alone = await state_facts(TriageReport(), await survey_of(code, PASTED), code, ordered=True)
+    assert (alone.statement, alone.verdict, function_of(alone)) == ("claim", PASTED.says, "compared")
+
+
+@pytest.mark.parametrize(("count", "placed"), [(1, True), (12, False)])
+async def test_a_line_among_many_that_use_a_name_is_not_the_place(count: int, placed: bool) -> None:
+    code = FakeCode()
+    fact = replace(SPREAD, count=count, line=2, text=FILES[FIRST][1])
+    report = await state_facts(TriageReport(), await survey_of(code, fact), code, ordered=True)
+    searched = await state_facts(TriageReport(), await survey_of(code), code, ordered=True)
+    assert (report.suspects[0].quote != searched.suspects[0].quote) == placed
 
 
 @pytest.mark.parametrize("kind", ["feature", "question", "docs"])

@@ -11,6 +11,8 @@ from nodes.search.types import Location
 
 AROUND = 2
 """Number of lines quoted before and after the line of a fact."""
+SPREAD = 2
+"""Maximum number of lines of a fact without a function for its line to be the place of the file."""
 
 
 async def suspect_of(
@@ -24,7 +26,8 @@ async def suspect_of(
     lead = next((one for one in survey.leads if one.path == path), None)
     strong = [facts[number] for number in on_path if facts[number].strong]
     strong.sort(key=lambda fact: fact is not lead_fact)
-    chosen = next((fact for fact in strong if fact.line and not fact.sha), None)
+    placing = (fact for fact in strong if fact is lead_fact or not is_single_line(fact))
+    chosen = next((fact for fact in placing if fact.line and not fact.sha and not _is_spread(fact)), None)
     base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
     if base is None:
         return None
@@ -36,6 +39,16 @@ async def suspect_of(
     if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
         return None
     return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
+
+
+def is_single_line(fact: Fact) -> bool:
+    """Return whether a fact is one pasted line: often one to compare with, in another function than the fault."""
+    return fact.kind == "pasted_here" and fact.count == 1
+
+
+def _is_spread(fact: Fact) -> bool:
+    """Return whether a fact is about many lines of its file, so that the line it cites is not the place."""
+    return fact.kind == "read_here" and fact.symbol is None and (fact.count or 0) > SPREAD
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from nodes.agents.writing.basis import FactBasis
-from nodes.agents.writing.places import _from_lead, suspect_of
+from nodes.agents.writing.places import _from_lead, is_single_line, suspect_of
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
@@ -158,7 +158,7 @@ def function_of(report: TriageReport) -> str | None:
     if report.headline is None:
         return None
     lead = report.facts[report.headline]
-    strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path)
+    strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path and not is_single_line(fact))
     return next((fact.symbol for fact in (lead, *strong) if _names_function(fact)), None)
 
 

@@ -129,8 +129,13 @@ def _is_strong_in(first: Sequence[str]) -> Callable[[Fact], bool]:
 
 
 def _order(fact: Fact, first: Sequence[str]) -> tuple[int, bool, int]:
-    """Return a sort key: facts on the first file, then facts about lines before facts about changes, then by kind."""
+    """Return a sort key: facts on the first file, then facts about lines before facts about changes, then by kind.
+
+    A single pasted line comes after the other kinds.
+    """
     kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
+    if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
+        kind = len(LEADING)
     return (
         first.index(fact.path or ""),
         fact.kind in OF_CHANGES and not (fact.kind == "introduced_in" and fact.line),

@@ -87,6 +87,14 @@ def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
     assert [fact.kind for fact in statement(facts, FILES, 0.5).strong] == ["raised_here", "built_here", "named_change"]
 
 
+def test_a_single_pasted_line_leads_only_where_nothing_else_does():
+    pasted = replace(_fact("a.py", "pasted_here"), count=1)
+    assert statement([pasted, _fact("a.py", "named_here")], FILES, 0.9).headline == _fact("a.py", "named_here")
+    assert statement([pasted], FILES, 0.9).headline == pasted
+    several = replace(pasted, count=2)
+    assert statement([several, _fact("a.py", "named_here")], FILES, 0.9).headline == several
+
+
 def test_the_bits_for_confidence():
     assert confidence_inputs([], FILES) == ConfidenceInputs()
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]
