@@ -77,10 +77,20 @@ async def test_a_single_pasted_line_names_its_function_only_if_it_leads() -> Non
     assert (alone.statement, alone.verdict, function_of(alone)) == ("claim", PASTED.says, "compared")
 
 
-@pytest.mark.parametrize(("count", "placed"), [(1, True), (12, False)])
-async def test_a_line_among_many_that_use_a_name_is_not_the_place(count: int, placed: bool) -> None:
+NAMED = replace(DEFINED, kind="named_here", says="The title has the words.", path=FIRST, symbol="compared")
+
+
+async def test_words_of_the_title_name_no_function() -> None:
     code = FakeCode()
-    fact = replace(SPREAD, count=count, line=2, text=FILES[FIRST][1])
+    report = await state_facts(TriageReport(), await survey_of(code, NAMED), code, ordered=True)
+    assert (report.statement, report.verdict, function_of(report)) == ("claim", NAMED.says, None)
+    assert "compared" not in (report.root_cause or "")
+
+
+@pytest.mark.parametrize(("lead", "count", "placed"), [(SPREAD, 1, True), (SPREAD, 12, False), (NAMED, 1, False)])
+async def test_a_line_that_is_one_of_many_is_not_the_place(lead: Fact, count: int, placed: bool) -> None:
+    code = FakeCode()
+    fact = replace(lead, count=count, line=2, text=FILES[FIRST][1])
     report = await state_facts(TriageReport(), await survey_of(code, fact), code, ordered=True)
     searched = await state_facts(TriageReport(), await survey_of(code), code, ordered=True)
     assert (report.suspects[0].quote != searched.suspects[0].quote) == placed

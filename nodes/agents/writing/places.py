@@ -47,8 +47,9 @@ def is_single_line(fact: Fact) -> bool:
 
 
 def _is_spread(fact: Fact) -> bool:
-    """Return whether a fact is about many lines of its file, so that the line it cites is not the place."""
-    return fact.kind == "read_here" and fact.symbol is None and (fact.count or 0) > SPREAD
+    """Return whether a fact is about a whole file or many of its lines, so that the line it cites is not the place."""
+    many = fact.kind == "read_here" and fact.symbol is None and (fact.count or 0) > SPREAD
+    return many or fact.kind == "named_here"
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:

@@ -163,8 +163,11 @@ def function_of(report: TriageReport) -> str | None:
 
 
 def _names_function(fact: Fact) -> bool:
-    """Return whether a claim may name a fact's function; a function that only declares an option is rarely at fault."""
-    return fact.strong and bool(fact.symbol and fact.line) and fact.kind != "default_here"
+    """Return whether a claim may name a fact's function.
+
+    A function that only declares an option is rarely at fault, and words of a title are about a file.
+    """
+    return fact.strong and bool(fact.symbol and fact.line) and fact.kind not in ("default_here", "named_here")
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
