@@ -92,7 +92,11 @@ VARIANTS = {
     "limits_met": report_comment(FOUND, replace(THREAD, limited=("model calls for this repository today",))),
     "config_fault": report_comment(
         FOUND,
-        replace(THREAD, config_note="`.github/triage.yml`, line 4: unknown key \\`mod\\`. The last valid one holds."),
+        replace(
+            THREAD,
+            config_note="`.github/triage.yml`, line 4: unknown key \\`mod\\`. "
+            "Until it is fixed, the last valid version applies.",
+        ),
     ),
 }
 
