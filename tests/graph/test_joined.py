@@ -6,21 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.memory import InMemorySaver
-
-from bot.report.comment.markdown import MarkdownRenderer
-from bot.runs.code import EngineCode
-from nodes.brains.rules import RulesBrain
-from nodes.context import Context, ExternalSources
+from nodes.context import ExternalSources
 from nodes.evidence import Evidence, Locator
-from nodes.graph import build_graph
-from nodes.issue.facts import read_facts
-from nodes.run import Finished, advance, initial_state
-from nodes.search.engine import Engine
 from nodes.state import BugTriageState
-from nodes.state.checkpoints import serializer
-from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
-from tests.repositories import make_repository
+from tests.fakes import FakeWeb
+from tests.graph.rules_run import run_by_rules
 
 GOLDEN = Path(__file__).with_name("golden") / "joined.json"
 TITLE = "parse_date drops the zone"
@@ -40,30 +30,12 @@ def page(number: int, text: str) -> Evidence:
 
 
 async def triage(folder: Path) -> BugTriageState:
-    make_repository(folder, FILES)
-    engine = Engine(folder, None)
     pages = (page(1, "Zones of dates are kept."), page(2, "A date without a zone is refused."))
     tools = {
         "handbook": FakeWeb(pages, name="handbook", description="the time handbook", keywords=("handbook",)),
         "tickets": FakeWeb((pages[0],), name="tickets", description="old tickets", keywords=("according to",)),
     }
-    rules = RulesBrain()
-    ctx = Context(
-        title=TITLE,
-        body=BODY,
-        code=EngineCode(engine, engine.commit("HEAD")),
-        evidence=FakeEvidence(),
-        brain=rules,
-        rules=rules,
-        signals=FakeSignals(),
-        renderer=MarkdownRenderer(server_url="https://github.example", repository="octo/feedbox"),
-        facts=read_facts(TITLE, BODY),
-        outside=ExternalSources(None, tools),
-    )
-    start = initial_state(TITLE, BODY, repository="octo/feedbox", sha=ctx.code.sha, outside=ctx.outside)
-    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
-    assert isinstance(outcome, Finished)
-    return outcome.state
+    return await run_by_rules(folder, FILES, TITLE, BODY, outside=ExternalSources(None, tools))
 
 
 def answer_of(state: BugTriageState) -> dict[str, Any]:

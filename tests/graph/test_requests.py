@@ -5,23 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.ports import Finished as Outcome
-from bot.report.comment.markdown import MarkdownRenderer
-from bot.runs.code import EngineCode
+from bot.ports import Finished
 from bot.settings.repository import read_config
 from bot.worker.publish.labels import wanted_labels
-from nodes.brains.rules import RulesBrain
-from nodes.context import Context
-from nodes.graph import build_graph
-from nodes.issue.facts import read_facts
-from nodes.run import Finished, advance, initial_state
-from nodes.search.engine import Engine
-from nodes.state import BugTriageState
-from nodes.state.checkpoints import serializer
-from tests.fakes import FakeEvidence, FakeSignals
-from tests.repositories import make_repository
+from tests.graph.rules_run import run_by_rules
 
 FILES = {
     "feed/dates.py": "def parse_zone(text):\n    if not text:\n        return None\n    return text\n",
@@ -30,29 +18,8 @@ FILES = {
 TITLE, BODY = "Add named zones to `parse_zone`", "It would be nice if `parse_zone` also accepted names such as UTC."
 
 
-async def triage(folder: Path, claim_from: float) -> BugTriageState:
-    make_repository(folder, FILES)
-    engine, rules = Engine(folder, None), RulesBrain()
-    ctx = Context(
-        title=TITLE,
-        body=BODY,
-        code=EngineCode(engine, engine.commit("HEAD")),
-        evidence=FakeEvidence(),
-        brain=rules,
-        rules=rules,
-        signals=FakeSignals(),
-        renderer=MarkdownRenderer(),
-        facts=read_facts(TITLE, BODY),
-        claim_from=claim_from,
-    )
-    start = initial_state(TITLE, BODY, repository="o/r", sha=ctx.code.sha)
-    outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
-    assert isinstance(outcome, Finished)
-    return outcome.state
-
-
 async def test_the_report_names_the_place_of_the_change(tmp_path: Path) -> None:
-    report = (await triage(tmp_path, 0.65)).report
+    report = (await run_by_rules(tmp_path, FILES, TITLE, BODY, claim_from=0.65)).report
     assert report is not None
     assert (report.kind, report.statement, report.suspects[0].path) == ("feature", "claim", "feed/dates.py")
     assert "The change probably belongs in `feed/dates.py`" in (report.root_cause or "")
@@ -62,13 +29,13 @@ async def test_the_report_names_the_place_of_the_change(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [0.65, 0.99])
 async def test_a_request_is_labelled_as_one_without_a_cause(tmp_path: Path, kept: float) -> None:
-    state = await triage(tmp_path, kept)
+    state = await run_by_rules(tmp_path, FILES, TITLE, BODY, claim_from=kept)
     config = read_config("labels:\n  map: {cause-found: found, no-cause: open}\n")
-    assert wanted_labels(Outcome(state), config) & {"found", "open"} == {"open"}
+    assert wanted_labels(Finished(state), config) & {"found", "open"} == {"open"}
 
 
 async def test_no_place_is_claimed_below_the_maintainers_threshold(tmp_path: Path) -> None:
-    report = (await triage(tmp_path, 0.99)).report
+    report = (await run_by_rules(tmp_path, FILES, TITLE, BODY, claim_from=0.99)).report
     assert report is not None
     assert (report.root_cause, report.not_found) == (None, "not_a_bug_report")
     assert report.statement != "claim"
