@@ -233,9 +233,18 @@ def processes_of(process: int) -> Iterator[int]:
 
 
 def memory_of(process: int) -> int:
-    """Return the resident bytes of a process and its children."""
-    total = 0
+    """
+    Return the resident bytes of a process and its children.
+
+    A child that still has its parent's command line was just forked: it shares its pages with the parent
+    until it starts its own program, and is not counted.
+    """
+    commands: dict[str, bytes] = {}
+    pages = 0
     for pid in processes_of(process):
         with suppress(OSError, IndexError):
-            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return total
+            parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+            commands[str(pid)] = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if commands[str(pid)] != commands.get(parent):
+                pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
