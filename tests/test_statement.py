@@ -69,12 +69,33 @@ SPREAD = replace(
 )
 
 
+async def survey_with_first(code: FakeCode, symbol: str, *facts: Fact) -> Survey:
+    """Return a survey whose search found this function in the first file."""
+    survey = await survey_of(code, *facts)
+    first, *others = survey.leads
+    return replace(survey, leads=(replace(first, symbol=symbol), *others))
+
+
 async def test_a_single_pasted_line_names_its_function_only_if_it_leads() -> None:
     code = FakeCode()
     beside = await state_facts(TriageReport(), await survey_of(code, PASTED, SPREAD), code, ordered=True)
     assert (beside.statement, beside.verdict, function_of(beside)) == ("claim", SPREAD.says, None)
-    alone = await state_facts(TriageReport(), await survey_of(code, PASTED), code, ordered=True)
+    survey = await survey_with_first(code, "compared", PASTED)
+    alone = await state_facts(TriageReport(), survey, code, ordered=True)
     assert (alone.statement, alone.verdict, function_of(alone)) == ("claim", PASTED.says, "compared")
+
+
+@pytest.mark.parametrize(
+    ("kind", "function"), [("pasted_here", None), ("defined_once", None), ("raised_here", "compared")]
+)
+async def test_a_claim_names_a_function_that_the_search_did_not_find_only_for_some_kinds(kind, function) -> None:
+    code = FakeCode()
+    survey = await survey_with_first(code, "scan", replace(PASTED, kind=kind, count=None))
+    report = await state_facts(TriageReport(), survey, code, ordered=True)
+    assert (report.statement, function_of(report)) == ("claim", function)
+    assert report.suspects[0].symbol == (function or "scan")
+    assert ("in `compared`" in (report.root_cause or "")) == (function is not None)
+    assert FILES[FIRST][1] in report.suspects[0].quote
 
 
 NAMED = replace(DEFINED, kind="named_here", says="The title has the words.", path=FIRST, symbol="compared")

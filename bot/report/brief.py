@@ -112,7 +112,9 @@ def _places(report: TriageReport) -> str:
 
 
 def _quoted(place: Suspect) -> str:
-    symbol = f" {code(place.symbol)}" if place.symbol else ""
+    # The lines of a fact may be outside the function that the search found.
+    within = place.quote_start <= place.end_line and place.start_line <= place.quote_end
+    symbol = f" {code(place.symbol)}" if place.symbol and within else ""
     return f"{code(f'{place.path}:{place.quote_start}-{place.quote_end}')}{symbol}\n\n{block(place.quote)}"
 
 

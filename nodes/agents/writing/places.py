@@ -11,6 +11,9 @@ from nodes.search.types import Location
 
 AROUND = 2
 """Number of lines quoted before and after the line of a fact."""
+LOCATING = frozenset({"raised_here", "linked_here", "read_here", "built_here"})
+"""Kinds whose function is the place of its file. Other strong facts show a line, and the search names the function:
+where the two differ, pasted code and a definition that the report names were the fixed function less often."""
 SPREAD = 2
 """Maximum number of lines of a fact without a function for its line to be the place of the file."""
 
@@ -64,12 +67,17 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
             break
     else:
         return None
-    same = base.symbol == fact.symbol and base.start_line <= line <= base.end_line
-    span: dict[str, object] = {}
-    if not same:
+    inside = base.start_line <= line <= base.end_line
+    span: dict[str, object] = {} if inside else {"evidence": ""}
+    if not (inside and base.symbol == fact.symbol) and (base.symbol is None or _locates(fact)):
         first, last = await _definition(fact, code) or (start, end)
         span = {"start_line": first, "end_line": last, "symbol": fact.symbol, "evidence": ""}
     return base.model_copy(update={**span, "quote": quote, "quote_start": start, "quote_end": end, "checked": True})
+
+
+def _locates(fact: Fact) -> bool:
+    """Return whether the function of a fact is the place, also where the search names another one."""
+    return fact.kind in LOCATING and fact.symbol is not None
 
 
 async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:

@@ -154,12 +154,16 @@ def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
 
 
 def function_of(report: TriageReport) -> str | None:
-    """Return the function that a claim may name: that of the leading fact, or of another strong fact in its file."""
-    if report.headline is None:
+    """Return the function that a claim may name: that of the leading fact, or of another strong fact in its file.
+
+    It must also be the function of the report's first place, which the search may have found elsewhere in the file.
+    """
+    if report.headline is None or not report.suspects:
         return None
     lead = report.facts[report.headline]
     strong = (fact for fact in report.facts if fact.strong and fact.path == lead.path and not is_single_line(fact))
-    return next((fact.symbol for fact in (lead, *strong) if _names_function(fact)), None)
+    named = next((fact.symbol for fact in (lead, *strong) if _names_function(fact)), None)
+    return named if named == report.suspects[0].symbol else None
 
 
 def _names_function(fact: Fact) -> bool:
@@ -254,5 +258,6 @@ def _cause(kind: Kind, basis: FactBasis, suspects: Sequence[Suspect]) -> str | N
         return None
     fact = basis.facts[basis.headline]
     cited = f" [{suspects[0].evidence}]" if suspects[0].evidence else ""
-    inside = f", in `{fact.symbol}`" if _names_function(fact) else ""
+    named = _names_function(fact) and fact.symbol == suspects[0].symbol
+    inside = f", in `{fact.symbol}`" if named else ""
     return f"{fact.says} {probable_place(kind)} `{fact.path}`{inside}{cited}."[:1_200]
