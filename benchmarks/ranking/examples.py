@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nodes.search.engine import Engine
-from nodes.search.ranking.features.symbols import add_definitions
-from nodes.search.ranking.rank import best_files, load_weights, weighted
+from nodes.search.ranking.pipeline import Measured
+from nodes.search.ranking.rank import best_files
 from nodes.search.types import Query
 
 Floats = npt.NDArray[np.float64]
@@ -104,12 +104,12 @@ def _measure_one(task: tuple[dict[str, Any], Path, Path]) -> tuple[Any, Example]
     clone = clone_with(clones, row["repo"], row["base_commit"])
     if clone is None:
         return f"{row['id']}: no clone in {clones} has {row['base_commit'][:12]}"
-    index, parsed, features = _features(clone, row, cache)
-    first = weighted(features.files, load_weights().first["files"], len(index.paths))
+    measured = _measured(clone, row, cache)
+    index, features, first = measured.index, measured.features, measured.first.files
     fixed = {index.number_of[path] for path in row["gold_files"] if path in index.number_of}
     files = sorted({*best_files(first, index, FILES), *fixed})
     near = sorted({*best_files(first, index, PLACES_FROM), *fixed})
-    add_definitions(features, index, parsed, near)
+    measured.add_functions(near)
     chunks = np.flatnonzero(np.isin(index.chunk_file, near)).tolist()
     owners = [int(index.chunk_def[chunk]) for chunk in chunks]
     paths = tuple(index.paths[index.chunk_file[chunk]] for chunk in chunks)
@@ -132,10 +132,10 @@ def _measure_one(task: tuple[dict[str, Any], Path, Path]) -> tuple[Any, Example]
     )
 
 
-def _features(clone: Path, row: dict[str, Any], cache: Path) -> Any:
+def _measured(clone: Path, row: dict[str, Any], cache: Path) -> Measured:
     engine = Engine(clone, cache)
     title, _, body = row["issue"].lstrip("\n").partition("\n")
-    return engine.features(Query(title.lstrip("# ").strip(), body.strip("\n")), row["base_commit"])
+    return engine.measure(Query(title.lstrip("# ").strip(), body.strip("\n")), row["base_commit"])
 
 
 def by_repository(examples: Sequence[Example]) -> Iterator[tuple[str, list[Example], list[Example]]]:

@@ -32,6 +32,8 @@ AROUND = 0.3
 """Prior weight of features that the first pass does not use: history, bridges, neighbours."""
 CROWDED = 0.75
 """Exponent by which a repository's number of issues reduces their weight, so that large ones do not dominate."""
+NO_FUNCTION = {"container": -3.0, "outside": -3.0}
+"""Prior of places that are no function: the labels contain functions only, and a function is what can be named."""
 COUNTS_AGAINST = frozenset({"package_file", "no_definitions", "outside", "container"})
 EITHER_WAY = frozenset({"size", "fixed", "busy_folder", "dunder"})
 
@@ -51,6 +53,8 @@ def main() -> None:
         "chunks": learn_chunks(examples.items, examples.chunk_features, files),
         "confidence": {"bias": round(bias, 3), **{n: round(w, 3) for n, w in zip(SIGNS, signs, strict=True)}},
     }
+    if options.only_places:
+        learnt |= {"files": load_weights().files, "confidence": load_weights().confidence}
     print(accuracy(examples.items, files))
     print(function_accuracy(examples.items, chunks))
     print(reliability(examples, measured, right))
@@ -96,7 +100,7 @@ def learn_chunks(examples: Sequence[Example], names: Sequence[str], files: Mappi
         for example in examples
     ]
     columns = (FILE, *names)
-    prior = {FILE: 1.0, **load_weights().first["chunks"]}
+    prior = {FILE: 1.0, **load_weights().first["chunks"], **NO_FUNCTION}
     signs = np.array([sign_of(name) for name in columns])
     belief = Belief(np.array([prior.get(name, 0.0) for name in columns]), PULL_CHUNKS, signs)
     return named(columns, fit_ranker(lists, belief))
@@ -145,6 +149,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repos", type=Path, required=True, help="folder of clones")
     parser.add_argument("--cache", type=Path, help="folder that stores parsed files between runs")
     parser.add_argument("--jobs", type=int, default=2, help="number of processes")
+    parser.add_argument(
+        "--only-places",
+        action="store_true",
+        help="write the weights of places only; other weights of files require a new calibration of the facts",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     return parser.parse_args()
 

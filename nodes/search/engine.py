@@ -13,10 +13,8 @@ from nodes.search.index import Index
 from nodes.search.index.loading import MAX_TEXT, Loaded
 from nodes.search.indexes import Indexes, cache_file
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
-from nodes.search.issue.query import Parsed
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
-from nodes.search.ranking.features.table import Features
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Query, Ranking
@@ -103,10 +101,9 @@ class Engine:
         """
         return sketch_files(Measured.of(self.repository, self._index(self.commit(commit)), query), paths)
 
-    def features(self, query: Query, sha: str) -> tuple[Index, Parsed, Features]:
+    def measure(self, query: Query, sha: str) -> Measured:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
-        measured = Measured.of(self.repository, self._index(sha), query)
-        return measured.index, measured.parsed, measured.features
+        return Measured.of(self.repository, self._index(sha), query)
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from nodes.search.git import Repository
@@ -56,6 +57,14 @@ def test_every_occurrence_of_a_term_is_counted(tmp_path, times):
     index = index_of(tmp_path, {"a.txt": "other\n", "b.txt": "again " * times, "c.txt": "again"})
     matches = index.match([term_hash("again"), term_hash("other")])
     assert matches.counts.tolist() == [1, times, 1]
+
+
+def test_a_match_in_some_chunks_is_the_part_of_all_matches_that_is_in_them(tmp_path):
+    index = index_of(tmp_path, {"a.txt": "other\n", "b.txt": "again " * 300, "c.txt": "again other"})
+    hashes = [term_hash("again"), term_hash("other")]
+    every, some = index.match(hashes), index.match(hashes, np.array([0, 2]))
+    inside = np.isin(every.chunk, [0, 2])
+    assert [part.tolist() for part in some] == [part[inside].tolist() for part in every]
 
 
 def test_a_binary_file_has_no_words(tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from nodes.search.index.changes import Changes, unpack_changes
-from nodes.search.index.columns import MUCH, Columns, is_intact, starts, unpack, with_header
+from nodes.search.index.columns import MUCH, Columns, is_intact, ranges, starts, unpack, with_header
 from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
@@ -168,13 +168,16 @@ class Index:
         number = int(self.def_file[definition])
         return self.meta(number).names[definition - int(self.first_def[number])]
 
-    def match(self, hashes: Sequence[int]) -> Matches:
-        """Find every occurrence of terms, given by their distinct hashes."""
+    def match(self, hashes: Sequence[int], chunks: npt.NDArray[np.signedinteger] | None = None) -> Matches:
+        """Find every occurrence of terms, given by their distinct hashes, in all chunks or in some."""
         query = np.asarray(hashes, np.uint32)
-        # A bit table removes nearly all other postings before the exact comparison.
-        table = np.zeros(1 << TABLE_BITS, bool)
-        table[query & ((1 << TABLE_BITS) - 1)] = True
-        near = np.flatnonzero(table[self._post_hash & ((1 << TABLE_BITS) - 1)])
+        if chunks is None:
+            # A bit table removes nearly all other postings before the exact comparison.
+            table = np.zeros(1 << TABLE_BITS, bool)
+            table[query & ((1 << TABLE_BITS) - 1)] = True
+            near = np.flatnonzero(table[self._post_hash & ((1 << TABLE_BITS) - 1)])
+        else:
+            near = ranges(self._first_post[chunks], self._first_post[chunks + 1])
         term, exact = lookup(query, self._post_hash[near])
         rows = near[exact]
         chunk = np.searchsorted(self._first_post, rows, "right") - 1

@@ -104,6 +104,12 @@ def starts(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
+def ranges(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the numbers from each first one to before its end, one range after the other."""
+    lengths = end - first
+    return np.repeat(first - starts(lengths)[:-1], lengths) + np.arange(int(lengths.sum()))
+
+
 def grouped(keys: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the sorted distinct keys, and each key's position among them: ``numpy.unique`` without its imports."""
     order = np.argsort(keys, kind="stable")

@@ -12,8 +12,8 @@ from nodes.search.git.objects import decode, split_lines
 from nodes.search.issue.query import Parsed, parse_query
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import measure
+from nodes.search.ranking.features.functions import Candidates, add_functions
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
-from nodes.search.ranking.features.symbols import add_definitions
 from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
 from nodes.search.ranking.locations import locate_places, term_weights
 from nodes.search.ranking.rank import (
@@ -54,6 +54,7 @@ class Measured:
     index: Index
     parsed: Parsed
     features: Features
+    first: FirstPass
 
     @classmethod
     def of(cls, repository: Repository, index: Index, query: Query) -> Measured:
@@ -64,10 +65,24 @@ class Measured:
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
         chunks = weighted(features.chunks, first["chunks"], len(index.chunk_file))
-        add_context_features(
-            features, index, FirstPass(files, chunks), lambda wanted: _chunk_texts(repository, index, wanted)
-        )
-        return cls(repository, index, parsed, features)
+        measured = cls(repository, index, parsed, features, FirstPass(files, chunks))
+        add_context_features(features, index, measured.first, measured.read_chunks)
+        return measured
+
+    def add_functions(self, files: Sequence[int]) -> None:
+        """Compute the features of the definitions of some files."""
+        add_functions(self.features, self.parsed, Candidates.of(self.index, files))
+
+    def read_chunks(self, chunks: Sequence[int]) -> dict[int, str]:
+        """Return the text of chunks."""
+        index = self.index
+        wanted = dict.fromkeys(index.blobs[index.chunk_file[chunk]] for chunk in chunks)
+        lines = {blob: split_lines(decode(content)) for blob, content in self.repository.read(wanted)}
+        texts = {}
+        for chunk in chunks:
+            of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
+            texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
+        return texts
 
     def scores(self) -> Floats:
         """Return the score of each file by evidence, without hints."""
@@ -98,7 +113,7 @@ def rank(measured: Measured, query: Query, sha: str, began: float) -> Ranking:
     scores = plain + HINT * hinted
     ignored = ignored_files(index, query.ignore)
     files = best_files(scores, index, query.limit, ignored)
-    add_definitions(features, index, measured.parsed, files)
+    measured.add_functions(files)
     all_places = rank_places(index, features, weights, files, scores)
     places = all_places[: query.limit]
     ranked = time.perf_counter()
@@ -120,7 +135,7 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
     index, repository = measured.index, measured.repository
     scores = measured.scores()
     files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
-    add_definitions(measured.features, index, measured.parsed, files)
+    measured.add_functions(files)
     terms = term_weights(measured.parsed)
     places: dict[str, list[Location]] = {}
     for location in measured.locate(rank_places(index, measured.features, load_weights(), files, scores)):
@@ -132,16 +147,6 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
         if (content := contents.get(index.blobs[number])) is not None
         for path in (index.paths[number],)
     )
-
-
-def _chunk_texts(repository: Repository, index: Index, chunks: Sequence[int]) -> dict[int, str]:
-    wanted = dict.fromkeys(index.blobs[index.chunk_file[chunk]] for chunk in chunks)
-    lines = {blob: split_lines(decode(content)) for blob, content in repository.read(wanted)}
-    texts = {}
-    for chunk in chunks:
-        of_file = lines.get(index.blobs[index.chunk_file[chunk]], [])
-        texts[chunk] = "".join(of_file[index.chunk_start[chunk] - 1 : index.chunk_end[chunk]])
-    return texts
 
 
 def _leads(
