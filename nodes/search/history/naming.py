@@ -54,13 +54,14 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
 
 
 def _read(log: Log, commits: Iterator[Commit], number: int, project: str) -> Iterator[NamingCommit]:
+    made = main_releases(read_releases(log.repository, log.committed_at))
     for commit in commits:
         if commit.is_bot or commit.subject.startswith("Revert ") or log.is_reverted(commit.sha):
             continue
         closes = number in references(_message(commit), project).closes
         pulled = _PULL.search(commit.subject)
         pull = int(pulled[1] or pulled[2]) if pulled else None
-        later = containing(log, commit.sha)
+        later = containing(log, commit.sha, made)
         yield NamingCommit(
             commit.sha,
             commit.subject,
@@ -75,16 +76,11 @@ def _message(commit: Commit) -> str:
     return f"{commit.subject}\n\n{commit.body}"
 
 
-def releases(log: Log) -> Releases:
-    """Return the project's releases that were made before the commit that is read."""
-    return main_releases(read_releases(log.repository, log.committed_at))
-
-
-def containing(log: Log, change: str, after: Release | None = None) -> Release | None:
-    """Return the first final release whose tag contains a change, at most those after another release."""
+def containing(log: Log, change: str, made: Releases, after: Release | None = None) -> Release | None:
+    """Return the first final release of a product whose tag contains a change, at most those after another release."""
     printed = log.repository.cached_output(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
     tags = {line for line in (printed or b"").decode("utf-8", "surrogateescape").split("\n") if parse_tag(line)}
-    final = (one for one in releases(log).all if not one.version.is_prerelease)
+    final = (one for one in made.all if not one.version.is_prerelease)
     return next((one for one in final if one.tag in tags and (after is None or one.version > after.version)), None)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nodes.search.history.cues import OTHERS
+from nodes.search.history.products import is_shared, product_of, project_releases
 from nodes.search.history.project import plain
 from nodes.search.history.types import HERE, NoRange, Range
-from nodes.search.history.versions import Releases, main_releases, parse_version, read_releases
+from nodes.search.history.versions import Releases, parse_version, read_releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,6 +35,8 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
         now: the time of the commit, in seconds since 1970.
     """
     releases = _releases(own_claims, log, own, now)
+    if releases is None:
+        return NoRange("no_such_release", "several products of this repository have this version, and it names none")
     if not releases.all:
         return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
     good, bad = good_and_bad(own_claims)
@@ -117,23 +120,21 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
 def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
-    release = _releases(named, log, own, now).exactly(version) if version is not None else None
+    releases = _releases(named, log, own, now)
+    release = releases.exactly(version) if releases and version is not None else None
     end = log.merge_base(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "it does not say in which version or since when it broke")
     return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
 
 
-def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases:
-    """Return the releases of the package that the issue names, else those of the project."""
+def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
+    """Return the releases of the product that the issue names, else those of the project; None if it is unclear."""
     series = read_releases(log.repository, now)
-    for claim in own_claims:
-        version = parse_version(claim.text)
-        for name, found in series.items() if claim.name and version else ():
-            if plain(name) == plain(claim.name) and version and found.exactly(version):
-                return found
-    spelled = [name for name in series if plain(name) in own]
-    return main_releases(series, frozenset(spelled if len(spelled) == 1 else ()))
+    claims = sorted(own_claims, key=lambda claim: not claim.name)
+    if found := next((made for one in claims if (made := product_of(one.name, one.text, series, own))), None):
+        return found
+    return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
 
 
 DAY = 86_400

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nodes.search.facts import Fact, verify
+from nodes.search.git import Repository
 from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, of_kind
 
@@ -56,3 +58,37 @@ def test_unproved_changes_are_not_stated(tmp_path: Path, new: str, version: str,
     trace = TRACE.format(line=line).replace("must not be packed\n", "is bad\n")
     facts = facts_at(tmp_path / "zones", head, "Packed zones fail", f"{version}\n\n```\n{trace}```\n")
     assert of_kind(facts, "changed_since") == []
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        pytest.param("zone-macros 1.8.1 fails", None, id="the-last-release-of-its-product"),
+        pytest.param("zone-macros 1.8.0 fails", ("1.8.0; a later release exists, up to 1.8.1."), id="its-product"),
+        pytest.param("zone 1.8.1 fails", ("1.8.1; 2 later releases exist, up to 1.10.0."), id="the-main-product"),
+        pytest.param("It fails in 1.8.1", None, id="two-products-have-it"),
+        pytest.param("It fails in 1.9.0", ("1.9.0; a later release exists, up to 1.10.0."), id="one-product-has-it"),
+        pytest.param("zone-web 1.9.0 fails", None, id="a-package-without-tags"),
+        pytest.param("zone 1.8.1 and zone-macros 1.8.0 fail", None, id="two-products-are-named"),
+        pytest.param("Fails with web@0.4.0", ("0.4.0; a later release exists, up to 0.5.0."), id="a-scope"),
+    ],
+)
+def test_later_releases_are_of_the_product_that_the_report_names(tmp_path: Path, title: str, expected: str | None):
+    files = {f"{name}/src/lib.rs": "fn load() {}\n" for name in ("zone", "zone-macros", "zone-web")}
+    tags = ("zone-1.8.1", "zone-macros-1.8.0", "zone-macros-1.8.1", "zone-1.9.0", "zone-1.10.0", "@geo/web@0.4.0")
+    for number, tag in enumerate((*tags, "@geo/web@0.5.0")):
+        head = make_repository(tmp_path, files | {"n": str(number)})
+        git(tmp_path, "tag", tag)
+    (says,) = [fact.says for fact in of_kind(facts_at(tmp_path, head, title), "older_release")] or [None]
+    assert says == (expected and f"The report names {expected}")
+
+
+def test_a_check_refuses_the_releases_of_another_product(tmp_path: Path):
+    for tag in ("zone-1.8.1", "zone-macros-1.8.1", "zone-1.9.0"):
+        head = make_repository(tmp_path, {"n": tag})
+        git(tmp_path, "tag", tag)
+    first = git(tmp_path, "rev-list", "-1", "zone-1.8.1").decode().strip()
+    says = "The report names 1.8.1; a later release exists, up to 1.9.0."
+    fact, repository = Fact("older_release", says, "1.8.1", sha=first), Repository.open(tmp_path)
+    assert verify(fact, repository, head, "zone 1.8.1 fails") is None
+    assert verify(fact, repository, head, "zone-macros 1.8.1 fails") is not None

@@ -24,6 +24,7 @@ from nodes.search.tokens import WORD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nodes.search.facts.changes.releases import NamedRelease
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.output.messages import Text
     from nodes.search.facts.witness import Witness
@@ -58,9 +59,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report's trace or message comes from, if the commit that is read no longer has them."""
     messages = [one for one in texts(inquiry.issue) if _is_error(one, inquiry)]
     named = named_release(inquiry) if messages or inquiry.issue.traces else None
-    if named is None or named[0].commit == inquiry.code.sha:
+    if named is None or named.release.commit == inquiry.code.sha:
         return
-    release = named[0]
+    release = named.release
     if not 0 < len(inquiry.log.between(release.commit, inquiry.code.sha)) < DEEPEST:
         return
     lines = {
@@ -69,7 +70,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     }
     repository, sha = inquiry.code.repository, inquiry.code.sha
     for line in [line for line in lines.values() if is_gone(repository, sha, line.path, line.text)][:MAX_SEARCHED]:
-        if fact := _fact(inquiry, release, line):
+        if fact := _fact(inquiry, named, line):
             yield fact
 
 
@@ -146,13 +147,13 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _fact(inquiry: FinderInput, release: Release, line: _Line) -> Fact | None:
-    repository, path = inquiry.code.repository, line.path
+def _fact(inquiry: FinderInput, named: NamedRelease, line: _Line) -> Fact | None:
+    repository, path, release = inquiry.code.repository, line.path, named.release
     change = last_to_change(repository, line.text.strip(), release.commit, inquiry.code.sha, path)
     commit = next(iter(inquiry.log.details([change])), None) if change else None
     if change is None or commit is None or not _changes(repository, change, path, line.text):
         return None
-    later = containing(inquiry.log, change, release)
+    later = containing(inquiry.log, change, named.made, release)
     where = f", and {later.version} contains that change" if later else ""
     says = f"{line.says} of {release.version}; `{change[:10]}` “{short(commit.subject)}” changed it{where}."
     text = line.text.removesuffix("\r")

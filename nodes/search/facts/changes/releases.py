@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.types import Fact
 from nodes.search.history.log import Log
-from nodes.search.history.naming import releases
-from nodes.search.history.project import own_names, plain
-from nodes.search.history.versions import parse_version
+from nodes.search.history.products import is_called, product_of, products
+from nodes.search.history.project import own_names
+from nodes.search.history.versions import parse_version, read_releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
 _PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 
 
+class NamedRelease(NamedTuple):
+    """The release that a report names, the version as the report writes it, and all releases of that product."""
+
+    release: Release
+    words: str
+    made: Releases
+
+
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the release that the report names, if later ones were made before the commit that is read."""
-    if named := named_release(inquiry):
-        release, words = named
-        if says := _later(release, releases(inquiry.log)):
-            yield Fact("older_release", says, words, sha=release.commit)
+    if (named := named_release(inquiry)) and (says := _later(named.release, named.made)):
+        yield Fact("older_release", says, named.words, sha=named.release.commit)
 
 
 def _later(release: Release, made: Releases) -> str | None:
@@ -40,39 +47,76 @@ def _later(release: Release, made: Releases) -> str | None:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that a tag of the version is at the release's commit, and that the later releases exist."""
-    version, made = parse_version(fact.words or ""), releases(Log(witness.repository, witness.sha))
-    release = made.exactly(version) if version is not None else None
-    if release is None or release.commit != fact.sha:
-        return "no tag of this version is at the commit"
-    return None if _later(release, made) == fact.says else "the later releases are others"
+    """Verify that a tag of the version is at the release's commit, and that later releases of its product exist.
 
-
-def named_release(inquiry: FinderInput) -> tuple[Release, str] | None:
-    """Return the newest release that the report says it is about, and the version as the report writes it.
-
-    Versions of other products, and versions that the report says work, are left out.
+    If other products have the version too, the issue must name the product directly before it.
     """
-    claims = inquiry.claims
-    code = inquiry.code
-    wanted = [claim for claim in claims.versions if claim.part != "good" and inquiry.issue.holds(claim.text)]
-    if not wanted:
+    version, made = parse_version(fact.words or ""), _made(witness)
+    having = {
+        one: release for one in made if version and (release := one.exactly(version)) and release.version == version
+    }
+    tagged = [(one, release) for one, release in having.items() if release.commit == fact.sha]
+    if not tagged:
+        return "no tag of this version is at the commit"
+    stated = [one for one, release in tagged if _later(release, one) == fact.says]
+    if not stated:
+        return "the later releases are others"
+    if len(having) == len(tagged) or any(_is_named(one, fact.words or "", witness) for one in stated):
         return None
-    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-    made = releases(inquiry.log)
+    return "another product has the version too, and the report names none"
+
+
+def _made(witness: Witness) -> list[Releases]:
+    """Return the releases of each product that were made before the commit."""
+    repository = witness.repository
+    own = own_names(repository, {entry.path: entry.blob for entry in repository.tree(witness.sha)})
+    return products(read_releases(repository, Log(repository, witness.sha).committed_at), own)
+
+
+def _is_named(releases: Releases, words: str, witness: Witness) -> bool:
+    """Return whether the issue has a version directly after a product's name, as in ``name v1.2`` or ``name@1.2``."""
+    for part in witness.issue_text.split(words)[:-1]:
+        before = re.search(r"([\w./@-]{1,100})[^\w./-]{0,3}v?$", part[-120:], re.IGNORECASE)
+        if before and is_called(releases, before[1].rstrip("@")):
+            return True
+    return False
+
+
+def named_release(inquiry: FinderInput) -> NamedRelease | None:
+    """Return the newest release that the report says it is about; None if it names releases of several products.
+
+    Versions of other software, and versions that the report says work, are left out.
+    """
+    # ``exactly`` also finds the first release with a prefix; the report then names no single release.
     found = [
-        (release, claim.text)
-        for claim in wanted
-        if _is_of(claim, own) and (version := parse_version(claim.text)) and (release := made.exactly(version))
-        # ``exactly`` also finds the first release with a prefix; the report then names no single release.
-        if release.version == version
+        named
+        for named, claim in releases_named(inquiry)
+        if claim.part != "good" and named.release.version == parse_version(claim.text) and _is_of(claim)
     ]
-    return max(found, key=lambda pair: pair[0].version, default=None)
+    if len({named.made for named in found}) > 1:
+        return None
+    return max(found, key=lambda named: named.release.version, default=None)
 
 
-def _is_of(claim: Claim, own: frozenset[str]) -> bool:
-    """Return whether a version must be the project's: it has the project's name, or no name and three numbers."""
-    return plain(claim.name) in own if claim.name else claim.text.count(".") > 1
+def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
+    """Return the releases of the repository's products that the report names, each with what the report says."""
+    code, claims = inquiry.code, [claim for claim in inquiry.claims.versions if inquiry.issue.holds(claim.text)]
+    if not claims:
+        return []
+    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
+    series = read_releases(code.repository, inquiry.log.committed_at)
+    by_claim = ((claim, product_of(claim.name, claim.text, series, own)) for claim in claims)
+    found = (
+        (claim, made, made.exactly(version))
+        for claim, made in by_claim
+        if made and (version := parse_version(claim.text))
+    )
+    return [(NamedRelease(release, claim.text, made), claim) for claim, made, release in found if release]
+
+
+def _is_of(claim: Claim) -> bool:
+    """Return whether a version must be the project's: it has a product's name, or no name and three numbers."""
+    return bool(claim.name) or claim.text.count(".") > 1
 
 
 def last_to_change(repository: Repository, text: str, start: str, end: str, path: str | None = None) -> str | None:

@@ -6,21 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
-from nodes.search.facts.changes.releases import last_to_change
+from nodes.search.facts.changes.releases import last_to_change, releases_named
 from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.history.naming import containing, releases
+from nodes.search.history.naming import containing
 from nodes.search.history.printed import is_sha
-from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nodes.search.facts.changes.releases import NamedRelease
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.git import Repository
-    from nodes.search.history.versions import Release
 
 MAX_ABSENT, MAX_RELEASES = 3, 2
 MAX_WALKED = 1_500
@@ -51,23 +50,19 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
 
 
-def _releases(inquiry: FinderInput) -> list[Release]:
-    """Return the project's releases that the report names, newest first."""
-    claims = inquiry.claims
-    versions = {version for claim in claims.versions if (version := parse_version(claim.text))}
-    if not versions:
-        return []
-    made = releases(inquiry.log)
-    found = [release for version in sorted(versions, reverse=True) if (release := made.exactly(version))]
-    return found[:MAX_RELEASES]
+def _releases(inquiry: FinderInput) -> list[NamedRelease]:
+    """Return the repository's releases that the report names, newest first."""
+    found = {named.release: named for named, _ in releases_named(inquiry)}
+    return sorted(found.values(), key=lambda named: named.release.version, reverse=True)[:MAX_RELEASES]
 
 
-def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fact | None:
+def _existed(inquiry: FinderInput, name: str, releases: Sequence[NamedRelease]) -> Fact | None:
     """Return the fact that a release had a name, with the commit that removed it if the pickaxe search finds one."""
     code = inquiry.code
-    release = next((one for one in releases if _held(code.repository, one.commit, name)), None)
-    if release is None:
+    named = next((one for one in releases if _held(code.repository, one.release.commit, name)), None)
+    if named is None:
         return None
+    release = named.release
     says = f"`{name}` occurs nowhere at this commit; it did in {release.version}"
     between = inquiry.log.between(release.commit, code.sha)
     span = (release.commit, code.sha)
@@ -77,7 +72,7 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[Release]) -> Fa
     change = next(iter(inquiry.log.details([removal])), None) if removal else None
     if change is None:
         return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
-    later = containing(inquiry.log, change.sha, release)
+    later = containing(inquiry.log, change.sha, named.made, release)
     where = f"; {later.version} contains that change" if later else ""
     says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”{where}."
     return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha)
