@@ -26,6 +26,7 @@ TEMPLATE = IssueForm(
     "ISSUE_TEMPLATE",
     (FormField("Describe the bug", preset="A clear description of what you expected."), FormField("Environment")),
 )
+STEPS = "The steps, or the shortest code that shows it"
 CODE = "\n```\nrun()\n```\n"
 
 
@@ -97,7 +98,12 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
         pytest.param("It fails with a `ZoneError` there.", None, id="the-name-of-the-error"),
         pytest.param(f"It fails with an error.{CODE}", None, id="code"),
         pytest.param("It fails with an error " + "after many steps " * 60, None, id="a-long-description"),
-        pytest.param("Rows vanish.", "The steps, or the shortest code that shows it", id="few-words"),
+        pytest.param("Rows vanish.", STEPS, id="few-words"),
+        pytest.param("Rows vanish sometimes, when something happens.", STEPS, id="no-action"),
+        pytest.param("When importing, rows vanish.", STEPS, id="no-object"),
+        pytest.param("When splitting tables by size, the last row is missing.", None, id="an-action-with-its-object"),
+        pytest.param("If you change to a table, its filter is ignored.", None, id="an-action-of-a-person"),
+        pytest.param("Rows are sorted by name. Such tables can fail the linter.", STEPS, id="what-may-fail"),
         pytest.param("Rows of `ZoneMap` vanish.", None, id="a-name"),
         pytest.param("Rows vanish " + "if the table is long " * 20, None, id="many-words"),
     ],

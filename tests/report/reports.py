@@ -139,7 +139,7 @@ QUESTION_OPEN = WEAK.model_copy(
     }
 )
 FEATURE = TriageReport(
-    verdict="This is probably a feature request: it describes no fault, so no cause was searched for.",
+    verdict="This is probably a feature request, so no cause was searched for.",
     kind="feature",
     not_found="not_a_bug_report",
     labels=("enhancement",),

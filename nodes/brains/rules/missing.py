@@ -22,9 +22,18 @@ LONG = 150
 ENOUGH = 12
 """Number of words of prose that count as a description."""
 _STEPS = re.compile(
-    r"^\s{0,3}(\d{1,2}[.)]|[-*]) \S|\bsteps\b|\bwhen (i|you|we|using|calling|running)\b", re.IGNORECASE | re.M
+    r"^\s{0,3}(?:\d{1,2}[.)]|[-*]) \S|\bsteps\b|\b(?:when|whenever|if|once) (?:i|you|we|(?:the |a )?users?)\b"
+    r"|\b(?:when|whenever|while|after|by|if|once|upon) (?:\w{1,20}ly )?"
+    r"(?!\w{0,5}thing\b|being\b|string\b)[a-z]{2,20}ing \w",
+    re.IGNORECASE | re.MULTILINE,
 )
-_EXPECTED = re.compile(r"\b(expect|should|instead|actual|supposed to|but (it|i|we|get|got))", re.IGNORECASE)
+"""Steps in a list, or an action with its object in a sentence: "when splitting documents by words"."""
+_EXPECTED = re.compile(
+    r"\b(?:expect|should|instead|actual|supposed to|but (?:it|i|we|get|got)|missing|lacks?\b"
+    r"|(?:is|are|was|were|gets?|got) (?:\w{1,20}ly )?(?:lost|ignored|skipped|dropped|duplicated|truncated|cut off))",
+    re.IGNORECASE,
+)
+"""Words that state what was expected, or a result that implies it: what is missing was expected to be there."""
 _IS = re.compile(
     r"^\W{0,9}(?:current|actual|got|output|now|result)\b[\w ]{0,20}:\W{0,9}\w", re.IGNORECASE | re.MULTILINE
 )
@@ -40,14 +49,14 @@ _TEST = re.compile(
 )
 """A line of a test that states what is expected."""
 _SAYS_ERROR = re.compile(
-    r"\b(?:crash(?:es|ed)?|traceback|fails?|failed|raises?|throws?"
+    r"\b(?:crash(?:es|ed)?|traceback|(?<!can )(?<!may )(?<!could )(?<!might )(?<!would )fails?|failed|raises?|throws?"
     r"|(?:an?|the|this|that|these|following|same|some|get|gets|got|getting|gives?|see|shows?)\s{1,3}"
     r"(?:\w{1,30}\s{1,3})?(?:errors?|exceptions?)"
     r"|(?:errors?|exceptions?)\s{1,3}(?:occurs?|occurred|is|are|was|were|appears?|when|while|after|in|on|messages?)"
     r")\b",
     re.IGNORECASE,
 )
-"""Words that state that an error occurred; an issue may also be about errors as a subject."""
+"""Words that state that an error occurred; an issue may also be about errors as a subject, or about what may fail."""
 _WORKED = re.compile(
     r"\b(?:regress\w*|used to work|no longer works|stopped working"
     r"|work(?:ed|s) (?:fine |well |correctly )?(?:before|until|in (?:the )?(?:old|previous|earlier))"

@@ -34,8 +34,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     "security": (),
 }
 _SIMPLE_VERDICTS: dict[Kind, str] = {
-    "feature": "This is probably a feature request: it describes no fault, so no cause was searched for.",
-    "question": "This is probably a question: it describes no fault, so no cause was searched for.",
+    "feature": "This is probably a feature request, so no cause was searched for.",
+    "question": "This is probably a question, so no cause was searched for.",
     "spam": "The issue is probably not about this project; a maintainer should check it.",
     "security": "This is probably a security report; continue it in private.",
     "bug": "The issue has too little information to search for a cause.",
