@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.search.facts.finding import facts_of, of_kind
+from nodes.search.facts import verify
+from nodes.search.git import Repository
+from tests.repositories import make_repository
+from tests.search.facts.finding import facts_at, facts_of, of_kind
 
 CASES = [
     pytest.param(
@@ -69,6 +73,28 @@ def test_a_setting_in_the_title_that_many_functions_of_one_file_use(tmp_path: Pa
     (found,) = of_kind(facts_of(tmp_path, files, "strict_zones does not apply to names", "It fails."), "read_here")
     assert (found.path, found.line, found.count, found.strong, found.symbol) == ("a.py", 10, 5, True, None)
     assert found.says == "`strict_zones` is used on 5 lines of `a.py` and in no other file of the project's code."
+
+
+def test_the_stated_number_of_lines_is_counted_again(tmp_path: Path):
+    reads = "".join(f"def run{at}(c):\n    return c.strict_zones  # strict_zones\n" for at in range(4))
+    path, title = "a.py", "strict_zones does not apply to names"
+    sha = make_repository(tmp_path, {path: f"# strict_zones\n{reads}"})
+    (found,) = of_kind(facts_at(tmp_path, sha, title), "read_here")
+    assert found.count == 4
+    repository = Repository.open(tmp_path)
+    for wrong in (3, 5, None):
+        assert verify(replace(found, count=wrong), repository, sha, title) is not None
+    long = make_repository(tmp_path, {path: f"{reads}def last(c):\n    return c.strict_zones, {'1, ' * 400}\n"})
+    assert of_kind(facts_at(tmp_path, long, title), "read_here") == []
+
+
+def test_the_stated_number_of_lines_includes_tests_inside_the_file(tmp_path: Path):
+    reads = "".join(f"fn run{at}(c: C) -> bool {{\n    c.strict_zones\n}}\n" for at in range(3))
+    code = (
+        f"{reads}#[cfg(test)]\nmod tests {{\n    #[test]\n    fn t() {{\n        assert!(c.strict_zones);\n    }}\n}}\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"src/a.rs": code}, "strict_zones does not apply"), "read_here")
+    assert (found.count, found.line) == (4, 2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.tokens import STOPWORDS, term_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -26,7 +26,9 @@ MAX_NAMES = 30
 """Maximum number of names of one issue that are looked up."""
 FEW_FUNCTIONS, FEW_PLACES = 2, 3
 MAX_WIDTH = 400
-"""Maximum length of a line that may declare an option, in characters."""
+"""Maximum length of a line that may read a name or declare an option, in characters."""
+MAX_LINES = 100_000
+"""Maximum number of lines of a file in which uses are counted."""
 SHORTEST = 4
 """Minimum length of a name's longest part; shorter parts are often country or language codes."""
 MAX_FILES = 8
@@ -64,7 +66,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     declared: list[Fact] = []
     for words in _wanted(inquiry)[:MAX_NAMES]:
-        uses = _uses(code, words)
+        uses = [use for use in _uses(code, words) if not code.is_tested(use[0], use[1])]
         if not uses:
             declared += _declared_once(code, words)
             continue
@@ -119,32 +121,39 @@ def longest(words: str) -> str:
 
 def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     """Return (file, line, whether it is declared there) for each line that reads a name."""
-    bare = words.lstrip("-")
     files = code.files_with(longest(words))
     if not files or len(files) > MAX_FILES * 3:
         return []
     code.read(files)
-    spellings = {bare, bare.replace("-", "_")} if bare != words else {bare}
-    pattern = re.compile("|".join(whole_word(one).pattern for one in sorted(spellings)))
+    spellings = _spellings(words)
+    pattern = re.compile("|".join(whole_word(one).pattern for one in spellings))
     holding = [
         n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
     ]
     # A name that several files read does not identify a place.
     if len(holding) != 1:
         return []
-    return list(_reads(code, holding[0], pattern, sorted(spellings)))
+    return [(holding[0], line, declared) for line, declared in _reads(code.lines(holding[0]), spellings)]
 
 
-def _reads(code: Code, number: int, pattern: re.Pattern[str], spellings: list[str]) -> Iterator[tuple[int, int, bool]]:
+def _spellings(words: str) -> list[str]:
+    """Return how code spells a name: an option `--strict-zones` also with underscores."""
+    bare = words.lstrip("-")
+    return sorted({bare, bare.replace("-", "_")}) if bare != words else [bare]
+
+
+def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int, bool]]:
+    """Yield the lines that read a name, comments and assignments excluded, and whether a line declares it."""
+    pattern = re.compile("|".join(whole_word(one).pattern for one in spellings))
     assigned = re.compile("|".join(_ASSIGNED.format(re.escape(one)) for one in spellings))
     parameter = re.compile("|".join(_PARAMETER.format(re.escape(one)) for one in spellings))
-    quoted = Docstrings(code.lines(number))
-    for line, text in enumerate(code.lines(number), 1):
-        if len(text) > 400 or not any(one in text for one in spellings) or not pattern.search(text):
+    quoted = Docstrings(lines)
+    for line, text in enumerate(lines, 1):
+        if len(text) > MAX_WIDTH or not any(one in text for one in spellings) or not pattern.search(text):
             continue
-        if _COMMENT.match(text) or quoted.holds(line) or assigned.search(text) or code.is_tested(number, line):
+        if _COMMENT.match(text) or quoted.holds(line) or assigned.search(text):
             continue
-        yield number, line, bool(parameter.search(text))
+        yield line, bool(parameter.search(text))
 
 
 def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
@@ -164,12 +173,15 @@ def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterato
 
 
 def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
-    """Yield the first line that uses a name of the title which many functions of one file use."""
+    """Yield the first line that uses a name of the title which many functions of one file use.
+
+    The stated number includes tests inside the file, which use the name too.
+    """
     number, line, _ = next((use for use in uses if _QUOTED.search(code.text(use[0], use[1]) or "")), uses[0])
-    text, path = code.text(number, line), code.path(number)
-    if text is not None:
-        says = f"`{words}` is used on {len(uses)} lines of `{path}` and in no other file of the project's code."
-        yield Fact("read_here", says, words, path, line, text, count=len(uses), strong=True, users=1, in_title=True)
+    text, path, count = code.text(number, line), code.path(number), _count(code.lines(number), words)
+    if text is not None and count is not None:
+        says = f"`{words}` is used on {count} lines of `{path}` and in no other file of the project's code."
+        yield Fact("read_here", says, words, path, line, text, count=count, strong=True, users=1, in_title=True)
 
 
 def _declared_once(code: Code, words: str) -> Iterator[Fact]:
@@ -210,7 +222,7 @@ def _declaration(bare: str) -> Callable[[str, str], bool]:
 class Docstrings:
     """The lines of a Python file inside triple-quoted strings; empty for other languages."""
 
-    def __init__(self, lines: tuple[str, ...]) -> None:
+    def __init__(self, lines: Sequence[str]) -> None:
         """Read the file's lines once."""
         self._covered: set[int] = set()
         open_: str | None = None
@@ -226,7 +238,7 @@ class Docstrings:
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the line contains the name and that no other source file of the language does."""
+    """Verify that the line contains the name, that no other source file of the language does, and any stated number."""
     bare = (fact.words or "").lstrip("-")
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
@@ -238,4 +250,18 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if not declares(fact.text or "", witness.line(fact.path or "", (fact.line or 0) - 1) or ""):
             return "the line does not declare it"
     others = {hit.path for hit in hits} - {fact.path}
-    return f"`{min(others)}` contains it as well" if others else None
+    if others:
+        return f"`{min(others)}` contains it as well"
+    if fact.in_title and fact.count != _count(witness.lines(fact.path or "", 1, MAX_LINES + 1), fact.words or ""):
+        return "the file uses it on another number of lines"
+    return None
+
+
+def _count(lines: Sequence[str], words: str) -> int | None:
+    """Return on how many lines a file uses a name, its tests included; None if that is unknown."""
+    spellings = _spellings(words)
+    # Lines that are too long to be read may use the name as well.
+    unread = len(lines) > MAX_LINES or any(
+        len(text) > MAX_WIDTH and any(s in text for s in spellings) for text in lines
+    )
+    return None if unread else sum(1 for _ in _reads(lines, spellings))
