@@ -228,6 +228,9 @@ def _how_to_confirm(basis: FactBasis) -> str:
     fact = basis.facts[basis.headline] if basis.headline is not None and basis.statement == "claim" else None
     if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
         return ""
+    # Its line is the head of a definition, in some languages without any keyword: `int load(char *path)`.
+    if fact.kind == "defined_once":
+        return ""
     return (
         f"Repeat what the report describes with a breakpoint at `{fact.path}:{fact.line}`; "
         "if it is never reached, the cause is elsewhere."
@@ -236,7 +239,8 @@ def _how_to_confirm(basis: FactBasis) -> str:
 
 _RUNS = re.compile(
     r"\s{0,200}(?!@|#|//|/\*|\*|[{}()\[\];,\s]*$|(?:def|class|func|fn|function|struct|interface|enum|trait|impl|import|from"
-    r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end)\b)\S"
+    r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end|pub|mod"
+    r"|macro_rules|fun|object|protocol|extension|abstract|final|override|internal|defp|defmodule)\b)\S"
 )
 """A line that is executable and not only a declaration."""
 
