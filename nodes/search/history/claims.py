@@ -8,7 +8,17 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from nodes.search.git.errors import SearchError
-from nodes.search.history.cues import NEAR, Part, find_marks, is_blamed, name_before, part_of, sentences, unmarked
+from nodes.search.history.cues import (
+    NEAR,
+    Part,
+    find_marks,
+    is_blamed,
+    is_in_use,
+    name_before,
+    part_of,
+    sentences,
+    unmarked,
+)
 from nodes.search.history.versions import parse_version
 from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
@@ -63,6 +73,8 @@ class Named:
     """The beginning of a SHA, or digits."""
     blamed: bool
     """Whether the issue says that this change broke something."""
+    in_use: bool = False
+    """Whether it is the commit that the reporter uses, as others give a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,9 @@ def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
         right = marks[number + 1].start if number + 1 < len(marks) else len(sentence)
         before, after = sentence[left : mark.start], sentence[mark.end : right]
         if mark.kind in ("sha", "number"):
-            yield mark.kind, Named(mark.text, is_blamed(sentence[: mark.start], after))
+            lead = sentence[: mark.start]
+            blamed = is_blamed(lead, after)
+            yield mark.kind, Named(mark.text, blamed, in_use=mark.kind == "sha" and not blamed and is_in_use(lead))
             continue
         part = pairs.get(number) or part_of(before, after)
         if part is not None and mark.kind == "version":
@@ -148,7 +162,8 @@ def named_commits(log: Log, claims: Claims) -> dict[str, tuple[str, bool]]:
     A number is looked up only if the issue blames it, because most numbers are cross-references.
     """
     found: dict[str, tuple[str, bool]] = {}
-    for named in sorted(claims.commits, key=lambda named: not named.blamed)[:MAX_NAMED]:
+    changes = (named for named in claims.commits if not named.in_use)
+    for named in sorted(changes, key=lambda named: not named.blamed)[:MAX_NAMED]:
         sha = _resolved(log, named.text)
         if sha is not None:
             found.setdefault(sha, (f"`{named.text[:12]}`", named.blamed))

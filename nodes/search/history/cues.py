@@ -146,6 +146,13 @@ _BLAMED = re.compile(
     re.IGNORECASE,
 )
 _REFERRED = re.compile(r"\b(?:see|cf|similar|relat|like|same|duplicat|fix|solv|refs?)\w{0,4}\b", re.IGNORECASE)
+_IN_USE = re.compile(
+    r"\b(?:versions?|main|master|trunk|develop|head|tip|nightly|build|built from|installed from|checked out|running"
+    r"|using|i am|i'm|tested|reproduced?|we are)\W{1,4}"
+    r"(?:(?:the|branch|commit|revision|rev|sha|hash|at|of|on|from|with|as|is|latest|current)\W{1,4}){0,4}$",
+    re.IGNORECASE,
+)
+_FIXED = re.compile(r"\b(?:fix|merg|land|solv|revert|resolv|introduc|since)\w{0,4}\b", re.IGNORECASE)
 _BLAMED_AFTER = re.compile(
     r"\W{0,3}(?:\w{1,20} ){0,3}(?:first bad|culprit|introduced|broke|caused|regress)", re.IGNORECASE
 )
@@ -193,6 +200,11 @@ def is_blamed(before: str, after: str) -> bool:
     nearby = before[-2 * NEAR :]
     match = max((found.end() for found in _BLAMED.finditer(nearby)), default=-1)
     return match > max((found.start() for found in _REFERRED.finditer(nearby)), default=-1)
+
+
+def is_in_use(before: str) -> bool:
+    """Return whether the words before a commit say that it is the state of the code that the reporter uses."""
+    return bool(_IN_USE.search(before[-NEAR:])) and not _FIXED.search(before[-NEAR:])
 
 
 def name_before(before: str) -> tuple[str, bool]:

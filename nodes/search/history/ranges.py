@@ -120,12 +120,15 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
 def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
     version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
+    # A list of installed packages does not say which of them fails.
+    if len({plain(claim.name) for claim in named}) > 1:
+        version = None
     releases = _releases(named, log, own, now)
     release = releases.exactly(version) if releases and version is not None else None
     end = log.merge_base(release.commit) if release else None
     if end is None:
         return NoRange("no_version", "it does not say in which version or since when it broke")
-    return NoRange("no_version", f"it happens with {version}, but no version is named that worked", end)
+    return NoRange("no_version", f"it happens with {version}, but it does not say in words which version worked", end)
 
 
 def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:

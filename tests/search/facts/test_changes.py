@@ -47,11 +47,13 @@ def test_a_change_that_the_report_names_is_found(tmp_path: Path, message: str, b
         pytest.param('Revert "Open lazily (#812)"', "Related to #812.", id="a-revert"),
         pytest.param("Open lazily (#812)", "<!-- like #812 -->It leaks.", id="a-template's-comment"),
         pytest.param("Open lazily (#1)", "#1 it leaks", id="an-item-of-a-list"),
+        pytest.param("Open lazily", "It leaks in the latest version (`main`, commit {sha}).", id="the-commit-in-use"),
     ],
 )
 def test_a_change_that_the_report_does_not_name_is_not_a_fact(tmp_path: Path, message: str, body: str):
-    _, head = _history(tmp_path, message)
-    assert of_kind(facts_at(tmp_path, head, "Handles leak", body), "named_change", "introduced_in") == []
+    change, head = _history(tmp_path, message)
+    facts = facts_at(tmp_path, head, "Handles leak", body.format(sha=change[:12]))
+    assert of_kind(facts, "named_change", "introduced_in") == []
 
 
 def test_a_change_newer_than_the_commit_is_unknown(tmp_path: Path):

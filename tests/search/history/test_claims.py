@@ -126,6 +126,23 @@ def test_commits_and_numbers(text, commits, numbers):
     assert [(named.text, named.blamed) for named in found.numbers] == numbers
 
 
+@pytest.mark.parametrize(
+    ("text", "in_use"),
+    [
+        pytest.param("wrong in the latest version (`main`, `commit abc1234def`)", True, id="a-branch"),
+        pytest.param("I am on commit abc1234def", True, id="a-state"),
+        pytest.param("Version: master at abc1234def", True, id="a-version"),
+        pytest.param("built from abc1234def", True, id="a-build"),
+        pytest.param("Regression in main, commit abc1234def", False, id="blamed"),
+        pytest.param("fixed in main by commit abc1234def", False, id="a-fix"),
+        pytest.param("commit abc1234def changed the order", False, id="a-change"),
+    ],
+)
+def test_a_commit_in_use_is_no_change(text, in_use):
+    (named,) = read_claims("", text).commits
+    assert named.in_use == in_use
+
+
 def test_the_title_counts_and_stack_traces_do_not():
     trace = (
         'Traceback (most recent call last):\n  File "/usr/x-2.3/since 2.3/a.py", line 1, in a\nValueError: since 2.3'

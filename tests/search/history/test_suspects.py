@@ -100,6 +100,17 @@ def test_inconclusive_is_a_result_with_a_reason(project, tmp_path, text, doubt):
     assert found.explanation
 
 
+@pytest.mark.parametrize(
+    ("text", "explanation"),
+    [
+        ("I use mill 1.1.", "it happens with 1.1, but it does not say in words which version worked"),
+        ("I use mill 1.1, r 1.0.", "it does not say in which version or since when it broke"),
+    ],
+)
+def test_a_version_is_only_stated_if_one_product_is_named(project, tmp_path, text, explanation):
+    assert project.ask(tmp_path, text).suspicion.explanation == explanation
+
+
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "Dec 9999", "1969-12-31", "2024-02-29"])
 def test_any_day_is_accepted(project, tmp_path, day):
     for text in (f"broken since {day}", f"it worked on {day}", f"worked {day}, broken since {day}"):

@@ -36,7 +36,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[Commit, Named]]:
-    for named in commits[:MAX_REFERENCES]:
+    # A commit that stands for a version says nothing about its own change.
+    for named in [named for named in commits if not named.in_use][:MAX_REFERENCES]:
         try:
             sha = inquiry.code.repository.resolve(named.text)
         except SearchError:
