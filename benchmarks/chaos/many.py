@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,13 +94,7 @@ def storm(
     """
     started = time.monotonic()
     with serve_github() as github:
-        weather = Weather(rate, random.Random(seed), FAULTS)
-
-        def late(call: Call) -> Fault | None:
-            time.sleep(latency)
-            return weather(call)
-
-        github.fault = late
+        github.fault = _delayed(Weather(rate, random.Random(seed), FAULTS), latency)
         repos = repositories(github, folder, issues)
         fleet = Fleet(github, postgres, postgres.migrated(), folder)
         try:
@@ -115,6 +110,16 @@ def storm(
         finally:
             fleet.stop()
         return _outcome(fleet, arriving, time.monotonic() - started, killed, apart)
+
+
+def _delayed(weather: Weather, latency: float) -> Callable[[Call], Fault | None]:
+    """Return the faults of GitHub's calls, each after some seconds."""
+
+    def late(call: Call) -> Fault | None:
+        time.sleep(latency)
+        return weather(call)
+
+    return late
 
 
 class Arriving(threading.Thread):

@@ -46,25 +46,10 @@ def build_context(
     pulls: PullReader | None = None,
     listener: Listener = ignore_progress,
 ) -> Context:
-    """Build the context of a run.
+    """Build the context of a run; ``Context`` describes its parts.
 
-    Args:
-        title: the issue's title.
-        body: the issue's text.
-        code: the repository at a commit, or a substitute for code that cannot be read.
-        evidence: stores what the run gathers.
-        brain: makes the judgements.
-        rules: the fallback for every judgement.
-        config: the repository's configuration; None for the defaults.
-        signals: what people said in commands; None for a run that belongs to no issue.
-        renderer: renders the comment; None for one without links.
-        outside: the sources outside the repository; None for none.
-        past: earlier issues; None if they are not available.
-        pictures: fetches the issue's pictures; None if the operator has not enabled it.
-        labels: reads the repository's labels; None if it is not on GitHub.
-        origin: the issue's number and project; None if it has none.
-        pulls: reads open pull requests; None if they are not read.
-        listener: receives progress messages.
+    Without ``config`` the defaults of a repository apply, without ``signals`` the run belongs to no issue, without
+    ``renderer`` the comment has no links. ``config`` can disable the pictures that the operator enabled.
     """
     config = config or RepositoryConfig()
     return Context(

@@ -48,25 +48,12 @@ async def triage(
     origin: IssueOrigin | None = None,
     language: str = ENGLISH,
 ) -> Account:
-    """Run the graph to its end and put its questions to the caller.
+    """Run the graph to its end and put its questions to the caller; ``Context`` describes the parts of the run.
 
     An interrupted run resumes after its last finished node; the same repository, commit, issue and brain identify the
-    same run. A finished run starts over.
-
-    Args:
-        code: the repository at a commit, or a substitute for code that cannot be read.
-        repository: identifies the clone: its path, or the repository it would have been cloned from.
-        title: the issue's title.
-        body: the issue's body.
-        settings: name the data directory that stores the run.
-        ask: asks a person a question.
-        listener: receives progress messages.
-        past: earlier issues to compare with.
-        outside: the sources outside the repository that the run may query.
-        pictures: fetches the issue's pictures; None if they are not read.
-        renderer: renders the comment.
-        origin: the issue's number and project; None if it is not on GitHub.
-        language: of the comment, and of the text that a model writes.
+    same run. A finished run starts over. ``repository`` identifies the clone: its path, or the repository that it would
+    have been cloned from. The data directory of ``settings`` stores the run. ``language`` is that of the comment, and
+    of the text that a model writes.
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
@@ -87,11 +74,7 @@ async def triage(
             pictures=pictures,
         )
         state = await _run_to_completion(run, context, ask)
-        # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
-        await run.store.finish_run(key, run.number)
-        result = build_result(state, language=language)
-        gathered = result.numbered(await context.evidence.get(state.evidence))
-        return Account(run.number, code.sha, context.brain.name, settings_hash(settings), result, gathered)
+        return await _conclude(run, context, state, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +82,14 @@ class _OpenRun:
     """A run that was begun or is resumed, and where it is stored."""
 
     number: int
-    thread_id: str
+    key: str
     store: SqliteStore
     saver: SqliteCheckpoints
+
+    @property
+    def thread_id(self) -> str:
+        """Return the name of the run's checkpoints and evidence."""
+        return f"{self.key}:{self.number}"
 
 
 @asynccontextmanager
@@ -111,7 +99,7 @@ async def _open_run(settings: Settings, key: str) -> AsyncIterator[_OpenRun]:
     try:
         number = await store.open_run(key)
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
-            yield _OpenRun(number, f"{key}:{number}", store, SqliteCheckpoints(connection, serde=serializer()))
+            yield _OpenRun(number, key, store, SqliteCheckpoints(connection, serde=serializer()))
     finally:
         await store.aclose()
 
@@ -124,6 +112,15 @@ async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask) -> BugTr
 
     start = initial_state(context.title, context.body, repository="", sha=context.code.sha, outside=context.outside)
     return (await advance_answered(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
+
+
+async def _conclude(run: _OpenRun, context: Context, state: BugTriageState, settings: Settings) -> Account:
+    """Mark a run as finished, and return its result with the evidence that it gathered."""
+    # After the last checkpoint: a kill before this line resumes the run, and its result is only printed again.
+    await run.store.finish_run(run.key, run.number)
+    result = build_result(state, language=context.language)
+    gathered = result.numbered(await context.evidence.get(state.evidence))
+    return Account(run.number, context.code.sha, context.brain.name, settings_hash(settings), result, gathered)
 
 
 def _issue_key(repository: str, sha: str, title: str, body: str, brain: str, *, language: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.local.progress import Progress
+from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.repository import Storage, open_engine
 
 if TYPE_CHECKING:
@@ -109,11 +109,8 @@ def command(
     from bot.runs.model import AGREEMENT  # noqa: PLC0415  --help needs no engine
 
     settings = _settings(repo, brain, replay)
-    try:
-        outcome = _answered(repo, rev, settings, given)
-    except KeyboardInterrupt:
-        click.echo("stopped; the same command continues from here", err=True)
-        sys.exit(130)
+    with resumable(Progress()) as progress:
+        outcome = _answered(repo, rev, settings, given, progress)
     if plot is not None:
         _draw(outcome, plot)
     _store_agreement(outcome, agreement or (None if replay else settings.triage_data_dir / AGREEMENT))
@@ -181,10 +178,9 @@ def _asked(
     return Options(_day(since), issues, github, limit, target, fresh, brain == "both", replay)
 
 
-def _answered(repo: str, rev: str, settings: Settings, given: Options) -> Outcome:
+def _answered(repo: str, rev: str, settings: Settings, given: Options, progress: Progress) -> Outcome:
     from bot.cli.backtest.ask import answer  # noqa: PLC0415  as above
 
-    progress = Progress()
     engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
 
     def show_progress(done: int, total: int, phase: str) -> None:
@@ -193,10 +189,7 @@ def _answered(repo: str, rev: str, settings: Settings, given: Options) -> Outcom
         elif total and (done % _EVERY == 0 or done == total):
             click.echo(f"backtest: {done} of {total} issues", err=True)
 
-    try:
-        return asyncio.run(answer(engine, tip, settings, given, show_progress))
-    finally:
-        progress.clear()
+    return asyncio.run(answer(engine, tip, settings, given, show_progress))
 
 
 def _draw(outcome: Outcome, file: Path) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
 
 _WIDTH = 78
 _EVERY = 0.1
@@ -44,3 +48,16 @@ class Progress:
             sys.stderr.write("\r" + text[:_WIDTH].ljust(_WIDTH))
             sys.stderr.flush()
             self._dirty = True
+
+
+@contextmanager
+def resumable(progress: Progress) -> Iterator[Progress]:
+    """Erase the progress after some work; after Ctrl-C, say that the command resumes, and exit."""
+    try:
+        yield progress
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("stopped; the same command continues from here", err=True)
+        sys.exit(130)
+    finally:
+        progress.clear()

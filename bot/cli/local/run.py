@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
-from bot.cli.local.progress import Progress
+from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
 from bot.env_file import ignored_settings, repository_around
@@ -117,8 +117,7 @@ def command(
     settings = _settings(repo, brain)
     past = _past(issues)
     operator = load_operator_config(settings.triage_config, repo)
-    progress = Progress(verbose=verbose)
-    try:
+    with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
         account = _triage(
             where,
@@ -130,11 +129,6 @@ def command(
             operator=operator,
             language=language,
         )
-    except KeyboardInterrupt:
-        progress.clear()
-        click.echo("stopped; the same command continues from here", err=True)
-        sys.exit(130)
-    progress.clear()
     click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
 
 

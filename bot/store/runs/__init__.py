@@ -211,11 +211,7 @@ class IssueRuns:
 
         def work(db: Connection) -> None:
             db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
-            if ending is not None:
-                shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
-                db.execute(_SHOW, (*shown, self._key, number))
-            if reported is not None:
-                note_report(db, self._key, number, _sha(db, self._key, number), reported)
+            _note_ending(db, self._key, number, ending, reported)
             # In the transaction that settles the job, so that no redirect is missed between the check and the end.
             late = [unread()] if unread is not None and has_redirect(db, self._key, last_signal) else []
             storms = note_crash(db, self._key, crash, now) if crash is not None else []
@@ -224,6 +220,15 @@ class IssueRuns:
             settle_job(db, job, message, (*next_work, *alerts, *late), now)
 
         await self._database.do(work)
+
+
+def _note_ending(db: Connection, key: str, number: int, ending: Ending | None, reported: Reported | None) -> None:
+    """Store the fields of a run's report that lists show, and the parts that are compared with the fix."""
+    if ending is not None:
+        shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
+        db.execute(_SHOW, (*shown, key, number))
+    if reported is not None:
+        note_report(db, key, number, _sha(db, key, number), reported)
 
 
 def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
