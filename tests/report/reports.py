@@ -173,7 +173,7 @@ POINTED = WEAK.model_copy(
     }
 )
 THIN = TriageReport(
-    verdict="The report names no part of the program, so no code was searched for it.",
+    verdict="The report has no code and no message, and names no file or function; so no place in the code is named.",
     not_found="text_too_short",
     missing=("What was done, what happened, and what was expected instead",),
     commit=SHA,

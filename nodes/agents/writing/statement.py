@@ -20,7 +20,7 @@ from nodes.state import CORRECTION
 
 PLACES = 5
 """Number of files in a report; facts about other files are not shown."""
-TOO_THIN = "The report names no part of the program, so no code was searched for it."
+TOO_THIN = "The report has no code and no message, and names no file or function; so no place in the code is named."
 THIN = 30
 """Maximum words of prose of an issue that names no part of the program and is therefore too short to search by."""
 

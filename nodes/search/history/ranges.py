@@ -119,10 +119,10 @@ def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange
 
 def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
     """Return a NoRange with the affected version's commit, or without a commit if the version is unknown."""
-    version = min(filter(None, (parse_version(claim.text) for claim in named)), default=None)
-    # A list of installed packages does not say which of them fails.
-    if len({plain(claim.name) for claim in named}) > 1:
-        version = None
+    versions = {parse_version(claim.text) for claim in named}
+    # A list of several packages, or of several versions of one, does not say which of them fails.
+    clear = len({plain(claim.name) for claim in named}) == 1 and len(versions) == 1
+    version = versions.pop() if clear else None
     releases = _releases(named, log, own, now)
     release = releases.exactly(version) if releases and version is not None else None
     end = log.merge_base(release.commit) if release else None

@@ -104,6 +104,7 @@ def test_inconclusive_is_a_result_with_a_reason(project, tmp_path, text, doubt):
     ("text", "explanation"),
     [
         ("I use mill 1.1.", "it happens with 1.1, but it does not say in words which version worked"),
+        ("I use mill 1.1. Also installed: mill 1.0.", "it does not say in which version or since when it broke"),
         ("I use mill 1.1, r 1.0.", "it does not say in which version or since when it broke"),
     ],
 )
