@@ -58,7 +58,7 @@ _SAYS_ERROR = re.compile(
 )
 """Words that state that an error occurred; an issue may also be about errors as a subject, or about what may fail."""
 _WORKED = re.compile(
-    r"\b(?:regress\w*|used to work|no longer works|stopped working"
+    r"\b(?:regress(?:ed|es|ions?|ing)?|used to work|no longer works|stopped working"
     r"|work(?:ed|s) (?:fine |well |correctly )?(?:before|until|in (?:the )?(?:old|previous|earlier))"
     r"|(?:since|after) (?:the |an? )?(?:last |latest |recent )?(?:updat|upgrad)(?:e|ing))\b",
     re.IGNORECASE,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from nodes.search.git import Repository
 
@@ -135,7 +135,7 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
     return {name: Releases(found) for name, found in series.items()}
 
 
-def main_releases(series: dict[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
+def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
     """Return the releases that version numbers without a package name refer to.
 
     Args:

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nodes.search.facts import verify
 from nodes.search.facts.around.called_from import is_call
 from nodes.search.facts.around.guarded_by import guard
-from tests.search.facts.finding import facts_of, of_kind
+from nodes.search.git import Repository
+from tests.repositories import make_repository
+from tests.search.facts.finding import facts_at, facts_of, of_kind
 
 CODE = (
     "def check_zone(name):\n    if name is None:\n        return\n    if name not in ZONES:\n"
@@ -146,6 +150,38 @@ def test_tests_that_are_known_to_fail_come_first(tmp_path: Path):
     found = of_kind(facts_of(tmp_path, files, "`check_zone` fails on None"), "tested_here")
     assert [fact.path for fact in found] == ["tests/test_b.py", "tests/test_a.py"]
     assert not any(fact.strong for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("above", "inside", "marked"),
+    [
+        pytest.param("@pytest.mark.skip(reason='x')", "", True, id="skipped"),
+        pytest.param("@unittest.expectedFailure", "", True, id="expected-to-fail"),
+        pytest.param("# FIXME: fails for None", "", True, id="a-comment"),
+        pytest.param("", "pytest.skip('broken')", True, id="skips-itself"),
+        pytest.param("", "make(skip_key='skip')", False, id="a-value"),
+        pytest.param("", "BUG = 1", False, id="a-name"),
+        pytest.param("@pytest.mark.skipif(WINDOWS)", "", False, id="on-one-system"),
+        pytest.param("", "if WINDOWS:\n        pytest.skip('x')", False, id="under-a-condition"),
+        pytest.param("@pytest.mark.skip\ndef test_other():\n    pass\n\n", "", False, id="another-test"),
+    ],
+)
+def test_a_test_is_only_said_to_be_skipped_by_a_mark_of_its_own(
+    tmp_path: Path, above: str, inside: str, *, marked: bool
+):
+    test = f"import pytest\n\n\n{above}\ndef test_none():\n    {inside or 'x = 1'}\n    check_zone(None)\n"
+    sha = make_repository(tmp_path, {"zones/check.py": CODE, "tests/test_b.py": test})
+    (fact,) = of_kind(facts_at(tmp_path, sha, "`check_zone` fails on None"), "tested_here")
+    known = " and is marked as skipped, failing or a known bug"
+    assert fact.says == f"The test `test_none` uses `check_zone`{known if marked else ''}."
+
+
+def test_a_stated_mark_is_looked_up_again(tmp_path: Path):
+    test = "def test_none():\n    make(skip_key='skip')\n    check_zone(None)\n"
+    sha = make_repository(tmp_path, {"zones/check.py": CODE, "tests/test_b.py": test})
+    (fact,) = of_kind(facts_at(tmp_path, sha, "`check_zone` fails on None"), "tested_here")
+    wrong = replace(fact, says=fact.says.removesuffix(".") + " and is marked as skipped, failing or a known bug.")
+    assert verify(wrong, Repository.open(tmp_path), sha, "`check_zone`") == "the test has no such mark"
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import MAX_WIDTH, whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.paths.roles import role_of
 from nodes.search.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -26,10 +26,19 @@ MAX_FACTS = 3
 RARE = 25
 """Maximum number of test chunks that contain a name for it to count as rare."""
 MAX_NAMES = 40
-_FAILING = re.compile(
-    r"\bxfail\b|expectedFailure|\bskip(?:If|Test|if|Unless)?\b|@Ignore|@Disabled|#\[ignore|\bit\.skip|\bxit\(|\btest\.todo|t\.Skip"
-    r"|\bBUG\b|\bFIXME\b|\bXXX\b|known (?:bug|issue|failure)",
+_MARK = re.compile(
+    r"^\s{0,80}@(?:[\w.]{1,60}\.)?(?:xfail|skip|expectedFailure|Ignore|Disabled)\b|#\[ignore"
+    r"|\b(?:it|test|describe|context)\.(?:skip|todo|failing|fixme)\b|\bx(?:it|test|describe)\("
+    r"|(?:^|\s)(?:#|//|/\*|\*|--)[^\n]{0,200}\b(?:BUG|FIXME|XXX|known (?:bug|issue|failure))\b",
 )
+"""A mark on a test that always skips it, expects it to fail or names a bug; `skipif` depends on the machine."""
+_SKIPS = re.compile(r"^\s{0,80}(?:pytest\.(?:skip|xfail)|self\.skipTest|[tb]\.Skip\w{0,5}|GTEST_SKIP)\(")
+_CONDITION = re.compile(r"^\s{0,80}(?:if|elif|else|except|catch|unless|\}\s?(?:else|catch))\b")
+_ABOVE = re.compile(r"^\s{0,80}(?:@|#|//|/\*|\*)")
+"""A line above a test that belongs to it: a decorator, an attribute or a comment."""
+NEAR = 60
+"""Number of lines on either side of the stated line in which the check looks for a mark."""
+_KNOWN = " and is marked as skipped, failing or a known bug"
 _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures)|xfail)(?:/|\.)")
 
 
@@ -65,8 +74,10 @@ def _chunks(code: Code, wanted: list[Name]) -> dict[int, list[tuple[str, int]]]:
 def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fact] | None:
     number = int(code.index.chunk_file[chunk])
     start, end = int(code.index.chunk_start[chunk]), int(code.index.chunk_end[chunk])
-    lines = code.lines(number)[max(0, start - 3) : end]
-    failing = any(_FAILING.search(line) for line in lines) or bool(_FAILING_PATH.search(code.path(number)))
+    every = code.lines(number)
+    # Other tests are above, so only the lines that belong to this one are read.
+    above = next((at for at in range(start - 1, 0, -1) if not _ABOVE.match(every[at - 1])), 0)
+    failing = _is_marked(every[above:end]) or bool(_FAILING_PATH.search(code.path(number)))
     for name, often in sorted(held, key=lambda one: (one[1], one[0])):
         pattern = whole_word(name)
         for line in range(start, end + 1):
@@ -74,15 +85,27 @@ def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fa
             if text and name in text and pattern.search(text):
                 symbol = code.symbol(number, line)
                 where = f"The test `{symbol}`" if symbol else f"The test file `{code.path(number)}`"
-                known = " and is marked as skipped, failing or a known bug" if failing else ""
+                known = _KNOWN if failing else ""
                 says = f"{where} uses `{name}`{known}."
                 return failing, Fact("tested_here", says, name, code.path(number), line, text, symbol, count=often)
     return None
 
 
+def _is_marked(lines: Sequence[str]) -> bool:
+    """Return whether lines mark a test as skipped, failing or a known bug, whatever the machine."""
+    skips = (at for at, line in enumerate(lines) if _SKIPS.match(line))
+    return any(_MARK.search(line[:MAX_WIDTH]) for line in lines) or any(
+        not _CONDITION.match(lines[at - 1][:MAX_WIDTH]) for at in skips if at
+    )
+
+
 def check(fact: Fact, witness: Witness) -> str | None:
-    """Verify that the file is a test and that the line contains the name."""
-    del witness
-    if role_of(fact.path or "") != "test":
+    """Verify that the file is a test, that the line contains the name, and that a stated mark is near it."""
+    path, line = fact.path or "", fact.line or 0
+    if role_of(path) != "test":
         return "the file is not a test"
+    if fact.says.endswith(f"{_KNOWN}.") and not _FAILING_PATH.search(path):
+        near = witness.lines(path, line - NEAR, line + NEAR)
+        if not _is_marked(near):
+            return "the test has no such mark"
     return None if whole_word(fact.words or "").search(fact.text or "") else "the line does not contain the name"
