@@ -26,6 +26,7 @@ MAX_FILES = 240
 MAX_BYTES = 24_000_000
 MAX_WIDTH = 1_000
 """Maximum length of a line that is quoted, in characters."""
+# Without it, names are found in bundled scripts, such as `jquery.js` in a Python project.
 OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
 """Minimum share of the source files for a language to be the project's own, or a smaller share if it has many files."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")

@@ -34,6 +34,8 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     """Return the calibrated probability that the first file is right (``benchmarks.facts.calibrate`` fits it)."""
     if not paths or ranked <= 0:
         return 0.0
+    # Facts count here and not in the ranking: added to its scores they left the first file right in 69.4 to 70.5 % of
+    # development issues (69.9 % without), because its features hold the same signals.
     weights = load()
     # A confidence of exactly 1 has no finite logit.
     inside = min(max(ranked, _EDGE), 1 - _EDGE)

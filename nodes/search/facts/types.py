@@ -31,6 +31,8 @@ Kind = Literal[
     "called_here",
     "absent",
 ]
+# By the share of facts on the first file that were right, from 95 % for links to 82 % for names; where shares are
+# close, the kind that tells a reader more comes first.
 LEADING: tuple[Kind, ...] = (
     "linked_here",
     "introduced_in",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
 MAX_FUNCTIONS = 3
 """Maximum number of functions whose callers are searched."""
+# Of two callers or one, 32 % were in a fixed file and 11 % in a fixed function: context, never a lead.
 FEW = 2
 """Maximum number of calls; more do not identify a place."""
 MAX_FILES = 16

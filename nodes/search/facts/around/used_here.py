@@ -26,6 +26,8 @@ MAX_DEFINITIONS, MAX_NAMES, MAX_FACTS = 3, 24, 4
 """Maximum numbers of definitions that are read, of names that are searched in each, and of facts."""
 FEW_LINES = 3
 """Maximum number of lines of a definition that use a name; more lines do not say which one matters."""
+# Imports, parameters and assignments are left out: 11 of 42 lines on development issues were of these kinds, and they
+# told a reader nothing.
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
 MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
+# In prose, 64 % of such names were defined in a fixed file, of all names with one definition 33 %.
 FEW_USERS = 5
 """Maximum number of own files that use a name for its definition to be a useful hint."""
 EVERYWHERE, MANY_USERS = 0.25, 30
 """Share and number of own files that use a name; above both, the name is too common in the project."""
+# Reports list names, too: 71 % were right in reports with at most three, 64 % in all.
 FEW_NAMES = 3
 """Maximum number of such names in one report; more names do not identify a place."""
 _HEAD = (
@@ -95,6 +97,7 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
             continue
         seen.add(row)
         qualified = len(name.parts) > 1
+        # Alone, `next` or `property` is the language's own; with its owner it may be the project's.
         if not qualified and name.last in BUILT_IN:
             continue
         users = inquiry.code.count_users(name.last, FEW_USERS)
@@ -108,6 +111,7 @@ def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
     code = inquiry.code
     found: dict[int, Name] = {}
     first = code.number(inquiry.first[0]) if inquiry.first else None
+    # Of names that occur in code blocks only, 25 % were defined in a fixed file: examples use many.
     for name in names_of_code(inquiry.issue) if first is not None else ():
         row = definition_of(code, name) if name.last not in BUILT_IN else None
         if row is not None and row not in known and int(code.index.def_file[row]) == first:
@@ -146,6 +150,7 @@ def definition_of(code: Code, name: Name) -> int | None:
     if rows and len(name.parts) > 1:
         if any(used == len(name.parts) for _, used in code.index.names.of_module(".".join(name.parts))):
             return None  # the name refers to a module, whatever definitions share it
+        # `numpy.save` is not the project's `save`: this condition took dotted names from 23 to 60 % right.
         rows = [row for row in rows if _is_owner(code, row, name.parts[-2])]
     # Not a second definition: a constructor has the name of its class.
     rows = [row for row in rows if not _is_constructor(code.index.name_of(row))] or rows

