@@ -166,9 +166,7 @@ def test_tests_that_are_known_to_fail_come_first(tmp_path: Path):
         pytest.param("@pytest.mark.skip\ndef test_other():\n    pass\n\n", "", False, id="another-test"),
     ],
 )
-def test_a_test_is_only_said_to_be_skipped_by_a_mark_of_its_own(
-    tmp_path: Path, above: str, inside: str, *, marked: bool
-):
+def test_only_its_own_mark_makes_a_test_skipped(tmp_path: Path, above: str, inside: str, *, marked: bool):
     test = f"import pytest\n\n\n{above}\ndef test_none():\n    {inside or 'x = 1'}\n    check_zone(None)\n"
     sha = make_repository(tmp_path, {"zones/check.py": CODE, "tests/test_b.py": test})
     (fact,) = of_kind(facts_at(tmp_path, sha, "`check_zone` fails on None"), "tested_here")

@@ -29,7 +29,7 @@ _CLOSING = " \"'”\u2019»`)]"
 """Characters that may follow an ellipsis."""
 _EDGES = " .:;,!'\"`()[]<>"
 """Characters around the fixed parts of a message that reports often change."""
-# Rules such as `===` surround banners of test runners; imports, prompts and frames are no messages.
+# Rules such as `===` surround banners of test runners; imports, prompts and frames do not belong to messages.
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
