@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.report.sanitise import visible
-from bot.report.wording import confidence_word
+from bot.report.words import confidence_word
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.trust.secrets import mask
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.report.wording import NOT_FOUND
+from bot.report.words import NOT_FOUND
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Model, Models, ModelSettings
 from nodes.brains.llm import LLMBrain

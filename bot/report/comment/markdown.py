@@ -11,8 +11,7 @@ from bot.report.comment.known_failure import known
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import code, plain, prose
-from bot.report.wording import FOOTER, SECURITY, confidence_word
-from bot.report.words import spaced_words
+from bot.report.words import FOOTER, SECURITY, confidence_word, spaced_words
 from nodes.agents.writing.statement import function_of, probable_place
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact

@@ -22,8 +22,7 @@ from bot.report.comment.thread import (
 )
 from bot.report.links import Links
 from bot.report.sanitise import code
-from bot.report.wording import FOLLOWS, LEAKED, SECURITY, WAITING
-from bot.report.words import spaced_words
+from bot.report.words import FOLLOWS, LEAKED, SECURITY, WAITING, spaced_words
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
 

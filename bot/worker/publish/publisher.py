@@ -38,8 +38,7 @@ from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_la
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
 from bot.worker.publish.relations import apply_corrections
-from bot.worker.publish.skip_reasons import reason_to_skip
-from bot.worker.publish.worth import answers_question, is_worth_a_comment
+from bot.worker.publish.skip_reasons import answers_question, is_worth_a_comment, reason_to_skip
 from nodes.report import TriageReport
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]

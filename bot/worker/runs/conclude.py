@@ -22,7 +22,7 @@ from bot.worker.admission import explain_refusal
 from bot.worker.alerts import crash_of
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.publish import Publication, Published
-from bot.worker.runs.reminders import reminders
+from bot.worker.runs.questions import reminders
 from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
 from nodes.trust.secrets import mask

@@ -15,9 +15,8 @@ from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
 from bot.worker.past import refresh_issue
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.skip_reasons import reason_to_skip
-from bot.worker.runs.questions import find_open_question, settle_by_comment, settle_by_edit
+from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
 from bot.worker.runs.reading import RunWork, read_actionable, read_issue
-from bot.worker.runs.reminders import post_reminder
 from bot.worker.runs.steps import step
 from nodes.state import HumanExchange
 

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from bot.report.comment.folds import sentence_without_path
 from bot.report.links import Links
 from bot.report.record import Record
-from bot.report.wording import NOT_FOUND, confidence_word
-from bot.server.web.views.code import Lines, numbers_of, tokens_of
+from bot.report.words import NOT_FOUND, confidence_word
+from bot.server.web.views.evidence import Lines, numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.agents.writing.statement import function_of, probable_place
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from bot.report.links import Links
-from bot.server.web.views.code import numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
+from nodes.search.languages import lexemes
+from nodes.trust.secrets import mask
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
@@ -83,3 +84,33 @@ def _link(evidence: Evidence, links: Links) -> str:
         # Search results are untrusted, so only http and https addresses become links.
         return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
     return links.commit_page(at.sha) or "" if at.sha else ""
+
+
+COLOURED = 200
+"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some lines of a file."""
+
+    where: str
+    """The name for screen readers."""
+    numbers: str
+    """Line numbers, one per line; empty if the text is not from a file."""
+    quote: tuple[tuple[str, str], ...]
+    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
+
+
+def numbers_of(text: str, first: int | None) -> str:
+    """Return the line numbers of a text that begins at a line, one per line; empty without a first line."""
+    return "\n".join(str(first + line) for line in range(text.count("\n") + 1)) if first else ""
+
+
+def tokens_of(path: str | None, text: str) -> tuple[tuple[str, str], ...]:
+    """Split a text into tokens if the language of its path is known and they are few; secrets are masked."""
+    shown = mask(text)
+    tokens = lexemes(path, shown) if path else []
+    if not 0 < len(tokens) <= COLOURED:
+        return (("", verbatim(shown)),)
+    return tuple((kind, verbatim(token)) for kind, token in tokens)
