@@ -93,3 +93,19 @@ async def test_a_plain_bug_is_classified_as_a_bug() -> None:
     report, _ = await report_on("scan hangs on an open quote", BODY)
     assert "bug" in report.labels
     assert report.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "versions", "platforms"),
+    [
+        pytest.param("- OS: [e.g. CentOS 8.4.2105]", (), (), id="an-example"),
+        pytest.param("- OS信息：  [e.g.：CentOS 8.4.2105 4Core]", (), (), id="of-a-template-in-another-language"),
+        pytest.param("- OS: [e.g. iOS] Debian 12.1.0", ("Debian 12.1.0",), ("debian",), id="filled-in-behind-it"),
+        pytest.param("- OS: Debian [12.1.0]", ("12.1.0",), ("debian",), id="brackets"),
+    ],
+)
+def test_an_example_of_a_template_is_not_the_reporters(
+    line: str, versions: tuple[str, ...], platforms: tuple[str, ...]
+):
+    facts = read_facts("It hangs", line)
+    assert (facts.versions, facts.platforms) == (versions, platforms)

@@ -30,6 +30,8 @@ _DEFAULT_LINE = re.compile(
     re.IGNORECASE,
 )
 """Lines of the templates that GitHub offers, as they are before a reporter edits them."""
+_EXAMPLE = re.compile(r"\[\s{0,9}e\.?\s?g\.?[^\[\]\n]{0,200}\]", re.IGNORECASE)
+"""The example of an answer, which templates in any language put in square brackets: `OS: [e.g. CentOS 8.4]`."""
 
 
 def split_fields(text: str) -> tuple[str, str]:
@@ -39,8 +41,9 @@ def split_fields(text: str) -> tuple[str, str]:
 
 
 def without_template(text: str) -> str:
-    """Return the text without the lines of GitHub's own issue templates that nobody edited; line numbers stay."""
-    return "\n".join("" if _DEFAULT_LINE.fullmatch(line.strip()[:_MAX_LINE]) else line for line in text.split("\n"))
+    """Return the text without unedited lines of GitHub's own issue templates and examples; line numbers stay."""
+    edited = ("" if _DEFAULT_LINE.fullmatch(line.strip()[:_MAX_LINE]) else line for line in text.split("\n"))
+    return "\n".join(_EXAMPLE.sub("", line) if "[" in line else line for line in edited)
 
 
 def form_fields(text: str) -> tuple[tuple[str, str], ...]:
