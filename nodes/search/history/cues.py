@@ -111,6 +111,7 @@ _WORDS_BEFORE: tuple[tuple[Part | None, str], ...] = (
     ("good", r"(?:can(?:'?t|not| not)|could(?:n'?t| not)) reproduce|not (?:reproducible|affected|present)"),
     ("good", r"no (?:error|problem|issue|crash|warning|such)\w{0,3}|(?:newer|later|greater|higher) than|after"),
     ("good", r"(?:upgrad|updat|migrat|bump|switch|mov)\w{1,4} from"),
+    ("good", r"(?:no longer|n'?t|not)(?: [^ ]{1,30}){1,9} as (?:it (?:did|does|was) )?(?:in|with)"),
     ("until", r"until|till"),
     ("bad", r"before|prior to|previous to|since|as of|start(?:s|ed|ing)?|beginning|any ?more|caused by|due to"),
     ("bad", r"stopp?(?:ed|s)? working|no longer(?: \w{1,20}){0,2}|first (?:bad|broken|failing|affected)|culprit"),

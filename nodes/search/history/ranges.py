@@ -34,11 +34,9 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
         own: the project's names.
         now: the time of the commit, in seconds since 1970.
     """
-    releases = _releases(own_claims, log, own, now)
-    if releases is None:
-        return NoRange("no_such_release", "several products of this repository have this version, and it names none")
-    if not releases.all:
-        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
+    releases = _stated_releases(own_claims, log, own, now)
+    if isinstance(releases, NoRange):
+        return releases
     good, bad = good_and_bad(own_claims)
     # Two contradictory statements give no range, because either may be wrong.
     if good is not None and bad is not None and good >= bad:
@@ -61,6 +59,21 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
     return _between(lower, upper, log)
 
 
+def _stated_releases(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Releases | NoRange:
+    """Return the releases of the product that the versions belong to, or the reason why that is unclear."""
+    releases = _releases(own_claims, log, own, now)
+    if releases is None:
+        return NoRange(
+            "no_such_release", "several products of this repository have this version, and it names none of them"
+        )
+    if not releases.all:
+        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
+    # "For 3.8+" without a name is often a version of the language, in a project that is far beyond it.
+    if not any(claim.name or claim.text.count(".") > 1 or _is_recent(claim, releases) for claim in own_claims):
+        return NoRange("another_project", "the version that it gives may be of another product")
+    return releases
+
+
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
     """Return the last version that worked, and the first later one that failed; the same one if it did both."""
     by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
@@ -77,6 +90,12 @@ def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | Non
     if bad is None and good_ in by_kind["affected"]:
         return good_, good_
     return good_, bad
+
+
+def _is_recent(claim: Claim, releases: Releases) -> bool:
+    """Return whether a version belongs to the last major releases of a project, or to the next one."""
+    version, last = parse_version(claim.text), releases.all[-1].version
+    return version is not None and abs(version.major - last.major) <= 1
 
 
 def _is_to_come(version: Version, releases: Releases, now: int) -> bool:

@@ -21,6 +21,8 @@ VERSIONS = [
     ("Starting v6.2.0, fixtures are no longer private", "bad 6.2.0"),
     ("It stopped working in 2.4", "bad 2.4"),
     ("no longer works in 2.4", "bad 2.4"),
+    ("It no longer works with such shapes as in 2.3.1", "good 2.3.1"),
+    ("It fails with the same error as in 2.3.1", "affected 2.3.1"),
     ("doesn't work correctly in 2.4", "bad 2.4"),
     ("1.8.1 regression", "bad 1.8.1"),
     ("4.19.0 breaks redirects", "bad 4.19.0"),

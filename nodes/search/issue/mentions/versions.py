@@ -54,6 +54,7 @@ _NAMELESS = frozenset(
     implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
     downgrading changed changes deprecated removed added starting testing tested running applies return returns said
     problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
+    properly correctly incorrectly build builds
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PLATFORMS = re.compile(
