@@ -97,6 +97,9 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
     [
         pytest.param("It fails with an error.", "The whole error message or stack trace", id="an-error"),
         pytest.param("It fails with a `ZoneError` there.", None, id="the-name-of-the-error"),
+        pytest.param(
+            "When opening a table, the error number is the count of pairs, not the total.", None, id="errors-as-data"
+        ),
         pytest.param(f"It fails with an error.{CODE}", None, id="code"),
         pytest.param("It fails with an error " + "after many steps " * 60, None, id="a-long-description"),
         pytest.param("Rows vanish.", STEPS, id="few-words"),

@@ -29,8 +29,9 @@ _STEPS = re.compile(
 )
 """Steps in a list, or an action with its object in a sentence: "when splitting documents by words"."""
 _EXPECTED = re.compile(
-    r"\b(?:expect|should|instead|actual|supposed to|but (?:it|i|we|get|got)|missing|lacks?\b"
-    r"|(?:is|are|was|were|gets?|got) (?:\w{1,20}ly )?(?:lost|ignored|skipped|dropped|duplicated|truncated|cut off))",
+    r"\b(?:expect|should|instead|actual|supposed to|but (?:it|i|we|get|got)|missing|lacks?\b)"
+    r"|\b(?:is|are|was|were|gets?|got) (?:\w{1,20}ly )?(?:lost|ignored|skipped|dropped|duplicated|truncated|cut off)\b"
+    r"|, not (?:the|an?|in|as|to|by)\b",
     re.IGNORECASE,
 )
 """Words that state what was expected, or a result that implies it: what is missing was expected to be there."""
@@ -51,7 +52,8 @@ _TEST = re.compile(
 _SAYS_ERROR = re.compile(
     r"\b(?:crash(?:es|ed)?|traceback|(?<!can )(?<!may )(?<!could )(?<!might )(?<!would )fails?|failed|raises?|throws?"
     r"|(?:an?|the|this|that|these|following|same|some|get|gets|got|getting|gives?|see|shows?)\s{1,3}"
-    r"(?:\w{1,30}\s{1,3})?(?:errors?|exceptions?)"
+    r"(?:\w{1,30}\s{1,3})?(?:errors?|exceptions?)(?!\s{1,3}(?:numbers?|counts?|rates?|bars?|margins?|metrics?|values?"
+    r"|types?|class(?:es)?|codes?|pages?|handl\w{1,6}|boundar\w{1,3}|estimates?|propagation)\b)"
     r"|(?:errors?|exceptions?)\s{1,3}(?:occurs?|occurred|is|are|was|were|appears?|when|while|after|in|on|messages?)"
     r")\b",
     re.IGNORECASE,
