@@ -11,9 +11,9 @@ from nodes.search.types import Location
 
 AROUND = 2
 """Number of lines quoted before and after the line of a fact."""
-LOCATING = frozenset({"raised_here", "linked_here", "read_here", "built_here"})
-"""Kinds whose function is the place of its file. Other strong facts show a line, and the search names the function:
-where the two differ, pasted code and a definition that the report names were the fixed function less often."""
+POINTING = frozenset({"pasted_here", "defined_once", "default_here"})
+"""Kinds that show a line, while the search names the function. Where both named different functions, pasted code and a
+definition that the report names were the fixed function less often; a declared option is rarely at fault."""
 SPREAD = 2
 """Maximum number of lines of a fact without a function for its line to be the place of the file."""
 
@@ -77,7 +77,7 @@ async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:
 
 def _locates(fact: Fact) -> bool:
     """Return whether the function of a fact is the place, also where the search names another one."""
-    return fact.kind in LOCATING and fact.symbol is not None
+    return fact.kind not in POINTING and fact.symbol is not None
 
 
 async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
