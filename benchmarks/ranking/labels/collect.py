@@ -5,6 +5,10 @@
 
 CLONES contains a clone of each source and of each repository, in folders named owner+name. The rows have the texts and
 stay outside this project; the table has repository, commit, files, functions, source and weight.
+
+--keep OLD.csv adds the rows of an earlier table whose repositories have no clone in CLONES, unless they are held back.
+A table can grow by a few repositories at a time: --keep and --table may be the same file. Kept rows have no texts, so
+they are in the table only.
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +27,8 @@ from typing import Any
 from benchmarks.ranking.labels.commits import closing_commits, without_the_fix
 from benchmarks.ranking.labels.git import Change, Git
 from benchmarks.ranking.labels.held_back import HeldBack
-from benchmarks.ranking.labels.reports import Report, sources
+from benchmarks.ranking.labels.reports import Report
+from benchmarks.ranking.labels.sources import sources
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.paths.roles import role_of
@@ -33,6 +39,8 @@ SHORTEST = {"denchmark": 100, "commit": 120}
 """Minimum characters of a report's text, by source; 150 for others."""
 CAPS = {"denchmark": 200, "rust": 200, "commit": 150}
 """Maximum rows of one repository, by source; 400 for others."""
+MOVED = {"azure/mmlspark": "microsoft/synapseml"}
+"""Repositories that a source has under a name that they no longer have, lower case."""
 CALLABLE = frozenset({"function", "method"})
 FIELDS = ("id", "repo", "base_commit", "gold_files", "gold_functions", "source", "weight")
 
@@ -42,20 +50,54 @@ def main() -> None:
     options = _options()
     held = HeldBack(_rows(options.development))
     left_out: Counter[str] = Counter()
-    kept = sorted(_collect(options.clones, held, left_out), key=lambda row: (row["repo"], row["source"], row["id"]))
-    options.rows.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    folders = {folder.name.lower(): folder for folder in sorted(options.clones.iterdir()) if folder.is_dir()}
+    kept = list(_kept(options.keep, folders, held, left_out)) if options.keep else []
+    collected = sorted(_collect(options.clones, folders, held, left_out), key=_place)
+    options.rows.write_text("".join(json.dumps(row) + "\n" for row in collected), encoding="utf-8")
+    rows = sorted([*kept, *collected], key=_place)
     with options.table.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(FIELDS)
-        table.writerows([_cell(row[field]) for field in FIELDS] for row in kept)
+        table.writerows([_cell(row[field]) for field in FIELDS] for row in rows)
     for name, counted in (("source", "source"), ("language", "language")):
-        print(name, dict(Counter(row[counted] for row in kept).most_common()))
-    print(f"{len(kept)} rows of {len({row['repo'] for row in kept})} repositories; left out: {dict(left_out)}")
+        print(name, dict(Counter(row[counted] for row in rows).most_common()))
+    repositories = len({row["repo"].lower() for row in rows})
+    print(f"{len(rows)} rows of {repositories} repositories, {len(kept)} of them kept; left out: {dict(left_out)}")
 
 
-def _collect(clones: Path, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
-    folders = {folder.name.lower(): folder for folder in sorted(clones.iterdir()) if folder.is_dir()}
-    for source, read in sources(clones).items():
+def _place(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["repo"], row["source"], row["id"]
+
+
+def _kept(table: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an earlier table whose repositories have no clone under their own name."""
+    with table.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["repo"].lower().replace("/", "+") in folders:
+                continue
+            files, functions = (
+                row[field].split("|") if row[field] else [] for field in ("gold_files", "gold_functions")
+            )
+            if why := held.reason(row["repo"], _number(row), row["base_commit"], files):
+                left_out[f"kept: {why}"] += 1
+            else:
+                yield {
+                    **row,
+                    "gold_files": files,
+                    "gold_functions": functions,
+                    "language": language_of(files[0]) or "text",
+                }
+
+
+def _number(row: Mapping[str, str]) -> str:
+    """Return the number of a row's report, which its identifier ends with."""
+    return row["id"].removeprefix(f"{row['source']}:{row['repo'].replace('/', '__')}-")
+
+
+def _collect(
+    clones: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    for source, read in sources(clones, partial(_clone, folders)).items():
         per_repository: Counter[str] = Counter()
         for report in read():
             clone = _clone(folders, report.repository)
@@ -86,10 +128,10 @@ def _weak_rows(clone: Git, repository: str, held: HeldBack, left_out: Counter[st
             yield row
 
 
-def _clone(folders: dict[str, Path], repository: str) -> Git | None:
+def _clone(folders: Mapping[str, Path], repository: str) -> Git | None:
     """Return the clone of a repository, or of one with its name and another owner, as after a move."""
-    own = repository.lower().replace("/", "+")
-    name = repository.lower().rpartition("/")[2]
+    current = MOVED.get(repository.lower(), repository.lower())
+    own, name = current.replace("/", "+"), current.rpartition("/")[2]
     moved = [folder for key, folder in folders.items() if key.rpartition("+")[2] == name]
     folder = folders.get(own) or (moved[0] if len(moved) == 1 else None)
     return Git.at(folder) if folder else None
@@ -110,7 +152,8 @@ def _row(report: Report, clone: Git, held: HeldBack) -> dict[str, Any] | str:
     text = f"{shown.title}\n\n{shown.body}".strip() if shown else ""
     if shown is None or len(text) < SHORTEST.get(report.source, 150):
         return "short text"
-    if why := held.reason(report.repository, report.number, (fix, base), text):
+    files = [change.path for change in fixed]
+    if why := held.reason(report.repository, report.number, base, files, fix=fix, text=text):
         return why
     return {
         "id": f"{report.source}:{report.repository}-{report.number}".replace("/", "__"),
@@ -118,7 +161,7 @@ def _row(report: Report, clone: Git, held: HeldBack) -> dict[str, Any] | str:
         "language": language_of(fixed[0].path) or "text",
         "base_commit": base,
         "issue": text,
-        "gold_files": [change.path for change in fixed],
+        "gold_files": files,
         "gold_functions": sorted(_functions(clone, base, fixed)),
         "source": report.source,
         "weight": shown.weight,
@@ -155,7 +198,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
     parser.add_argument("--development", type=Path, nargs="+", default=(), help="issues that must not be rows")
-    parser.add_argument("--rows", type=Path, required=True, help="where the rows are written, with their texts")
+    parser.add_argument("--keep", type=Path, metavar="OLD.csv", help="table whose rows without a clone are kept")
+    parser.add_argument(
+        "--rows", type=Path, required=True, help="where the collected rows are written, with their texts"
+    )
     parser.add_argument("--table", type=Path, required=True, help="where the table is written")
     return parser.parse_args()
 

@@ -9,6 +9,8 @@ from benchmarks.ranking.labels.git import Change, Git
 from benchmarks.ranking.labels.reports import Report
 
 WEIGHT = 0.4
+WITHOUT_A_FAULT = 0.2
+"""Weight of a message that has a word of a report, but none that says what goes wrong."""
 SHORTEST = 120
 """Minimum length of a message without the parts that describe the fix, in characters."""
 MAX_COMMITS = 20_000
@@ -20,6 +22,12 @@ _PREFIX = re.compile(
 )
 _VERB = re.compile(r"^(fix(es|ed)?|closes|resolves?|correct(s|ed)?)\b[:\s]*", re.IGNORECASE)
 _FEATURE = re.compile(r"^(feat|feature|docs?|ci|build|chore|revert|style|bump)\b", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"^(add|allow|bump|clean|convert|creat|deprecat|document|enabl|expos|extend|implement|improv|introduc|migrat|mov|new|"
+    r"port|provid|refactor|reform|remov|renam|replac|rework|rewrit|simplif|speed|split|support|updat|upgrad|us)"
+    r"(e|y|ies|es|s|ed|ing)?\b",
+    re.IGNORECASE,
+)
 _TRAILER = re.compile(r"^[A-Z][\w-]{2,30}(-by|-on|-url|-id|s)?: ", re.IGNORECASE)
 _SQUASHED = re.compile(r"^\s*[*-] ", re.MULTILINE)
 _OF_THE_FIX = re.compile(
@@ -31,13 +39,19 @@ _SYMPTOM = re.compile(
     r"error|exception|panic|crash|wrong|fail|expected|regression|traceback|\bwhen\b|broken|incorrect|hang|leak|missing",
     re.IGNORECASE,
 )
+_FAULT = re.compile(
+    r"error|exception|panic|crash|wrong|fail|regression|traceback|broken|breaks?\b|incorrect|hang|hung|deadlock|leak|"
+    r"segfault|unexpected|\bbugs?\b|overflow|corrupt|\brace\b|invalid|cannot|never|no longer|"
+    r"(do|does|did|is|are|was|were|can|could|will|would)( not|n't)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n{2,}")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{3,}")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def closing_commits(clone: Git, repository: str) -> Iterator[Report]:
-    """Yield the commits of a clone that close an issue in their message, newest first, each issue once."""
+    """Yield the commits of a clone that close an issue and add no feature, newest first, each issue once."""
     pattern = CLOSING.replace(r"[ \t]", "[[:space:]]")
     listed = clone.run(
         "log", "--no-merges", f"-{MAX_COMMITS}", "--format=%H%x00%s%x00%b%x01", "-E", "-i", f"--grep={pattern}"
@@ -50,8 +64,11 @@ def closing_commits(clone: Git, repository: str) -> Iterator[Report]:
         if number is None or number[1] in seen or _FEATURE.search(subject) or len(_SQUASHED.findall(body)) > 3:
             continue
         seen.add(number[1])
-        title = _VERB.sub("", _PREFIX.sub("", subject))
-        yield Report("commit", repository, number[1], title.strip(), body, sha, WEIGHT)
+        summary = _PREFIX.sub("", subject)
+        if _REQUEST.match(summary):
+            continue
+        title = _VERB.sub("", summary)
+        yield Report("commit", repository, number[1], title.strip(), body, sha)
 
 
 def without_the_fix(report: Report, changes: list[Change]) -> Report | None:
@@ -67,7 +84,8 @@ def without_the_fix(report: Report, changes: list[Change]) -> Report | None:
     text = f"{title}\n\n{body}"
     if len(text) < SHORTEST or not _SYMPTOM.search(text) or not title:
         return None
-    return Report("commit", report.repository, report.number, title, body, report.fix, report.weight)
+    weight = WEIGHT if _FAULT.search(text) else WITHOUT_A_FAULT
+    return Report("commit", report.repository, report.number, title, body, report.fix, weight)
 
 
 def _without_fix(text: str, new: set[str]) -> str:

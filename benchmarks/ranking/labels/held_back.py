@@ -37,14 +37,28 @@ class HeldBack:
                 self._of_gram.setdefault(gram, set()).add(number)
         self._seen: set[str] = set()
 
-    def reason(self, repository: str, number: str, commits: Iterable[str], text: str) -> str | None:
-        """Return why a row is left out, or None. A text from an earlier call counts as a duplicate."""
+    def reason(
+        self, repository: str, number: str, base: str, files: Iterable[str], *, fix: str = "", text: str = ""
+    ) -> str | None:
+        """Return why a row is left out, or None.
+
+        A text, a number or the files of a fix from an earlier call count as a duplicate.
+
+        Args:
+            repository: owner/name.
+            number: of the report.
+            base: the commit before the fix.
+            files: the fixed files.
+            fix: the commit of the fix, if known.
+            text: of the report, if known.
+        """
         if _name(repository) in self.repositories:
             return "repository held back"
-        if not self._commits.isdisjoint(commits):
+        if not self._commits.isdisjoint((base, fix)):
             return "in a development set"
-        digest = sha256(" ".join(re.findall(r"\w+", text.lower())).encode()).hexdigest()
-        keys = {digest, f"{_name(repository)}#{number}"}
+        keys = {f"{_name(repository)}#{number}", "|".join((base, *files))}
+        if text:
+            keys.add(sha256(" ".join(re.findall(r"\w+", text.lower())).encode()).hexdigest())
         if not self._seen.isdisjoint(keys):
             return "duplicate"
         self._seen |= keys
