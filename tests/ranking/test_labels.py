@@ -68,6 +68,7 @@ def test_a_message_that_closes_an_issue_is_a_weak_label_without_its_fix(clones: 
     ("subject", "weights"),
     [
         ("Support files without a time zone", []),
+        ("#7: Allow files without a time zone", []),
         ("Fix support for files without a time zone", [0.4]),
         ("Hour of a file without a time zone", [0.4]),
     ],

@@ -17,6 +17,7 @@ MAX_COMMITS = 20_000
 CLOSING = r"(fix(es|ed)?|clos(es|ed?)|resolv(es|ed?)):?[ \t]+(issue|bug)?[ \t]*([a-z/-]+)?#[0-9]+"
 _CLOSING = re.compile(CLOSING + r"|https?://\S+/issues/\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"#(\d+)")
+_LEADING_NUMBER = re.compile(r"^#\d+\b[:,.]?\s*(- +)?")
 _PREFIX = re.compile(
     r"^((fix|bug ?fix|perf|refactor|chore|update)(\([^)]*\))?!?:|\[[^\]]{1,30}\]|[\w/.,{}*-]{1,40}:)\s*", re.I
 )
@@ -25,7 +26,7 @@ _FEATURE = re.compile(r"^(feat|feature|docs?|ci|build|chore|revert|style|bump)\b
 _REQUEST = re.compile(
     r"^(add|allow|bump|clean|convert|creat|deprecat|document|enabl|expos|extend|implement|improv|introduc|migrat|mov|new|"
     r"port|provid|refactor|reform|remov|renam|replac|rework|rewrit|simplif|speed|split|support|updat|upgrad|us)"
-    r"(e|y|ies|es|s|ed|ing)?\b",
+    r"(e|y|ies|es|s|ed|ing|ation)?\b",
     re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[A-Z][\w-]{2,30}(-by|-on|-url|-id|s)?: ", re.IGNORECASE)
@@ -61,6 +62,7 @@ def closing_commits(clone: Git, repository: str) -> Iterator[Report]:
         sha, subject, body = [*record.strip().split("\0"), "", ""][:3]
         closed = _CLOSING.search(f"{subject}\n{body}")
         number = _NUMBER.search(closed.group()) if closed else None
+        subject = _LEADING_NUMBER.sub("", subject)
         if number is None or number[1] in seen or _FEATURE.search(subject) or len(_SQUASHED.findall(body)) > 3:
             continue
         seen.add(number[1])
