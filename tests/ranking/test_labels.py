@@ -123,6 +123,15 @@ def test_a_table_stays_as_it_is_without_new_clones(clones: Path) -> None:
     assert table.read_bytes() == before
 
 
+def test_of_two_kept_rows_with_one_fix_the_report_stays(clones: Path) -> None:
+    old = _table(clones.parent / "old.csv", "acme/gone")
+    report = old.read_text().splitlines()[1]
+    message = report.replace("denchmark", "commit").replace("-5", "-4").replace("1.0", "0.4")
+    old.write_text(old.read_text().replace(report, f"{message}\n{report}"))
+    assert collect(clones, keep=old) == []
+    assert _ids(clones.parent / "table.csv") == ["denchmark:acme__gone-5"]
+
+
 def test_a_kept_report_is_not_collected_again_from_a_clone_of_another_owner(clones: Path) -> None:
     base, fix = fixed_in(clones, "new+zones")
     make_repository(clones / "RosePasta+Denchmark_BRs" / "repo", _denchmark("acme/zones", fix))

@@ -72,7 +72,8 @@ def _place(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def _kept(table: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of an earlier table whose repositories have no clone under their own name."""
     with table.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
+        # Of two rows with one fix, the first is kept.
+        for row in sorted(csv.DictReader(file), key=lambda row: -float(row["weight"])):
             if row["repo"].lower().replace("/", "+") in folders:
                 continue
             files, functions = (
