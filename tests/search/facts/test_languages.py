@@ -1,4 +1,4 @@
-"""Each kind of fact in six languages, with a hostile text and a tempting false case."""
+"""Parameters, types, progress messages and deliberate errors in each language; reports that only resemble a fact."""
 # ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations
@@ -8,72 +8,14 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts.output.raised_here import is_refusal
-from tests.repositories import git, make_repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.search.facts.finding import facts_of, of_kind
 
-SOURCES = {
-    "python": ("zones/load.py", "def load_zone(path):\n    if path.endswith('.gz'):\n        raise ValueError('the zone %s must not be packed' % path)\n    return open_zone(path)\n", 3),
-    "javascript": ("src/load.js", "export function load_zone(path) {\n  if (path.endsWith('.gz')) {\n    throw new Error(`the zone ${path} must not be packed`)\n  }\n  return open_zone(path)\n}\n", 3),
-    "go": ("zones/load.go", "package zones\n\nfunc load_zone(path string) error {\n\tif packed(path) {\n\t\treturn fmt.Errorf(\"the zone %s must not be packed\", path)\n\t}\n\treturn open_zone(path)\n}\n", 5),
-    "rust": ("src/load.rs", "pub fn load_zone(path: &str) -> u8 {\n    if packed(path) {\n        panic!(\"the zone {} must not be packed\", path);\n    }\n    open_zone(path)\n}\n", 3),
-    "java": ("src/main/java/Load.java", "class Load {\n  int load_zone(String path) {\n    if (packed(path)) {\n      throw new IllegalStateException(\"the zone \" + path + \" must not be packed\");\n    }\n    return open_zone(path);\n  }\n}\n", 4),
-    "c": ("src/load.c", "int load_zone(const char *path) {\n  if (packed(path)) {\n    fail(\"the zone %s must not be packed\", path);\n  }\n  return open_zone(path);\n}\n", 3),
-}  # fmt: skip
-"""By language: a path, its source, and the line of the message."""
-MESSAGE = "```\nthe zone utc.gz must not be packed\n```"
-
-
-@pytest.mark.parametrize("language", SOURCES)
-def test_a_link_in_each_language(tmp_path: Path, language: str):
-    path, source, line = SOURCES[language]
-    old = make_repository(tmp_path, {path: source})
-    new = make_repository(tmp_path, {path: f"\n\n{source}"})
-    body = f"See https://github.com/acme/zones/blob/{old}/{path}#L{line}."
-    (found,) = of_kind(facts_at(tmp_path, new, "Packed zones", body), "linked_here")
-    assert (found.path, found.line, found.exact, found.strong) == (path, line + 2, True, True)
-
-
-@pytest.mark.parametrize("language", SOURCES)
-def test_the_condition_around_a_message_in_each_language(tmp_path: Path, language: str):
-    path, source, line = SOURCES[language]
-    facts = facts_of(tmp_path, {path: source}, "It fails", MESSAGE)
-    (built,), (guard,) = of_kind(facts, "built_here"), of_kind(facts, "guarded_by")
-    assert (built.line, guard.line, guard.follows) == (line, line - 1, (path, line))
-
-
-@pytest.mark.parametrize("language", SOURCES)
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        pytest.param("Related to #812.", "named_change", id="named"),
-        pytest.param("This broke with #812.", "introduced_in", id="blamed"),
-    ],
-)
-def test_a_named_change_in_each_language(tmp_path: Path, language: str, body: str, kind: str):
-    path, source, _ = SOURCES[language]
-    make_repository(tmp_path, {path: source.replace("packed", "zipped"), "notes.md": "Notes.\n"})
-    change = make_repository(tmp_path, {path: source, "notes.md": "Notes.\n"}, message="Refuse packed zones (#812)")
-    found = of_kind(facts_at(tmp_path, change, "Zones are not read", body), "named_change", "introduced_in")
-    assert [(fact.kind, fact.path, fact.change, fact.strong) for fact in found] == [(kind, path, change, True)]
-
-
-@pytest.mark.parametrize("language", SOURCES)
-def test_the_changes_between_two_versions_in_each_language(tmp_path: Path, language: str):
-    path, source, _ = SOURCES[language]
-    make_repository(tmp_path, {path: source.replace("open_zone", "read_zone")})
-    git(tmp_path, "tag", "v1.2.0")
-    change = make_repository(tmp_path, {path: source}, message="Open zones lazily")
-    git(tmp_path, "tag", "v1.3.0")
-    facts = facts_at(tmp_path, change, "`load_zone` fails", "It works in 1.2.0 and fails in 1.3.0.")
-    assert {fact.change for fact in of_kind(facts, "introduced_in", "changed_in")} == {change}
-
-
-@pytest.mark.parametrize("language", SOURCES)
-def test_the_page_that_answers_a_question_in_each_language(tmp_path: Path, language: str):
-    path, source, _ = SOURCES[language]
-    files = {path: source, "docs/zones.md": "# Zones\n\n## Loading\n\nCall `load_zone` once.\n"}
-    (found,) = of_kind(facts_of(tmp_path, files, "How do I use `load_zone`?"), "documented_here")
-    assert (found.path, found.line) == ("docs/zones.md", 3)
+PATH, LINE = "zones/load.py", 3
+SOURCE = """def load_zone(path):
+    if path.endswith('.gz'):
+        raise ValueError('the zone %s must not be packed' % path)
+    return open_zone(path)
+"""
 
 
 PARAMETERS = {
@@ -115,9 +57,8 @@ def test_a_statement_that_rejects_its_argument(lines: str, line: int, *, refusal
 
 
 def test_a_frame_that_rejects_its_argument_is_recognised(tmp_path: Path):
-    path, source, line = SOURCES["python"]
-    trace = f"Traceback (most recent call last):\n  File \"/x/{path}\", line {line}, in load_zone\n    raise ValueError('the zone %s must not be packed' % path)\nValueError: bad\n"
-    (found,) = of_kind(facts_of(tmp_path, {path: source}, "It fails", trace), "raised_here")
+    trace = f"Traceback (most recent call last):\n  File \"/x/{PATH}\", line {LINE}, in load_zone\n    raise ValueError('the zone %s must not be packed' % path)\nValueError: bad\n"
+    (found,) = of_kind(facts_of(tmp_path, {PATH: SOURCE}, "It fails", trace), "raised_here")
     assert (found.exact, found.strong, found.refuses) == (True, True, True)
 
 
@@ -171,8 +112,7 @@ def test_the_likely_fact_is_false(tmp_path: Path, files: dict[str, str], title: 
     ],
 )
 def test_a_hostile_report_is_read_within_limits(tmp_path: Path, title: str, body: str):
-    path, source, _ = SOURCES["python"]
-    files = {path: source, "docs/zones.md": "# Zones\n\nCall `load_zone`.\n" * 200}
+    files = {PATH: SOURCE, "docs/zones.md": "# Zones\n\nCall `load_zone`.\n" * 200}
     assert len(facts_of(tmp_path, files, title, body)) < 100
 
 
