@@ -81,6 +81,15 @@ class Parsed:
     traces: tuple[StackTrace, ...]
     shingles: frozenset[int]
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """Return the summed weight of each term in all fields."""
+        summed: dict[str, float] = {}
+        for terms in self.terms.values():
+            for term, weight in terms.items():
+                summed[term] = summed.get(term, 0.0) + weight
+        return summed
+
 
 def parse_query(query: Query) -> Parsed:
     """Parse a query; text that came later counts as prose."""

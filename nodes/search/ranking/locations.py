@@ -25,7 +25,7 @@ def locate_places(
     blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
     contents = dict(repository.read(sorted(set(blobs.values()))))
     lines = {path: split_lines(decode(contents[blob])) for path, blob in blobs.items() if blob in contents}
-    weights = term_weights(parsed)
+    weights = parsed.weights
     return tuple(
         locate(index, place, lines[path], weights)
         for place in places
@@ -45,12 +45,3 @@ def locate(index: Index, place: Place, lines: list[str], weights: dict[str, floa
     path = index.paths[index.chunk_file[place.chunk]]
     end = max(start, min(end, len(lines)))
     return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
-
-
-def term_weights(parsed: Parsed) -> dict[str, float]:
-    """Return the summed weight of each term in all parts of a query."""
-    weights: dict[str, float] = {}
-    for terms in parsed.terms.values():
-        for term, weight in terms.items():
-            weights[term] = weights.get(term, 0.0) + weight
-    return weights

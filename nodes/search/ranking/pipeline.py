@@ -15,7 +15,7 @@ from nodes.search.ranking.features import measure
 from nodes.search.ranking.features.functions import Candidates, add_functions
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
 from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
-from nodes.search.ranking.locations import locate_places, term_weights
+from nodes.search.ranking.locations import locate_places
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -136,7 +136,7 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
     scores = measured.scores()
     files = list(dict.fromkeys(number for path in paths if (number := _file_named(index, path)) is not None))
     measured.add_functions(files)
-    terms = term_weights(measured.parsed)
+    terms = measured.parsed.weights
     places: dict[str, list[Location]] = {}
     for location in measured.locate(rank_places(index, measured.features, load_weights(), files, scores)):
         places.setdefault(location.path, []).append(location)

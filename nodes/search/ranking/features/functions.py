@@ -90,9 +90,8 @@ def add_functions(features: Features, parsed: Parsed, candidates: Candidates) ->
 def _words(candidates: Candidates, last: Sequence[str], parsed: Parsed) -> dict[str, Floats]:
     """Score definitions by the words of their text and of their name, with frequencies among themselves."""
     weights: dict[int, float] = defaultdict(float)
-    for field in parsed.terms.values():
-        for word, weight in field.items():
-            weights[term_hash(word)] += weight
+    for word, weight in parsed.weights.items():
+        weights[term_hash(word)] += weight
     hashes = sorted(weights)
     definition, term, count = _counts(candidates, hashes)
     size = len(candidates.definitions)
