@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from bot.report.languages.catalogue import catalogue
-from nodes.search.facts import FINDERS
+from nodes.search.facts.finders import FINDERS
 from nodes.search.facts.types import LEADING, OF_CHANGES, Kind
 from nodes.search.facts.verify import CHECKS
 

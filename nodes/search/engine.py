@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nodes.search.facts import Fact
+    from nodes.search.facts.finding import Finder
     from nodes.search.history.naming import NamingCommit
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
@@ -94,6 +95,17 @@ class Engine:
         facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
+    def stated_confidence(self, query: Query, ranking: Ranking) -> float:
+        """Return the probability to state that a ranking's first file is right, by facts about the code.
+
+        These facts are not verified a second time: no report shows them.
+        """
+        from nodes.search.facts.confidence import cautious  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import CODE_FINDERS  # noqa: PLC0415 - ranking alone does not need it
+
+        paths = [lead.path for lead in ranking.leads]
+        return cautious(ranking.confidence, paths, self._facts(query, paths, ranking.commit, CODE_FINDERS))
+
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
         """Return sketches of files of a commit, in the order given; a path may be the end of a file's path.
 
@@ -107,7 +119,7 @@ class Engine:
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
-        from nodes.search.history import read_history  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.reading import read_history  # noqa: PLC0415 - ranking alone does not need it
         from nodes.search.history.spots import widened  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
@@ -123,18 +135,25 @@ class Engine:
             files: paths as ranked by ``find``, best first.
             commit: the commit given to ``find``.
         """
-        from nodes.search.facts import find_facts  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.issue.forms import template_lines  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finders import FINDERS  # noqa: PLC0415 - ranking alone does not need it
+
+        return self._facts(query, files, commit, FINDERS)
+
+    def _facts(self, query: Query, files: Sequence[str], commit: str, finders: Sequence[Finder]) -> tuple[Fact, ...]:
+        from nodes.search.facts.finding import find_facts  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.issue.templates import template_lines  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
         index = self._index(sha)
         ignored = ignored_files(index, query.ignore)
         template = template_lines(self.repository, sha)
-        return find_facts(self.repository, sha, index, query, files, ignored=ignored, template=template)
+        return find_facts(
+            self.repository, sha, index, query, files, finders=finders, ignored=ignored, template=template
+        )
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
-        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
 
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
@@ -187,7 +206,7 @@ class Engine:
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
-        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
         return frozenset(
@@ -196,8 +215,8 @@ class Engine:
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
-        from nodes.search.facts import verify  # noqa: PLC0415 - ranking alone does not need it
         from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
 
         anywhere = OF_RELEASES | OF_QUESTIONS  # these apply whatever files are ranked
         text = "\n".join((query.title, query.body, *query.extra))
@@ -210,7 +229,7 @@ class Engine:
 
     def subject(self, commit: str, change: str) -> str | None:
         """Return the first line of a change's message, or None if the commit's history lacks the change."""
-        from nodes.search.history import subject_of  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.reading import subject_of  # noqa: PLC0415 - ranking alone does not need it
 
         return subject_of(self.repository, self.commit(commit), change)
 

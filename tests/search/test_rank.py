@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.ranking.rank import cautious, confidence, load_weights, signs
+from nodes.search.ranking.rank import confidence, load_weights, signs
 from nodes.search.types import Query
 from tests.repositories import make_repository
 
@@ -44,14 +44,6 @@ def test_confidence_grows_with_the_lead():
     values = [sure(lead) for lead in (0.0, 0.5, 2.0)]
     assert values == sorted(values)
     assert 0 < values[0] < values[-1] < 1
-
-
-def test_the_stated_confidence_is_lower_and_keeps_the_order():
-    fitted = [0.0, 0.2, 0.5, 0.85, 0.97, 1.0]
-    stated = [cautious(one) for one in fitted]
-    assert stated == sorted(stated)
-    assert (stated[0], stated[-1]) == (0.0, 1.0)
-    assert all(one > two for one, two in zip(fitted[1:-1], stated[1:-1], strict=True))
 
 
 def test_agreement_of_evidence_raises_the_confidence_in_the_first_place():

@@ -64,7 +64,8 @@ def command(
     past = _history(engine, query, ranking) if history else None
     progress.clear()
     if as_json:
-        document = as_document(ranking) | (history_document(past) if past else {})
+        confidence = engine.stated_confidence(query, ranking)
+        document = as_document(ranking, confidence) | (history_document(past) if past else {})
         click.echo(json.dumps(document, ensure_ascii=True))
     else:
         click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
@@ -84,10 +85,8 @@ def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
     return engine.history(query, spots_of(ranking.locations), ranking.commit)
 
 
-def as_document(ranking: Ranking) -> dict[str, Any]:
-    """Return the ranking as JSON values, with keys in the documented order."""
-    from nodes.search.ranking.rank import cautious  # noqa: PLC0415  --help needs no engine
-
+def as_document(ranking: Ranking, confidence: float) -> dict[str, Any]:
+    """Return the ranking and the confidence in its first file as JSON values, with keys in the documented order."""
     locations = [
         {
             "path": place.path,
@@ -108,7 +107,7 @@ def as_document(ranking: Ranking) -> dict[str, Any]:
     ]
     return {
         "commit": ranking.commit,
-        "confidence": cautious(ranking.confidence),
+        "confidence": confidence,
         "files": files,
         "locations": locations,
         "seconds": {phase: round(seconds, 4) for phase, seconds in ranking.seconds.items()},

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from nodes.search.git import Repository
+    from nodes.search.history.log import Log
     from nodes.search.index import Index, Matches
 
 MAX_FILES = 240
@@ -56,6 +57,13 @@ class Code:
         self._lines: dict[int, tuple[str, ...]] = {}
         self._bytes = 0
         self._files: dict[int, list[int]] = {}
+
+    @cached_property
+    def log(self) -> Log:
+        """Return the history up to the commit."""
+        from nodes.search.history import log  # noqa: PLC0415 - few callers need the history
+
+        return log.Log(self.repository, self.sha)
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:

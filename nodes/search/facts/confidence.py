@@ -44,6 +44,23 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     return round(1 / (1 + math.exp(-logit)), 4)
 
 
+OVERSTATED = 0.45
+"""Logits by which the confidence is lowered for issues without a strong fact on the first file alone."""
+
+
+def cautious(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> float:
+    """Return the confidence to state about a ranking, without a report that shows its facts.
+
+    With a strong fact on the first file alone, the confidence is right for every source of issues. Without one it is
+    too high for issues of applications, and lowered so that it is not for their mean (docs/accuracy.md).
+    """
+    found = with_facts(ranked, paths, facts)
+    signs = confidence_inputs(facts, paths)
+    if not 0 < found < 1 or (signs.on_first and not signs.elsewhere):
+        return found
+    return round(1 / (1 + math.exp(OVERSTATED) * (1 - found) / found), 4)
+
+
 @cache
 def load() -> Mapping[str, float]:
     """Return the fitted weights."""

@@ -1,11 +1,9 @@
-"""The input of every finder of facts: the issue, the code, the history and the ranked files."""
+"""The input of every finder of facts: the issue, the code with its history, and the ranked files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from nodes.search.history.claims import read_claims
 
 if TYPE_CHECKING:
     from nodes.search.facts.code import Code
@@ -27,15 +25,21 @@ class FinderInput:
     query: Query
     issue: Issue
     code: Code
-    log: Log
     first: tuple[str, ...] = ()
     """The first files of the ranking."""
     found: tuple[Fact, ...] = ()
     """The facts of the preceding finders, for finders that extend other facts."""
 
     @property
+    def log(self) -> Log:
+        """Return the history up to the commit."""
+        return self.code.log
+
+    @property
     def claims(self) -> Claims:
         """Return the versions, days and changes that the report gives for the fault."""
+        from nodes.search.history.claims import read_claims  # noqa: PLC0415 - finders that read code do not need it
+
         return read_claims(self.query.title, "\n\n".join((self.query.body, *self.query.extra)))
 
     @property

@@ -13,25 +13,15 @@ from nodes.search.git import Repository
 from nodes.search.git.errors import GitFailed
 from nodes.search.git.objects import decode, is_text
 from nodes.search.issue.mentions import form_fields
+from nodes.search.issue.templates import MAX_BYTES, MAX_FORMS, PLACES
 
-PLACES = (
-    ".github/ISSUE_TEMPLATE",
-    ".github/ISSUE_TEMPLATE.md",
-    ".github/issue_template.md",
-    "ISSUE_TEMPLATE",
-    "ISSUE_TEMPLATE.md",
-    "docs/ISSUE_TEMPLATE",
-    "docs/ISSUE_TEMPLATE.md",
-)
-"""Paths of files or folders where GitHub looks for templates."""
 # Far above any real form; they bound the time that a hostile repository can cost.
-MAX_FORMS, MAX_FIELDS, MAX_BYTES, MAX_LABEL = 20, 40, 40_000, 120
+MAX_FIELDS, MAX_LABEL = 40, 120
 _MAX_EVENTS, _MAX_DEPTH = 4_000, 12
 _INPUT_TYPES = ("input", "textarea", "dropdown")
 """Fields that a reporter fills in; check boxes and Markdown elements contain no answer."""
 # The loader in C is many times faster, but a build of PyYAML without libyaml lacks it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_KEY_OF_FORM = re.compile(r"-?\s{0,4}(?:label|description|placeholder|value|about|title|name):\s{0,4}")
 _FRONT_MATTER = re.compile(r"\s{0,9}---[ \t]{0,9}\n")
 
 
@@ -68,20 +58,6 @@ def read_forms(repository: Repository, commit: str) -> tuple[IssueForm, ...]:
     chosen = dict(list(wanted.items())[:MAX_FORMS])
     texts = ((chosen[blob], decode(content)) for blob, content in repository.read(chosen) if is_text(content))
     return tuple(form for form in (read_form(path, text) for path, text in texts) if form is not None)
-
-
-def template_lines(repository: Repository, commit: str) -> frozenset[str]:
-    """Return the lines that a commit's issue templates add to an issue, which the reporter did not write."""
-    try:
-        entries = repository.under(commit, *PLACES)
-    except GitFailed:
-        return frozenset()
-    wanted = [entry.blob for entry in entries if 0 <= entry.size <= MAX_BYTES][:MAX_FORMS]
-    texts = (decode(content) for _, content in repository.read(wanted) if is_text(content))
-    lines = (line.strip() for text in texts for line in text.split("\n"))
-    plain = (_KEY_OF_FORM.sub("", line).strip("\"'") for line in lines)
-    # Shorter lines, such as "Version:", also occur in what a reporter writes.
-    return frozenset(line for line in plain if len(line.split()) >= 3)
 
 
 def read_form(path: str, text: str) -> IssueForm | None:

@@ -226,16 +226,3 @@ def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> f
     logit = min(fitted, LOGIT_PER_LEAD * measured["lead"])
     # Beyond 30 the result is 0 or 1 at any shown precision, and ``exp`` could overflow.
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
-
-
-OVERSTATED = 0.55
-"""Logits by which the fitted confidence is too high for issues of applications, its worst source (docs/accuracy.md)."""
-
-
-def cautious(fitted: float) -> float:
-    """Return the confidence to state about a ranking without facts: correct for the worst source, low for others.
-
-    The order of issues by confidence stays the same. Thresholds and reports use the fitted value: facts correct it.
-    """
-    inside = min(max(fitted, 1e-6), 1 - 1e-6)
-    return round(1 / (1 + math.exp(OVERSTATED) * (1 - inside) / inside), 4)

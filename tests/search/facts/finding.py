@@ -8,7 +8,8 @@ from bot.report.comment.folds import sentence_without_path
 from bot.report.languages.translate import translate
 from bot.report.sanitise import prose
 from nodes.search.engine import Engine
-from nodes.search.facts import Fact, verify
+from nodes.search.facts import Fact
+from nodes.search.facts.verify import verify
 from nodes.search.types import Query
 from tests.repositories import make_repository
 

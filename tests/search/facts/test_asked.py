@@ -10,8 +10,9 @@ import pytest
 
 from nodes.issue.asked import answers, questions
 from nodes.search.engine import Engine
-from nodes.search.facts import Fact, verify
+from nodes.search.facts import Fact
 from nodes.search.facts.types import OF_QUESTIONS
+from nodes.search.facts.verify import verify
 from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 

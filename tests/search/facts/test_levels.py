@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.search.facts import Fact
+from nodes.search.facts.confidence import cautious, with_facts
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, statement
 
 FILES = ("a.py", "b.py", "c.py", "d.py", "e.py", "f.py")
@@ -104,3 +105,25 @@ def test_the_bits_for_confidence():
         True
     )  # two spellings of one line
     assert confidence_inputs([_fact("a.py", strong=False)], FILES) == ConfidenceInputs(supported=True)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param([], id="none"),
+        pytest.param([_fact("a.py"), _fact("b.py", "raised_here")], id="on-two-files"),
+        pytest.param([_fact("b.py")], id="elsewhere"),
+    ],
+)
+def test_the_stated_confidence_is_lower_and_keeps_the_order(facts: list[Fact]):
+    ranked = [0.0, 0.2, 0.5, 0.85, 0.97, 1.0]
+    stated = [cautious(one, FILES, facts) for one in ranked]
+    assert stated == sorted(stated)
+    assert stated[0] == 0
+    assert all(two < with_facts(one, FILES, facts) for one, two in zip(ranked[1:], stated[1:], strict=True))
+
+
+def test_a_strong_fact_on_the_first_file_alone_is_stated_in_full():
+    facts = [_fact("a.py")]
+    assert cautious(0.7, FILES, facts) == with_facts(0.7, FILES, facts) > cautious(0.7, FILES, [])
+    assert cautious(0.7, (), facts) == 0

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts import Fact, verify
+from nodes.search.facts import Fact
+from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
 from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, of_kind

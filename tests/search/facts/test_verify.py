@@ -9,8 +9,8 @@ from typing import Any, get_args
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.facts import Fact, Kind, verify
-from nodes.search.facts.verify import CHECKS
+from nodes.search.facts import Fact, Kind
+from nodes.search.facts.verify import CHECKS, verify
 from nodes.search.git import Repository
 from nodes.search.types import Query
 from tests.repositories import make_repository

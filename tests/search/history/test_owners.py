@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.git import Repository
-from nodes.search.history import read_history
+from nodes.search.history.reading import read_history
 from nodes.search.history.types import Spot
 from nodes.search.types import Query
 from tests.search.history.story import ANN, BOB, CAT, Story, code

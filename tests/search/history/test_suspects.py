@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from nodes.search.git import Repository
-from nodes.search.history import read_history, subject_of
 from nodes.search.history.log import Log
+from nodes.search.history.reading import read_history, subject_of
 from nodes.search.history.types import Spot
 from nodes.search.types import Query
 from tests.repositories import git
