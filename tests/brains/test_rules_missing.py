@@ -90,6 +90,7 @@ def test_the_version_is_asked_for_where_an_earlier_one_worked() -> None:
     assert missing(worked, no_version) == ()
     assert missing(f"See class RegressionTests(TestCase), I expected rows.{CODE}") == ()
     assert missing(f"It used to work before 1f2e3d4c5b6a, I expected rows.{CODE}") == ()
+    assert missing(f"It used to work, I expected rows and not 0.944444.{CODE}") == ()
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ _WORKED = re.compile(
 """Words that state that an earlier version did not have the fault; then the version points to a change."""
 _ERROR_NAME = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning)|NPE|[A-Z]{1,4}\d{3,5})\b")
 """A class or code of an error, which is as useful as its message."""
+_DOTTED_NUMBER = re.compile(r"\bv?\d{1,6}\.\d{1,6}\b")
+"""A number that may be a version, even if nothing says so."""
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _PROPOSES = re.compile(
     r"\s{0,9}(?:\[[^\]]{1,30}\]\s{0,9}|\w{1,20}:\s{0,9})?"
@@ -141,7 +143,8 @@ def _is_worth_asking(need: Need, facts: IssueFacts, words: str) -> bool:
     if need == "error":
         return not facts.code_blocks and facts.words < LONG and not _ERROR_NAME.search(words)
     if need == "version":
-        return bool(_WORKED.search(words)) and not _COMMIT.search(words)
+        # A version is verifiably missing only if no number can be one.
+        return bool(_WORKED.search(words)) and not (_COMMIT.search(words) or _DOTTED_NUMBER.search(words))
     return need != "lines" and not facts.code_blocks and not named and facts.words < SHORT
 
 
