@@ -46,7 +46,8 @@ def visible(text: str) -> str:
 def prose(text: str) -> str:
     """Return one line of untrusted prose without mark-up except code spans, and without active syntax; mask secrets."""
     line = " ".join(visible(mask(text)).split())
-    escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line))
+    # An empty code span becomes white space, and asterisks around white space alone are a rule.
+    escaped = _joined(_piece(is_code, piece) for is_code, piece in _split_code(line)).strip()
     # At the start of a line these would be a list, a rule or a heading.
     opening = _OPENING.match(escaped)
     return _as_text(opening) + escaped[opening.end() :] if opening else escaped

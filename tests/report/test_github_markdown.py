@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bot.ports import RunView
@@ -109,6 +109,7 @@ def test_no_text_has_an_effect(first: str, second: str) -> None:
 
 @THOROUGH
 @pytest.mark.parametrize("name", REPORTS)
+@example(texts=["`` ``"])
 @given(texts=TEXTS)
 def test_no_report_acts(name: str, texts: list[str]) -> None:
     endless = cycle(texts)
