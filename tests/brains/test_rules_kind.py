@@ -66,6 +66,7 @@ def test_an_issue_that_describes_a_failure_is_a_bug_from_a_lower_probability(tol
         pytest.param("Data loss on save.", "bug", "high", "lost or damaged", id="data-loss"),
         pytest.param("Segfault on start.", "bug", "high", "a crash", id="crash"),
         pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
+        pytest.param("See (here\n) a memory leak.", "bug", "high", "leaks: “a memory leak”", id="leak"),
         pytest.param("It does not hang.", "bug", "unknown", "", id="denied"),
         pytest.param(TRACE, "bug", "unknown", "", id="a-trace-is-no-prose"),
         pytest.param("```\nsegfault\n```", "bug", "unknown", "", id="code-is-no-prose"),

@@ -86,6 +86,7 @@ VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
         pytest.param("Ubuntu 18.04, Perl v5.008 and Chrome 95.0.4638.54", VALID_NUMBERS, id="not-values"),
         pytest.param("Yarn - 1.22, my version is 1.8", ("Yarn 1.22", "1.8"), id="said-in-words"),
         pytest.param("Works in 2.1, not since version 2.10", ("2.1", "2.10"), id="two-parts"),
+        pytest.param("It fails going 1.2.0 -> 1.3.1", ("1.2.0", "1.3.1"), id="a-verb"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
     ],
 )

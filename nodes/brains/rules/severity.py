@@ -34,7 +34,7 @@ _SIGNS = (
         r"\bsegfault\b|\bSIG(SEGV|ABRT)\b|\bcrash(es|ed|ing)?\b|\bpanic(s|ked)?\b",
     ),
     _sign("high", "a hang", r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b"),
-    _sign("high", "memory that runs out", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
+    _sign("high", "memory that runs out or leaks", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
     _sign("low", "appearance or wording", r"\btypos?\b|\bcosmetic\b|\bmisalign|\bwording\b|\bspelling\b"),
 )
 
@@ -53,7 +53,8 @@ def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:
         return "unknown", ""
     prose, _code = split_fields(body[:_MAX_PROSE])
     for found in _SENTENCE.finditer(f"{title[:_MAX_TITLE]}\n{prose}"):
-        phrase = " ".join(found[0].split())
+        # A line break after a link leaves its punctuation at the beginning.
+        phrase = " ".join(found[0].split()).lstrip(")]},;: ")
         sign = next((sign for sign in _SIGNS if sign.pattern.search(phrase)), None)
         if sign is not None and not _NEGATED.search(phrase):
             quoted = f": “{phrase}”" if len(phrase) <= _MAX_QUOTED else ""

@@ -50,6 +50,7 @@ _NAMELESS = frozenset(
     latest upgrade by of about python_requires anything everything any all both
     a an the this that these my our your we i it be been is was are not no but because so only still now new old older
     newer current previous future between against under over into out up down back for when while then well e.g. eg i.e.
+    fails failed failing going goes went coming moving moved switching switched
     works work worked working happens happened discovered required requires introduced tried updated including included
     implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
     downgrading changed changes deprecated removed added starting testing tested running applies return returns said
