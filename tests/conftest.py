@@ -16,6 +16,7 @@ import pytest
 from bot.store.databases import sqlite
 from tests import certificates
 from tests.databases import copying, template
+from tests.memory_files import use_memory
 from tests.patience import patience
 from tests.postgres import NoPostgresError, Postgres, serve_postgres
 from tests.preloaded import ForkedHelper
@@ -34,6 +35,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 certificates.read_once()
+use_memory()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -143,7 +143,9 @@ def serve_postgres() -> Iterator[Postgres]:
         NoPostgresError: Postgres is not installed.
     """
     binaries, user = _binaries(), _user()
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # short: a socket's path has at most 107 bytes
+    usual = tempfile.gettempdir()
+    short = usual if len(usual) < 20 else "/tmp"  # a socket's path has at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir=short))
     if user is not None:
         shutil.chown(folder, user)
     server = subprocess.Popen(
