@@ -209,6 +209,6 @@ async def _make_bare(directory: Path) -> None:
     if (directory / "HEAD").exists():
         await asyncio.to_thread(delete_temporary_files, directory)
         return
-    await run("init", "--quiet", "--bare", "--template=", str(directory))
-    # Our own ref, so that git never uses a branch name that the repository chose.
-    await run("--git-dir", str(directory), "symbolic-ref", "HEAD", HEAD)
+    # Our own branch, so that git never uses a branch name that the repository chose.
+    branch = HEAD.removeprefix("refs/heads/")
+    await run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(directory))
