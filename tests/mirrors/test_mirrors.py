@@ -15,9 +15,12 @@ from bot.errors import BotError, GoneError, RefusedError, RetryableError
 from bot.github import GitHub
 from bot.ports import RepositoryRef
 from bot.runs.mirrors import ForbiddenError, MirrorLimits, Mirrors
+from bot.runs.mirrors import git as mirror_git
+from bot.runs.mirrors.git import BrokenMirrorError
 from bot.store.writes import StoredWrites
 from tests.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.patience import patience
 from tests.repositories import git, make_repository
 
 
@@ -273,3 +276,19 @@ async def test_a_local_path_is_fetched_from_where_github_runs_on_this_machine(tm
     mirrors = Mirrors(tmp_path / "repos", local_addresses=True)
     async with mirrors.ready(ref_to(repo), At(f"file://{tmp_path}/theirs/.git")) as mirror:
         assert git(mirror.directory, "show", "HEAD:a.py") == b"one = 1\n"
+
+
+@pytest.mark.parametrize("script", ["exec sleep 600", "exec >&-; exec sleep 600"], ids=["silent", "output-closed"])
+async def test_a_local_command_that_does_not_end_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    never = tmp_path / "bin" / "git"
+    never.parent.mkdir()
+    never.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\n{script}\n")
+    never.chmod(0o755)
+    monkeypatch.setenv("PATH", str(never.parent), prepend=os.pathsep)
+    monkeypatch.setattr(mirror_git, "_LOCAL", patience(0.3))
+    with pytest.raises(BrokenMirrorError, match="timed out"):
+        await mirror_git.run("rev-parse", "HEAD")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
