@@ -39,8 +39,8 @@ from nodes.brains.llm import LLMBrain
 from nodes.report import TriageReport
 from nodes.search.engine import Engine
 from nodes.search.types import Query
-from tests.endpoints import ANSWERS, answer
-from tests.model_server import ModelServer, Reply, Request, says, serve
+from tests.servers.endpoints import ANSWERS, answer
+from tests.servers.model_server import ModelServer, Reply, Request, says, serve
 
 WHO = ("oracle", "wrong", "stubborn", "objector")
 _FILE = re.compile(r"^(F\d+) (\S+)", re.MULTILINE)

@@ -19,7 +19,7 @@ from nodes.search.parsers.parsing import Job
 from nodes.search.parsers.pool import Progress
 from nodes.search.parsers.protocol import deadline
 from nodes.search.parsers.workers import build
-from tests.repositories import git
+from tests.support.repositories import git
 
 MEGABYTE = 1_000_000
 START = 1.0

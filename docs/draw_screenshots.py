@@ -19,7 +19,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
-from tests.serving import NobodyWorks, serving
+from tests.servers.serving import NobodyWorks, serving
 from tests.web.busy import busy
 
 FOLDER = Path(__file__).parent / "screenshots"

@@ -38,9 +38,9 @@ from nodes.brains.calls.request import IMAGE_TOKENS
 from nodes.brains.calls.tokens import TOTAL
 from nodes.brains.files import LIST, LIST_AGAIN
 from nodes.judgements import LOOKS
-from tests.endpoints import table as endpoint_rows
 from tests.graph.test_endpoints import CALLS
-from tests.tried import count, table
+from tests.servers.endpoints import table as endpoint_rows
+from tests.support.tried import count, table
 
 DOCS = Path(__file__).parent
 WIDTH = 100
@@ -149,7 +149,8 @@ def _settings() -> Iterator[str]:
 _ENDPOINTS = """\
 # Model endpoints
 
-This page is generated from the rows of `tests/endpoints.py`. A test runs each row through a whole triage over HTTP.
+This page is generated from the rows of `tests/servers/endpoints.py`. A test runs each row through a whole triage
+over HTTP.
 
 Tracehound learns from what an endpoint refuses, once for each endpoint and model, and stores it for a week in
 `models.json` in `TRIAGE_DATA_DIR`. JSON is requested by `json_schema`, then by tools, then as `json_object`, then in

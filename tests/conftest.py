@@ -14,12 +14,12 @@ import hypothesis
 import pytest
 
 from bot.store.databases import sqlite
-from tests import certificates
-from tests.databases import copying, template
-from tests.memory_files import use_memory
-from tests.patience import patience
-from tests.postgres import NoPostgresError, Postgres, serve_postgres
-from tests.preloaded import ForkedHelper
+from tests.servers.postgres import NoPostgresError, Postgres, serve_postgres
+from tests.support import certificates
+from tests.support.databases import copying, template
+from tests.support.memory_files import use_memory
+from tests.support.patience import patience
+from tests.support.preloaded import ForkedHelper
 
 if TYPE_CHECKING:
     from bot.store.databases.database import Database
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bot.store.writes import StoredWrites
 
 
-pytest_plugins = ("tests.cores",)
+pytest_plugins = ("tests.support.cores",)
 
 # A slow example on a busy machine is not a failure; tests of linear time measure processor time instead.
 hypothesis.settings.register_profile(
@@ -56,7 +56,7 @@ WAITING = (
     "serve",
     "backtest/test_paired.py",
     "deploy/test_many_machines.py",
-    "test_cores.py",
+    "support/test_cores.py",
     "dispatch",
     "cli",
 )

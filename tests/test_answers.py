@@ -6,7 +6,7 @@ import pytest
 
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.worker.runs.questions import answer_in, answer_in_body, own_words
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 EITHER = AskedQuestion(
     slot=1,

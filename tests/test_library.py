@@ -21,7 +21,7 @@ from bot import Result, UserError, triage
 from bot.report.document import result_schema
 from bot.report.languages.translate import read_back
 from tests.cli.process import triage as run_command
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES = {
     "feed/dates.py": """\

@@ -27,9 +27,9 @@ from nodes.search.issue.query import parse_query
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import Query
 from nodes.trust.secrets import mask
-from tests.cases import case, place
-from tests.growth import assert_cheap, assert_linear
-from tests.slow_inputs import patterns, slow_inputs
+from tests.support.cases import case, place
+from tests.support.growth import assert_cheap, assert_linear
+from tests.support.slow_inputs import patterns, slow_inputs
 
 PATTERNS = patterns("bot", "nodes", "prompts")
 BOUNDED = {

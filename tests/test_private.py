@@ -10,7 +10,7 @@ import pytest
 
 from bot.private import restrict_permissions
 from tests.cli.process import triage
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 
 def _open_to_others(folder: Path) -> list[Path]:

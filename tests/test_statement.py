@@ -13,7 +13,7 @@ from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
-from tests.fakes import FILES, FakeCode
+from tests.support.fakes import FILES, FakeCode
 
 FIRST, SECOND = FILES
 MESSAGE = Fact(

@@ -25,12 +25,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from benchmarks.chaos.attackers import ATTACKS
-from tests.deliveries import headers, issue_event
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.repositories import make_repository
 from tests.serve.app import App, memory_of
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import headers, issue_event
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.support.repositories import make_repository
 
 DESCRIPTORS = 512
 TOKEN = "an-operators-own-token"

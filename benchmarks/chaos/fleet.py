@@ -14,13 +14,13 @@ from pathlib import Path
 
 import psycopg
 
-from tests.github_server import GitHubServer, private_key
-from tests.github_world import Repo
-from tests.patience import patience
-from tests.postgres import Postgres
-from tests.repositories import make_repository
 from tests.serve.app import SERVE, App, ask, processes_of, wait_for
 from tests.serve.conftest import FILES
+from tests.servers.github_server import GitHubServer, private_key
+from tests.servers.github_world import Repo
+from tests.servers.postgres import Postgres
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 PER_INSTALLATION = 10
 """Number of issues whose writes stay below the limit per minute."""

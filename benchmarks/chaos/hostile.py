@@ -16,11 +16,11 @@ from pathlib import Path
 from benchmarks.chaos.fleet import PER_INSTALLATION
 from benchmarks.parsers import SLOWEST, source
 from nodes.search.languages import LANGUAGES
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.repositories import git, make_repository
 from tests.serve.app import App, memory_of, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.support.repositories import git, make_repository
 
 IN_TIME = 15.0
 """Maximum seconds until the healthy repository's report."""

@@ -22,12 +22,12 @@ import httpx
 from benchmarks.chaos.fleet import Fleet, repositories
 from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
 from bot.jobs import load
-from tests.deliveries import comment_event, issue_event
-from tests.github_server import Call, Fault, serve_github
-from tests.github_world import Repo
-from tests.postgres import Postgres, serve_postgres
 from tests.serve.app import WAIT_BY_NATURE, App, ask
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import comment_event, issue_event
+from tests.servers.github_server import Call, Fault, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import Postgres, serve_postgres
 
 RESUMES_WITHIN = 15.0
 """Maximum seconds until another process resumes an interrupted job."""

@@ -23,16 +23,16 @@ from benchmarks.chaos.fleet import Fleet, repositories
 from benchmarks.chaos.many import disordered
 from benchmarks.chaos.storm import FAULTS, Weather, blind_posts
 from tests.cli.process import ROOT
-from tests.deliveries import issue_event
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
 from tests.hostile.corpus import Hostile
 from tests.hostile.obedient import obedient
-from tests.model_server import Reply, error
-from tests.model_server import serve as serve_model
-from tests.postgres import Postgres, serve_postgres
 from tests.serve.app import App, processes_of, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.model_server import Reply, error
+from tests.servers.model_server import serve as serve_model
+from tests.servers.postgres import Postgres, serve_postgres
 
 ISSUES = 12
 CLOCK = Path(__file__).parent / "clock"

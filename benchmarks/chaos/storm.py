@@ -17,12 +17,12 @@ from pathlib import Path
 
 import httpx
 
-from tests.deliveries import issue_event
-from tests.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.repositories import make_repository
 from tests.serve.app import App, memory_of, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.support.repositories import make_repository
 
 FAULTS = (
     LOST_ANSWER,

@@ -19,13 +19,13 @@ from pathlib import Path
 from benchmarks.chaos.fleet import Fleet, repositories
 from benchmarks.chaos.many import Arriving, disordered
 from tests.cli.process import ROOT, environment
-from tests.deliveries import comment_event, issue_event
-from tests.github_server import serve_github
-from tests.github_world import Repo
-from tests.patience import wait_for
-from tests.postgres import serve_postgres
 from tests.serve.app import WAIT_BY_NATURE
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import comment_event, issue_event
+from tests.servers.github_server import serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import serve_postgres
+from tests.support.patience import wait_for
 
 ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."
 LATENCY = 0.4

@@ -17,12 +17,12 @@ import psycopg
 
 from benchmarks.load.throughput import _cpu, _round, _running
 from nodes.brains.calls.tokens import estimate
-from tests.github_server import GitHubServer, serve_github
 from tests.limits.day import sound
-from tests.model_server import ModelServer, Reply, Request, serve
-from tests.repositories import make_repository
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.model_server import ModelServer, Reply, Request, serve
+from tests.support.repositories import make_repository
 
 _SIZES = "SELECT xact_commit, pg_database_size(datname) FROM pg_stat_database WHERE datname = current_database()"
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename !~ '^procrastinate'"

@@ -9,7 +9,7 @@ import time
 import uuid
 from urllib.parse import urlsplit
 
-from tests.deliveries import sign
+from tests.servers.deliveries import sign
 
 
 async def main() -> None:

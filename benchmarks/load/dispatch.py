@@ -22,7 +22,7 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.dispatch.embedded import Dispatcher
 from bot.worker.dispatch.procrastinate import SharedDispatcher
-from tests.postgres import serve_postgres
+from tests.servers.postgres import serve_postgres
 
 
 def main() -> None:

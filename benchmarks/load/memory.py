@@ -10,10 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.github_server import serve_github
-from tests.repositories import make_repository
 from tests.serve.app import memory_of, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import serve_github
+from tests.support.repositories import make_repository
 
 
 def main() -> None:

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.chaos.fleet import Fleet, repositories
-from tests.deliveries import issue_event
-from tests.github_server import Call, GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.postgres import serve_postgres
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import Call, GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import serve_postgres
 
 _AT_WORK = 12
 _COMMENTS = re.compile(r"/repos/octo/(\w+)/issues/(\d+)/comments")

@@ -17,11 +17,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.deliveries import SECRET, headers, issue_event
-from tests.github_server import serve_github
-from tests.repositories import make_repository
 from tests.serve.app import running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import SECRET, headers, issue_event
+from tests.servers.github_server import serve_github
+from tests.support.repositories import make_repository
 
 CONNECTIONS, ROUNDS = 8, 5
 

@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.postgres import serve_postgres
-from tests.repositories import make_repository
 from tests.serve.app import SERVE, App, processes_of, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import serve_postgres
+from tests.support.repositories import make_repository
 
 PER_INSTALLATION = 15
 """Number of issues, each with a comment and one or two reactions, that stay below the writes of a minute."""

@@ -21,14 +21,14 @@ from bot.settings import Settings
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 from tests.cli.process import ROOT, triage
-from tests.code_reader import costing
-from tests.deliveries import comment_event, issue_event
-from tests.endpoints import answer
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import GRANTED, Repo, person
-from tests.model_server import says, serve
-from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import comment_event, issue_event
+from tests.servers.endpoints import answer
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import GRANTED, Repo, person
+from tests.servers.model_server import says, serve
+from tests.support.code_reader import costing
+from tests.support.repositories import make_repository
 
 TOKEN = "ghs_" + "workflow" * 4
 ACTIONS = person("github-actions[bot]", "Bot")

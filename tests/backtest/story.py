@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.repositories import add_entry, git
+from tests.support.repositories import add_entry, git
 
 FILES = {
     "feed/__init__.py": "",

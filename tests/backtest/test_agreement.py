@@ -14,8 +14,8 @@ from bot.cli.backtest.agreement import LEAST, fit, store
 from bot.cli.backtest.score import Scored
 from nodes.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
-from tests.model_server import serve
-from tests.repositories import add_entry, git
+from tests.servers.model_server import serve
+from tests.support.repositories import add_entry, git
 
 NEAR = Opinions(0.4, 0.9, agree=False, same_in_both_orders=True, near=True)
 

@@ -32,11 +32,11 @@ from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import command, environment, triage
-from tests.github_server import Fault, GitHubServer, serve_github
-from tests.model_server import error, serve
-from tests.patience import wait_for
-from tests.preloaded import Forked
-from tests.repositories import git
+from tests.servers.github_server import Fault, GitHubServer, serve_github
+from tests.servers.model_server import error, serve
+from tests.support.patience import wait_for
+from tests.support.preloaded import Forked
+from tests.support.repositories import git
 
 
 @pytest.fixture(scope="module")

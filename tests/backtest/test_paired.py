@@ -16,8 +16,8 @@ from bot.cli.backtest.recording import Recording
 from bot.errors import UserError
 from tests.backtest.story import ISSUES, build, write_issues
 from tests.cli.process import triage
-from tests.endpoints import ENDPOINTS, answer
-from tests.model_server import ModelServer, Reply, Request, error, says, serve, text_of
+from tests.servers.endpoints import ENDPOINTS, answer
+from tests.servers.model_server import ModelServer, Reply, Request, error, says, serve, text_of
 
 KEY = "a-key-of-no-known-form"
 TOKEN = "ghp_" + "a1" * 18

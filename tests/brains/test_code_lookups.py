@@ -12,8 +12,8 @@ from nodes.context import LookupResult
 from nodes.evidence import MAX_QUOTE
 from nodes.judgements import LOOKS, CodeStep
 from nodes.search.types import Lookup, Passage
-from tests.code_reader import look
-from tests.fakes import SHA, FakeCode
+from tests.support.code_reader import look
+from tests.support.fakes import SHA, FakeCode
 
 OUTSIDE = [
     "../../etc/passwd", "/etc/passwd", "src/../../x", "~/.ssh/id_rsa", "HEAD:src/lexer.py", "refs/heads/main", "", "  ",

@@ -16,7 +16,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.report import TriageReport
 from nodes.sources.route import SourceInfo
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
-from tests.model_server import Reply, calls, completion, error, says, serve, text_of
+from tests.servers.model_server import Reply, calls, completion, error, says, serve, text_of
 
 DECISION: dict[str, Any] = {
     "next_node": "critic",

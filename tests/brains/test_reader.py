@@ -22,10 +22,10 @@ from nodes.issue.facts import read_facts
 from nodes.judgements import LOOKS
 from nodes.search.types import FileSketch
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Usage
-from tests.code_reader import chooses, costing, is_choosing, listed, look, messages, ranks, wants
-from tests.fakes import FILES, SHA, FakeCode
-from tests.model_server import ModelServer, Reply, error, says, serve, text_of
-from tests.patience import patience
+from tests.servers.model_server import ModelServer, Reply, error, says, serve, text_of
+from tests.support.code_reader import chooses, costing, is_choosing, listed, look, messages, ranks, wants
+from tests.support.fakes import FILES, SHA, FakeCode
+from tests.support.patience import patience
 
 SCAN = look("definition", "scan")
 

@@ -4,7 +4,7 @@ import pytest
 
 from nodes.brains.rules.audit import audit
 from nodes.state import HumanExchange
-from tests.cases import case, place
+from tests.support.cases import case, place
 
 RAN = "investigator codebase_search"
 NAMED = ("defines scan, which the text names", "shares rare words with the title")

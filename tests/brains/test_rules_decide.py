@@ -7,7 +7,7 @@ import pytest
 from nodes.brains.rules import RulesBrain
 from nodes.brains.rules.decide import decide
 from nodes.state import CriticVerdict, HumanExchange, Marks, Progress
-from tests.cases import case, place
+from tests.support.cases import case, place
 
 LEXER = place(
     "src/lexer.py", "scan", reasons=("defines scan, which the text names", "shares rare words with the title")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.brains.rules.investigate import investigate
-from tests.cases import case
+from tests.support.cases import case
 
 TRACE = """Traceback (most recent call last):
   File "/home/me/app/io.py", line 3, in load

@@ -8,7 +8,7 @@ import pytest
 
 from nodes.brains.rules.missing import form_of, missing_from, open_needs
 from nodes.search.issue.forms import FormField, IssueForm
-from tests.cases import case
+from tests.support.cases import case
 
 BUG = IssueForm(
     ".github/ISSUE_TEMPLATE/bug.yml",

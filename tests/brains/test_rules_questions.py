@@ -4,7 +4,7 @@ import pytest
 
 from nodes.brains.rules.questions import next_question
 from nodes.state import HumanExchange
-from tests.cases import case, place
+from tests.support.cases import case, place
 
 RAN = "investigator codebase_search"
 EXPORT = place("src/export_csv.py", "export_rows")

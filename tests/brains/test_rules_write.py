@@ -5,7 +5,7 @@ import pytest
 from nodes.brains.rules.read import read_code
 from nodes.brains.rules.write import write
 from nodes.evidence import Evidence
-from tests.cases import case, place
+from tests.support.cases import case, place
 
 RAN = "investigator codebase_search critic"
 BODY = (

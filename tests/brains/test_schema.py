@@ -17,7 +17,7 @@ from nodes.judgements import Audit, CodeReading, Draft, Investigation, WebReadin
 from nodes.search.types import Frame, StackTrace
 from nodes.state import AgentFinding, BugTriageState, HumanExchange, SupervisorDecision
 from prompts import build_role_prompt
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 
 @pytest.mark.parametrize("model", [SupervisorDecision, Investigation, CodeReading, WebReading, Audit, Draft])

@@ -18,9 +18,9 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
-from tests.github_server import Fault, GitHubServer, serve_github
-from tests.serving import NobodyWorks, serving
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.servers.github_server import Fault, GitHubServer, serve_github
+from tests.servers.serving import NobodyWorks, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

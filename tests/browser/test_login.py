@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import Tab, assert_accessible, assert_sound, opened_tab
-from tests.serving import NobodyWorks, serving
+from tests.servers.serving import NobodyWorks, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -19,7 +19,7 @@ from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.run_events import dump
 from tests.browser.chromium import assert_accessible, assert_sound, opened_tab
-from tests.serving import NobodyWorks, serving
+from tests.servers.serving import NobodyWorks, serving
 from tests.web.busy import Busy, busy
 from tests.web.stored import PARSER, TRACE, Ran, ran, visits
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import Tab, assert_accessible
-from tests.github_server import GitHubServer, serve_github
-from tests.repositories import make_repository
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.support.repositories import make_repository
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.chaos.many import storm
-from tests.postgres import serve_postgres
+from tests.servers.postgres import serve_postgres
 
 KILLS = 5
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.patience import patience
-from tests.preloaded import Forked
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from bot.server.registration import read_registration, store_registration
-from tests.browserless import on_github
 from tests.cli.process import command, environment, triage
-from tests.github_server import GitHubServer, serve_github
-from tests.patience import patience
-from tests.preloaded import Forked
+from tests.servers.browserless import on_github
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
 
 PUBLIC = "https://triage.example.org"
 

@@ -12,9 +12,9 @@ import pytest
 
 from bot.cli.ask.route import read_since, understand
 from tests.cli.process import triage
-from tests.model_server import says, text_of
-from tests.model_server import serve as serve_model
-from tests.repositories import make_repository
+from tests.servers.model_server import says, text_of
+from tests.servers.model_server import serve as serve_model
+from tests.support.repositories import make_repository
 
 PARSER = """\
 def parse_order(text):

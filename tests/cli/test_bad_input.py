@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.process import triage
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 TEXT = ("--text", "KeyError in parse() on empty input")
 BIG = 40_000_000

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import ROOT, command, environment, triage
-from tests.patience import patience
-from tests.preloaded import Forked
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
 
 CRASH = {"title": "Crash when the file is empty", "body": "It fails with an error."}
 ADD = {"title": "Add support for YAML", "body": None}

@@ -9,7 +9,7 @@ import pytest
 
 from bot.report.document import result_schema
 from tests.cli.process import triage
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 KEY = "sk-test0123456789abcdef0123456789"
 COMMANDS = ("run", "locate", "index", "graph", "schema", "doctor")

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from bot.cli.doctor.model import MAX_CALLS
 from bot.cli.server.doctor import command as doctor
 from bot.settings import Settings
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, Repo
-from tests.model_server import Reply, Request, error, says
-from tests.model_server import serve as serve_model
-from tests.repositories import make_repository
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, Repo
+from tests.servers.model_server import Reply, Request, error, says
+from tests.servers.model_server import serve as serve_model
+from tests.support.repositories import make_repository
 
 SERVER = Path(__file__).parents[1] / "sources" / "mcp_server.py"
 

@@ -15,7 +15,7 @@ from bot.cli.server.doctor import command as doctor
 from bot.env_file import find_env_file
 from bot.settings import SettingsError, load_settings
 from tests.cli.process import triage
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from tests.cli.process import triage
 from tests.cli.test_run import FILES, ISSUE
 from tests.hostile.corpus import Hostile
 from tests.hostile.obedient import obedient
-from tests.model_server import serve
-from tests.repositories import make_repository
+from tests.servers.model_server import serve
+from tests.support.repositories import make_repository
 
 ASKED = ("run", "--repo", "app", "--issue", "issue.md", "--explain")
 PARTS = (

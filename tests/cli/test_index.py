@@ -15,10 +15,10 @@ from nodes.search.git import Repository
 from nodes.search.index.loading import load_index
 from nodes.search.indexes import cache_file
 from tests.cli.process import command, environment, triage
-from tests.patience import patience
-from tests.preloaded import Forked
-from tests.repositories import make_repository
 from tests.search.states import state
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
+from tests.support.repositories import make_repository
 
 FILES = {
     f"pkg/m{number}.py": "".join(f"def f{number}_{n}(a, b):\n    return 'no {n} in {number}'\n\n\n" for n in range(60))

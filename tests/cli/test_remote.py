@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, GRANTED, Repo
-from tests.repositories import git, make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, GRANTED, Repo
+from tests.support.repositories import git, make_repository
 
 TOKEN = "ghp_" + "person00" * 5
 

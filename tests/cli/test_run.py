@@ -14,9 +14,9 @@ import pytest
 
 from bot.report.document import result_schema
 from tests.cli.process import command, environment, triage
-from tests.patience import patience
-from tests.preloaded import Forked
-from tests.repositories import git, make_repository
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
+from tests.support.repositories import git, make_repository
 
 FILES = {
     "app/importer.py": "def import_orders(path):\n    with open(path) as stream:\n        return list(stream)\n",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.process import triage
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES = {
     "src/lexer.py": "def scan(text):\n    while True:\n        if text.quote:\n            advance()\n",

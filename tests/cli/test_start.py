@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 SCRIPT = """
 import sys

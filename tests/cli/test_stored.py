@@ -13,7 +13,7 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
 from tests.cli.process import triage
-from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 REF = IssueRef("github.com", 7, 9, "octo", "Parser", 5)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import command, environment, triage
-from tests.patience import patience
-from tests.preloaded import Forked
-from tests.repositories import make_repository
+from tests.support.patience import patience
+from tests.support.preloaded import Forked
+from tests.support.repositories import make_repository
 
 ASKED = ("run", "--repo", "app", "--text", "parse fails with KeyError: 'x'")
 COLOUR = re.compile(r"\x1b\[\d+m")

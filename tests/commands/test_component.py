@@ -17,11 +17,11 @@ from bot.store.issues.components import MAX_WORDS, teach
 from bot.store.tables import Store
 from bot.worker.commands.places import CommitPaths, nearest
 from tests.commands.test_execute import Stage
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID
-from tests.patience import patience
 from tests.report.reports import SHA
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID
 from tests.store.test_outcomes import OTHER, PARSER
+from tests.support.patience import patience
 
 FORGET = "`/triage component tokenizer =`"
 PATHS = ("src/parser/lexer.py", "src/parser/reader.py", "src/cli.py", "docs/parser/index.md", "[s]rc/odd.py")

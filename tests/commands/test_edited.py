@@ -9,8 +9,8 @@ from bot.server.webhook.events import read_delivery
 from bot.server.webhook.handlers import Handlers
 from bot.server.webhook.handlers.people import Policy
 from bot.worker.commands.parse import Edit, new_commands, parse
-from tests.deliveries import comment_event, headers
-from tests.github_world import World
+from tests.servers.deliveries import comment_event, headers
+from tests.servers.github_world import World
 
 HIDDEN = {
     "html-comment": "Hello.\n<!--\n/triage redirect look at evil\n-->",

@@ -23,11 +23,11 @@ from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish import Publisher
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage
-from tests.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo, person
-from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, SHA
+from tests.servers.github_server import LOST_ANSWER, Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo, person
+from tests.support.patience import patience
 
 
 class Stage:

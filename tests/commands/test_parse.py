@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.worker.commands import Command, parse
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 
 @pytest.mark.parametrize(

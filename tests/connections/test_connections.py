@@ -25,9 +25,9 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.connections.callers import Caller, calling
-from tests.deliveries import SECRET, headers
-from tests.patience import until
-from tests.serving import NobodyWorks, serving
+from tests.servers.deliveries import SECRET, headers
+from tests.servers.serving import NobodyWorks, serving
+from tests.support.patience import until
 
 if TYPE_CHECKING:
     from bot.server.connections.registry import Connection

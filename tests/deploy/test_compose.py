@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.cli import cli
-from tests.patience import patience
+from tests.support.patience import patience
 
 ROOT = Path(__file__).parents[2]
 FILES = ("compose.yaml", "compose.postgres.yaml")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import ROOT
-from tests.patience import patience
-from tests.repositories import make_repository
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 SETTINGS = ("UV_TOOL_DIR", "UV_TOOL_BIN_DIR", "XDG_DATA_HOME", "XDG_BIN_HOME", "PYTHONPATH", "VIRTUAL_ENV")
 """Variables of the test's own environment that would lead elsewhere."""

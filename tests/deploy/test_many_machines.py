@@ -21,15 +21,15 @@ from benchmarks.chaos.fleet import Fleet
 from benchmarks.chaos.many import disordered
 from benchmarks.chaos.storm import blind_posts
 from tests.cli.process import triage
-from tests.deliveries import comment_event, headers, issue_event
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.patience import patience, wait_for
-from tests.postgres import Postgres
-from tests.repositories import make_repository
 from tests.serve.app import HTTP, ask, running
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import comment_event, headers, issue_event
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import Postgres
+from tests.support.patience import patience, wait_for
+from tests.support.repositories import make_repository
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 ISSUES = 6

@@ -20,11 +20,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.store.databases.sqlite import SqliteStore
-from tests.github_server import serve_github
 from tests.limits.test_admission import staged
 from tests.metrics.test_page import METRICS, ask
-from tests.patience import wait_for
 from tests.serve.app import HTTP, running
+from tests.servers.github_server import serve_github
+from tests.support.patience import wait_for
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "monitoring"

@@ -11,10 +11,10 @@ import pytest
 
 from bot.worker.dispatch.worker_process import DRAIN
 from tests.cli.process import ROOT
-from tests.github_server import GitHubServer, serve_github
-from tests.patience import patience
-from tests.postgres import Postgres
 from tests.serve.app import HTTP, App
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.postgres import Postgres
+from tests.support.patience import patience
 
 PROGRAM = "/opt/tracehound/bin/triage"
 UNITS = sorted((ROOT / "docs" / "systemd").glob("*.service"))

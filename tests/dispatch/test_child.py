@@ -9,7 +9,7 @@ import sys
 from bot.store.databases.database import StoreError
 from bot.worker.dispatch import outage
 from bot.worker.dispatch.worker_process import WorkerProcess
-from tests.patience import patience
+from tests.support.patience import patience
 
 
 class FullDisk:

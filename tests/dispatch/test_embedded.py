@@ -19,7 +19,7 @@ from bot.worker.dispatch import attempts
 from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
 from bot.worker.dispatch.embedded import Dispatcher
 from bot.worker.dispatch.outage import Outage
-from tests.patience import patience
+from tests.support.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
 

@@ -16,7 +16,7 @@ from bot.store.databases.postgres import PostgresStore, connect, workers
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts, procrastinate
 from bot.worker.dispatch.procrastinate import SharedDispatcher
-from tests.patience import patience
+from tests.support.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
 

@@ -22,7 +22,7 @@ from bot.settings import Settings
 from bot.settings.operator import OperatorConfig, read_operator_config
 from bot.settings.repository import RepositoryConfig, read_config
 from tests.cli.process import ROOT, triage
-from tests.patience import patience
+from tests.support.patience import patience
 
 PAGES = [
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "decisions.md"),

@@ -12,7 +12,7 @@ from bot.cli import cli
 from bot.settings import Settings
 from bot.store.databases.schema import STEPS
 from tests.cli.process import ROOT
-from tests.tried import marked
+from tests.support.tried import marked
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))

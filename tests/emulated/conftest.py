@@ -19,10 +19,10 @@ from tests.emulated.emulator import (
     free_port,
     installed,
 )
-from tests.github_server import GitHubServer, private_key
-from tests.repositories import make_repository
 from tests.serve.app import App
 from tests.serve.conftest import FILES
+from tests.servers.github_server import GitHubServer, private_key
+from tests.support.repositories import make_repository
 
 MISSING = "the emulator of GitHub is not installed: run .ci/emulate, which needs npm"
 

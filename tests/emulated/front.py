@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.git_http import serve_git
+from tests.servers.git_http import serve_git
 
 PATIENCE = 60.0
 """Timeout of one response of the emulator, in seconds."""

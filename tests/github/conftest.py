@@ -8,8 +8,8 @@ import pytest
 
 from bot.github import GitHub
 from bot.store.writes import StoredWrites
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID
 
 TIMEOUT = 1.0
 """Seconds; short, so that tests of silence are fast."""

@@ -11,8 +11,8 @@ from bot.github import GitHub
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.ports import RepositoryRef
-from tests.github_server import Fault, GitHubServer
-from tests.github_world import INSTALLATION, Repo
+from tests.servers.github_server import Fault, GitHubServer
+from tests.servers.github_world import INSTALLATION, Repo
 
 HTML = {"Content-Type": "text/html"}
 JSON = {"Content-Type": "application/json; charset=utf-8"}

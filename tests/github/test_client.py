@@ -27,8 +27,8 @@ from bot.ports import Permission, RepositoryRef
 from bot.runs.pulls import OpenPulls
 from bot.settings.repository_file import find_config
 from nodes.context import OpenPull
-from tests.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
-from tests.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person
+from tests.servers.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
+from tests.servers.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person
 
 SILENCE = Fault(status=200, delay=1.3)
 

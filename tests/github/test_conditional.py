@@ -9,8 +9,8 @@ from bot.github.channel import LARGEST, MAX_BYTES, MAX_RESPONSES, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import Answer
 from bot.ports import RepositoryRef
-from tests.github_server import Fault, GitHubServer
-from tests.github_world import INSTALLATION, Repo
+from tests.servers.github_server import Fault, GitHubServer
+from tests.servers.github_world import INSTALLATION, Repo
 
 CONFIG = ".github/triage.yml"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.openapi import DESCRIPTION, MISSING, violation
+from tests.servers.openapi import DESCRIPTION, MISSING, violation
 
 pytestmark = pytest.mark.skipif(not DESCRIPTION.exists(), reason=MISSING)
 

@@ -10,7 +10,7 @@ from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
+from tests.support.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 
 
 async def main(database: str, log: Path, how: str) -> None:

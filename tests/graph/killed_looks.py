@@ -16,7 +16,7 @@ from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-from tests.fakes import context
+from tests.support.fakes import context
 
 
 async def main(checkpoints: str, database: Path, repository: str, url: str) -> None:

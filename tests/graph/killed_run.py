@@ -10,7 +10,7 @@ from pathlib import Path
 from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 NEXT = {1: "codebase_search", 2: "critic", 3: "writer"}
 

@@ -21,7 +21,7 @@ from nodes.search.types import Reason
 from nodes.sources import SourceError
 from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, SupervisorDecision
 from nodes.state.checkpoints import serializer
-from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
+from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)
 

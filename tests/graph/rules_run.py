@@ -18,8 +18,8 @@ from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.fakes import FakeEvidence, FakeSignals
-from tests.repositories import make_repository
+from tests.support.fakes import FakeEvidence, FakeSignals
+from tests.support.repositories import make_repository
 
 
 async def run_by_rules(folder: Path, files: Mapping[str, str], title: str, body: str, **context: Any) -> BugTriageState:

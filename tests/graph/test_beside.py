@@ -24,9 +24,9 @@ from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import AgentFinding, BugTriageState, TraceEntry
 from nodes.state.checkpoints import serializer
-from tests.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
-from tests.patience import patience, wait_for
-from tests.preloaded import Forked
+from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
+from tests.support.patience import patience, wait_for
+from tests.support.preloaded import Forked
 
 PAGE = Evidence(kind="document", locator=Locator(url="https://example.org/1"), quote="known fault", reasons=("from d",))
 BESIDE = [decide("codebase_search", also=("web_search", "docs")), decide("critic"), decide("writer")]

@@ -16,8 +16,8 @@ from nodes.search.history.types import Basis, Commit, History, Owner, SuspectCom
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.types import Reason
 from nodes.state import BugTriageState
-from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 from tests.graph.test_run import PLAIN, START, graph
+from tests.support.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 
 GUILTY, FORGED = "b" * 40, "d" * 40
 

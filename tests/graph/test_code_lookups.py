@@ -31,13 +31,13 @@ from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Query, Ranking
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.code_reader import chooses, is_choosing, is_reading, listed, look, ranks, wants
-from tests.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, context
 from tests.graph.test_model_faults import DECISION, good
-from tests.model_server import ModelServer, Reply, error, says, serve
-from tests.patience import patience, wait_for
-from tests.preloaded import Forked
-from tests.repositories import make_repository
+from tests.servers.model_server import ModelServer, Reply, error, says, serve
+from tests.support.code_reader import chooses, is_choosing, is_reading, listed, look, ranks, wants
+from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, context
+from tests.support.patience import patience, wait_for
+from tests.support.preloaded import Forked
+from tests.support.repositories import make_repository
 
 DEFINITION = look("definition", "advance")
 FILES = {

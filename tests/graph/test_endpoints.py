@@ -14,10 +14,10 @@ from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.endpoints import ENDPOINTS, Endpoint, form_of
-from tests.fakes import SHA, context
-from tests.model_server import ModelServer, serve
-from tests.patience import patience
+from tests.servers.endpoints import ENDPOINTS, Endpoint, form_of
+from tests.servers.model_server import ModelServer, serve
+from tests.support.fakes import SHA, context
+from tests.support.patience import patience
 
 CALLS = 6
 LONG = "The lexer hangs on an open quote: `scan` never returns. " + "It prints `a[i] = {x: (1, 2)}` again. " * 400

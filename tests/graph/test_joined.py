@@ -9,8 +9,8 @@ from typing import Any
 from nodes.context import ExternalSources
 from nodes.evidence import Evidence, Locator
 from nodes.state import BugTriageState
-from tests.fakes import FakeWeb
 from tests.graph.rules_run import run_by_rules
+from tests.support.fakes import FakeWeb
 
 GOLDEN = Path(__file__).with_name("golden") / "joined.json"
 TITLE = "parse_date drops the zone"

@@ -16,10 +16,10 @@ from nodes.report import TriageReport
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.code_reader import chooses
-from tests.fakes import SHA, context
-from tests.model_server import ModelServer, Reply, error, says, serve
-from tests.patience import patience
+from tests.servers.model_server import ModelServer, Reply, error, says, serve
+from tests.support.code_reader import chooses
+from tests.support.fakes import SHA, context
+from tests.support.patience import patience
 
 DECISION = {"reasoning": "because", "question": None, "question_context": None, "confidence": 0.9}
 NEXT = {2: "critic", 3: "writer"}

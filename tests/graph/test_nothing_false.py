@@ -27,11 +27,11 @@ from nodes.run import Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
 from nodes.trust.statements import cited_in
-from tests.endpoints import answer, prompt_of
-from tests.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
 from tests.graph.test_run import finish
-from tests.model_server import ModelServer, Reply, Request, error, says, serve
-from tests.patience import patience
+from tests.servers.endpoints import answer, prompt_of
+from tests.servers.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.support.fakes import FILES, SHA, FakeCode, ScriptedBrain, context, decide
+from tests.support.patience import patience
 
 THREADS = itertools.count()
 GRAPH = build_graph(InMemorySaver(serde=serializer()))

@@ -17,8 +17,8 @@ from nodes.run import Finished, advance
 from nodes.search.issue.similar import PastIndex, words_of
 from nodes.state import BugTriageState
 from nodes.trust.citations import still_matches
-from tests.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 from tests.graph.test_run import PLAIN, START, graph
+from tests.support.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 
 BASE = "https://github.com/octo/parser/issues"
 TRACE = (

@@ -18,9 +18,9 @@ from nodes.issue.pictures import NODE
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState, TraceEntry
 from nodes.state.checkpoints import serializer
-from tests.endpoints import answer
-from tests.fakes import SHA, FakeCode, context
-from tests.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.servers.endpoints import answer
+from tests.servers.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.support.fakes import SHA, FakeCode, context
 
 URL = "https://github.com/user-attachments/assets/1"
 DATA = "data:image/png;base64,iVBORw0KGgo="

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from nodes import guards
 from nodes.state import NodeName
-from tests.fakes import decide
 from tests.graph.promises import Script, broken_promises, run
+from tests.support.fakes import decide
 
 NODES = get_args(NodeName)
 TOOLS = ("tool_a", "tool_b", "tool_c")

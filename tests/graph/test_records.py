@@ -20,9 +20,9 @@ from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
 from nodes.state import BugTriageState, TraceEntry
 from nodes.state.checkpoints import serializer
-from tests.endpoints import answer
-from tests.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide
-from tests.model_server import ModelServer, Request, says, serve, text_of
+from tests.servers.endpoints import answer
+from tests.servers.model_server import ModelServer, Request, says, serve, text_of
+from tests.support.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide
 
 BODY = "The lexer hangs on an open quote: `scan` never returns."
 LONG = f"{BODY} " + "It prints the same line again. " * 400

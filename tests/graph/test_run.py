@@ -21,9 +21,9 @@ from nodes.judgements import Draft, DraftSuspect
 from nodes.run import Finished, StaleAnswerError, ThreadDeletedError, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
 from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
-from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
-from tests.patience import patience, wait_for
-from tests.preloaded import Forked
+from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
+from tests.support.patience import patience, wait_for
+from tests.support.preloaded import Forked
 
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]

@@ -15,8 +15,8 @@ from nodes.issue.facts import read_facts
 from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import BugTriageState
-from tests.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide
 from tests.graph.test_run import graph
+from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide
 
 NAMED = "The lexer `scan` hangs on an open quote."
 TRACE = """Traceback (most recent call last):

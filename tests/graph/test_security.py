@@ -19,10 +19,10 @@ from nodes.graph import build_graph
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.cases import case
-from tests.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 from tests.kinds.weaknesses import SECURITY
 from tests.report.test_sticky import THREAD
+from tests.support.cases import case
+from tests.support.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]
 PLACES = ("lexer", "reader", "src/", "scan", "read(", "loop")

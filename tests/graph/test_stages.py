@@ -22,12 +22,12 @@ from nodes.run import Waiting, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.code_reader import is_choosing
-from tests.endpoints import ANSWERS, prompt_of
-from tests.fakes import context
-from tests.model_server import ModelServer, Reply, Request, says, serve
-from tests.patience import patience
-from tests.repositories import make_repository
+from tests.servers.endpoints import ANSWERS, prompt_of
+from tests.servers.model_server import ModelServer, Reply, Request, says, serve
+from tests.support.code_reader import is_choosing
+from tests.support.fakes import context
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 TITLE = "Total of a cart with a discount is off by one cent"
 BODY = """With a discount of 15 % the total of a cart is one cent too low.

@@ -11,8 +11,8 @@ from nodes.issue.facts import read_facts
 from nodes.report import TriageReport
 from nodes.run import Finished, advance, initial_state
 from nodes.search.issue.forms import FormField, IssueForm
-from tests.fakes import SHA, FakeCode, context
 from tests.graph.test_run import graph
+from tests.support.fakes import SHA, FakeCode, context
 
 FORM = IssueForm(
     ".github/ISSUE_TEMPLATE/bug.yml",

@@ -10,8 +10,8 @@ from bot.runs.code import NoCode
 from nodes.guards import NOT_READABLE, is_unreadable, may_ask
 from nodes.search.git.errors import GitFailed
 from nodes.state import BugTriageState, TraceEntry
-from tests.fakes import FakeCode, ScriptedBrain, context, decide
 from tests.graph.test_run import PLAIN, finish
+from tests.support.fakes import FakeCode, ScriptedBrain, context, decide
 
 
 def broken() -> FakeCode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.hostile.corpus import Hostile
-from tests.model_server import Reply, Request, says
+from tests.servers.model_server import Reply, Request, says
 
 _LABELS = ["priority: critical", "@octo/core", "bug", "approved"]
 _CITED = "E999"

@@ -39,12 +39,12 @@ from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, HumanExchange
 from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
-from tests.fakes import FakeEvidence, FakeSignals, FakeWeb
-from tests.growth import budget
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient
-from tests.model_server import ModelServer, serve
-from tests.repositories import make_repository
+from tests.servers.model_server import ModelServer, serve
+from tests.support.fakes import FakeEvidence, FakeSignals, FakeWeb
+from tests.support.growth import budget
+from tests.support.repositories import make_repository
 
 FILES = {
     "feedbox/dates.py": 'def parse_date(text):\n    """Read a date."""\n    if "+" not in text:\n'

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nodes.issue.kinds import classify
 from nodes.issue.kinds.model import LEARNT
 from nodes.issue.kinds.terms import MAX_BODY, parts_of
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 CASES = [
     ("Crash when the file is empty", "It fails with an error: ValueError.", "bug"),

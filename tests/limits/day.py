@@ -12,9 +12,9 @@ from typing import Any
 from bot.jobs import Job
 from bot.worker import Worker
 from bot.worker.dispatch.embedded import Dispatcher
-from tests.code_reader import chooses, listed
-from tests.github_server import Call, Fault
-from tests.model_server import Reply, Request, error, says
+from tests.servers.github_server import Call, Fault
+from tests.servers.model_server import Reply, Request, error, says
+from tests.support.code_reader import chooses, listed
 
 BEGINNING = 1_800_000_000.0 - 1_800_000_000.0 % 86_400 + 600
 """Ten past midnight."""

@@ -19,10 +19,10 @@ from bot.store.jobs.deliveries import Arrival
 from bot.worker import Worker, open_worker
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.outage import Outage
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo
-from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo
+from tests.support.repositories import make_repository
 
 
 @pytest.fixture

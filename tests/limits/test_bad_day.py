@@ -16,13 +16,13 @@ from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.worker import open_worker
-from tests.github_server import private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION
 from tests.limits.day import BusyModel, Day, StrictGitHub
-from tests.model_server import serve
-from tests.patience import patience
-from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION
+from tests.servers.model_server import serve
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 ISSUES, CALLS, WRITES_AN_HOUR = 6, 40, 4
 

@@ -19,11 +19,11 @@ from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs import usage
 from bot.worker.runs import first
-from tests.github_server import RESET, Call, Fault, serve_github
 from tests.limits.day import Day, sound
 from tests.limits.test_admission import Stage, staged
-from tests.model_server import Reply, Request, serve
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import RESET, Call, Fault, serve_github
+from tests.servers.model_server import Reply, Request, serve
 
 ISSUES = 5
 FAST = {"triage_model_calls_per_minute": 6_000}

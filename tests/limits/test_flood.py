@@ -17,11 +17,11 @@ from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
 from bot.worker import Worker, open_worker
-from tests.github_server import Call, Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo, person
 from tests.limits.day import Day
-from tests.repositories import make_repository
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_server import Call, Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo, person
+from tests.support.repositories import make_repository
 
 COMMENTS = 60
 FLOOD = "\n".join(

@@ -15,11 +15,11 @@ from bot.limits.writes import LABELS, PER_HOUR, installation_key
 from bot.ports import Comment, IssueRef
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
-from tests.github_server import Fault, serve_github
-from tests.github_world import INSTALLATION, person
 from tests.limits.day import Day
 from tests.limits.test_admission import Stage, staged
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import Fault, serve_github
+from tests.servers.github_world import INSTALLATION, person
 
 USED = int(PER_HOUR * LABELS.hour)
 

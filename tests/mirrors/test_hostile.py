@@ -17,7 +17,7 @@ from bot.ports import RepositoryRef
 from bot.runs.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
 from bot.runs.mirrors.disk import evict, free_bytes, size_of
 from bot.runs.mirrors.git import fetch, with_limits
-from tests.hostile_git import (
+from tests.servers.hostile_git import (
     delta_bomb,
     dribble,
     endless_negotiation,
@@ -27,8 +27,8 @@ from tests.hostile_git import (
     refs,
     serve_hostile,
 )
-from tests.patience import patience
-from tests.repositories import git
+from tests.support.patience import patience
+from tests.support.repositories import git
 
 pytestmark = pytest.mark.tried("git bombs and hostile git servers")
 

@@ -18,10 +18,10 @@ from bot.runs.mirrors import ForbiddenError, MirrorLimits, Mirrors
 from bot.runs.mirrors import git as mirror_git
 from bot.runs.mirrors.git import BrokenMirrorError
 from bot.store.writes import StoredWrites
-from tests.github_server import Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo
-from tests.patience import patience
-from tests.repositories import git, make_repository
+from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo
+from tests.support.patience import patience
+from tests.support.repositories import git, make_repository
 
 
 @pytest.fixture

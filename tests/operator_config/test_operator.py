@@ -20,8 +20,8 @@ from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
 from nodes.sources.route import FALLBACK
 from tests.cli.process import triage
-from tests.repositories import make_repository
 from tests.sources.search_server import serve_search
+from tests.support.repositories import make_repository
 
 WHOLE = """\
 tools:

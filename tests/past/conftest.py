@@ -13,8 +13,8 @@ from bot.ports import RepositoryRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.past_issues import PastIssues
 from bot.store.writes import StoredWrites
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 
 
 @pytest.fixture

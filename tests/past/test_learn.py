@@ -9,8 +9,8 @@ from bot.errors import RateLimitedError, RetryableError, UserError
 from bot.github.repository import RepositoryClient
 from bot.runs.past import is_enough, learn_page, update_stored_issue
 from bot.store.issues.past_issues import PastIssues, ReadingProgress
-from tests.github_server import Fault, GitHubServer
-from tests.github_world import Repo
+from tests.servers.github_server import Fault, GitHubServer
+from tests.servers.github_world import Repo
 
 LIMITED = Fault(status=403, headers={"Retry-After": "40"}, message="You have exceeded a secondary rate limit")
 

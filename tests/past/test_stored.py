@@ -9,8 +9,8 @@ from bot.ports import IssueRef, RepositoryRef
 from bot.runs.past import StoredPast, learn_page, to_stored
 from bot.store.issues.past_issues import PastIssues
 from nodes.context import PastUnreadableError
-from tests.github_server import Fault, GitHubServer
-from tests.github_world import Repo
+from tests.servers.github_server import Fault, GitHubServer
+from tests.servers.github_world import Repo
 
 TITLE, BODY = "Lexer hangs on an open quote", "Reading an open quote at the end of a file never returns."
 

@@ -33,11 +33,11 @@ from bot.worker.publish import Publication, Published, Publisher
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.facts import Fact
 from nodes.state import BugTriageState, HumanExchange
-from tests.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, BOT, INSTALLATION, Repo, person
-from tests.patience import patience
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
+from tests.servers.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, BOT, INSTALLATION, Repo, person
+from tests.support.patience import patience
 
 SECONDS = timedelta(seconds=1)
 EXCHANGE = HumanExchange(

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 BODY = "When a file has no time zone, load returns the wrong hour, although the zone is in its first line. " * 2
 BROKEN = "import os\n\n\ndef load(path):\n    zone = None\n    return zone\n\n\ndef save(path):\n    return path\n"

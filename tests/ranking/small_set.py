@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parents[1] / "docs" / "demo" / "repository"

@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from tests.ranking.collected import BODY, BROKEN, FIXED, collect, fixed_in
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 KOTLIN = f"# Implement the issue(s) in acme/zones:\n\n## Issue #5 https://example.org/5: Wrong hour\n\n{BODY}"
 TASK = 'repository_owner = "acme"\nrepository_name = "zones"\ncode_change_id = "9"\n'

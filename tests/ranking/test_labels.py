@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ranking.collected import BODY, FIXED, collect, fixed_in
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 CLOSING = """fix(zones): wrong hour if the file has no time zone
 

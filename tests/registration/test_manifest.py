@@ -10,7 +10,7 @@ import yaml
 
 from bot.errors import UserError
 from bot.server.registration import RequestedApp, api_of, installation_address, is_local
-from tests.github_pages import manifest_fault
+from tests.servers.github_pages import manifest_fault
 
 WISH = RequestedApp(
     here="https://triage.example.org",

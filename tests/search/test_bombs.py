@@ -15,8 +15,8 @@ from nodes.search.git.blobs import BlobReader
 from nodes.search.git.objects import parse_batch
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.types import Query
-from tests.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
-from tests.repositories import git, make_repository
+from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
+from tests.support.repositories import git, make_repository
 
 pytestmark = pytest.mark.tried("git bombs and hostile git servers")
 

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from nodes.search.cache import FORMAT, Cache
-from tests.patience import patience
+from tests.support.patience import patience
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from nodes.search.git import Repository
 from nodes.search.index import Index
 from nodes.search.index.loading import load_index
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 Function = Callable[[str, int], str]
 THEMES = ("reader", "writer", "colour", "random", "clock")

@@ -10,8 +10,8 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.types import Query
-from tests.patience import patience
-from tests.repositories import make_repository
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 FILES: dict[str, bytes | str] = {
     "pkg/__init__.py": "",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from nodes.search.engine import Engine
 from nodes.search.issue.forms import MAX_FIELDS, MAX_LABEL, FormField, read_form
 from nodes.search.issue.templates import MAX_FORMS
-from tests.growth import assert_linear
-from tests.repositories import make_repository
+from tests.support.growth import assert_linear
+from tests.support.repositories import make_repository
 
 BUG = """\
 name: Bug report

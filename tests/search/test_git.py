@@ -7,7 +7,7 @@ import pytest
 from nodes.search.git import Repository
 from nodes.search.git.errors import EmptyRepository, NotARepository, UnknownRevision
 from nodes.search.git.objects import printable
-from tests.repositories import add_entry, git, make_repository
+from tests.support.repositories import add_entry, git, make_repository
 
 
 def test_a_bare_clone_reads_like_a_normal_one(tmp_path):

@@ -15,7 +15,7 @@ from bot.settings.repository import read_config
 from nodes.search.engine import Engine
 from nodes.search.paths.globs import name_matches, path_matches
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 CASES = [
     ("vendor/**", "vendor/a/b.c", True),

@@ -19,10 +19,10 @@ from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
 from nodes.search.parsers import child, parsing, pool, workers
 from nodes.search.types import Query
-from tests.patience import patience
-from tests.repositories import make_repository
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 pytestmark = pytest.mark.usefixtures("fresh_helpers")
 

@@ -13,7 +13,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts.levels import statement
 from nodes.search.ranking.hints import HINT, HINTED
 from nodes.search.types import FileHit, Location, Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES: dict[str, bytes | str] = {
     "pkg/parser.py": "def parse_header(line):\n    if ':' not in line:\n"

@@ -10,7 +10,7 @@ from nodes.search.index.loading import load_index
 from nodes.search.index.records import cut_chunks
 from nodes.search.tokens import term_hash
 from nodes.search.types import Definition
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES = {f"pkg/m{number}.py": f"def f{number}():\n    return 'alpha{number}'\n" for number in range(6)}
 

@@ -12,8 +12,8 @@ from nodes.search.index import loading
 from nodes.search.index.loading import load_index
 from nodes.search.parsers import parsing, workers
 from nodes.search.paths.roles import role_of
-from tests.repositories import git, make_repository
 from tests.search.states import state
+from tests.support.repositories import git, make_repository
 
 FILES: dict[str, bytes | str] = {
     "pkg/__init__.py": "",

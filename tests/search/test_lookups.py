@@ -9,7 +9,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.reading.lookups import FILES_READ, REFERENCES, Lookups
 from nodes.search.types import Lookup
-from tests.repositories import add_entry, git, make_repository
+from tests.support.repositories import add_entry, git, make_repository
 
 READER = '''"""Read documents."""
 

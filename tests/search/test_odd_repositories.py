@@ -12,7 +12,7 @@ from nodes.search.engine import Engine
 from nodes.search.git.errors import GitFailed, NotARepository, SearchError, UnknownRevision
 from nodes.search.history.spots import spots_of
 from nodes.search.types import Query
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 FILES = {
     "pkg/parser.py": "def parse_header(line):\n    raise ValueError('header line has no colon')\n",

@@ -8,7 +8,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.ranking.rank import confidence, load_weights, signs
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES = {
     "lib/lexer.py": "def scan(text):\n    return text.split()\n",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nodes.search.git import Repository
 from nodes.search.git.query_cache import QueryCache
 from nodes.search.history.log import Log
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 FILES = {"a.py": "one = 1\ntwo = 2\n", "b/c.py": "three = 3\n"}
 

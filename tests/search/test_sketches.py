@@ -8,7 +8,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.types import FileSketch, Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 LEXER = '''# Copyright 2020 The authors. License: MIT.
 """Splits a text into tokens."""

@@ -23,11 +23,11 @@ import httpx
 import psycopg
 
 from tests.cli.process import environment
-from tests.deliveries import SECRET, comment_event, headers, issue_event
-from tests.github_server import GitHubServer, private_key
-from tests.github_world import APP_ID, Repo
-from tests.patience import patience, wait_for
-from tests.preloaded import FORKER, Forked
+from tests.servers.deliveries import SECRET, comment_event, headers, issue_event
+from tests.servers.github_server import GitHubServer, private_key
+from tests.servers.github_world import APP_ID, Repo
+from tests.support.patience import patience, wait_for
+from tests.support.preloaded import FORKER, Forked
 
 SERVE = ("serve", "--host", "127.0.0.1", "--port", "0")
 WAIT_BY_NATURE = ("left_over", "expire")

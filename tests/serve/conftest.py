@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.repositories import make_repository
 from tests.serve.app import App, running
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.support.repositories import make_repository
 
 FILES = {
     "feedbox/__init__.py": "",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.github_server import LOST_ANSWER, Call, Fault, GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import on_both_databases
+from tests.servers.github_server import LOST_ANSWER, Call, Fault, GitHubServer
+from tests.servers.github_world import Repo
 
 pytestmark = on_both_databases
 

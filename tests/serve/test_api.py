@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema
 
 from bot.report.document import result_schema
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import HTTP, App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 TOKEN = "a-script-has-this-token"
 

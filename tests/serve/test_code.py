@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.bombs import tree_bomb
-from tests.deliveries import issue_event
-from tests.github_server import Fault, GitHubServer
-from tests.github_world import GRANTED, Repo
-from tests.repositories import git, make_repository
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.serve.test_talk import ANSWER, ask, sticky
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import Fault, GitHubServer
+from tests.servers.github_world import GRANTED, Repo
+from tests.support.bombs import tree_bomb
+from tests.support.repositories import git, make_repository
 
 CLAIMS = ("Searched the code", "matches", "strong enough", "Commit read", "Most likely", "searched as")
 

@@ -15,11 +15,11 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.missed import catch_up
 from tests.cli.process import triage
-from tests.deliveries import SECRET, issue_event
-from tests.github_server import GitHubServer, private_key
-from tests.github_world import APP_ID, Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases
+from tests.servers.deliveries import SECRET, issue_event
+from tests.servers.github_server import GitHubServer, private_key
+from tests.servers.github_world import APP_ID, Repo
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from threading import Event
 
 import pytest
 
-from tests.deliveries import comment_event, issue_event
-from tests.github_server import Call, Fault, GitHubServer
-from tests.github_world import INSTALLATION, Repo, person
-from tests.patience import patience
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases
+from tests.servers.deliveries import comment_event, issue_event
+from tests.servers.github_server import Call, Fault, GitHubServer
+from tests.servers.github_world import INSTALLATION, Repo, person
+from tests.support.patience import patience
 
 pytestmark = on_both_databases
 

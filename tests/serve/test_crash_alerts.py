@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.deliveries import issue_event
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, running, wait_for
 from tests.serve.test_duplicates import TITLE, crash
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 SECRET = "a-secret-of-the-operator"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.deliveries import issue_event, repository_event
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import on_both_databases
 from tests.serve.test_commands import settings
+from tests.servers.deliveries import issue_event, repository_event
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 TITLE = "Reading a feed ends with a ValueError"
 ELSEWHERE = "Upgrade broke my cron job"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.collector import Collector, collecting
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.hostile.corpus import Hostile
 from tests.hostile.obedient import obedient
-from tests.model_server import serve as serve_model
 from tests.serve.app import HTTP, App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.collector import Collector, collecting
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
+from tests.servers.model_server import serve as serve_model
 
 METRICS_TOKEN = "prometheus-reads-with-this"
 WRITTEN = ("parse_date", "feedbox", "RFC 822", "octo", "rita", "no zone in")

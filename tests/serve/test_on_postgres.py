@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
-from tests.postgres import Postgres
 from tests.serve.app import running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
+from tests.servers.postgres import Postgres
 
 
 def test_the_database_contains_all_durable_data(

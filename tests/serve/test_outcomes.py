@@ -17,12 +17,12 @@ from bot.store.runs.outcomes import LOOKS, Outcome
 from bot.store.tables import Store
 from bot.worker.upkeep import queue_fix_searches
 from tests.cli.process import triage
-from tests.deliveries import issue_event
-from tests.github_server import GitHubServer
-from tests.github_world import INSTALLATION, Repo
-from tests.repositories import make_repository
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import INSTALLATION, Repo
+from tests.support.repositories import make_repository
 
 
 @pytest.fixture

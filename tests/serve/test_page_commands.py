@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
-from tests.patience import patience
-from tests.repositories import make_repository
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
+from tests.support.patience import patience
+from tests.support.repositories import make_repository
 
 FORM = {"Sec-Fetch-Site": "same-origin"}
 

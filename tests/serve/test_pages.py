@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
-from tests.patience import patience
 from tests.serve.app import running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
+from tests.support.patience import patience
 
 TOKEN = "an-operators-own-token"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.deliveries import issue_event
-from tests.github_server import Call, Fault, GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import issue_event
+from tests.servers.github_server import Call, Fault, GitHubServer
+from tests.servers.github_world import Repo
 
 PAGE = b"<html><body>Log in to use this network</body></html>"
 FAULTS = {

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 MAX_REQUESTS = 7
 THIRD = ("README names no version", "The first line of `README.md` should say which version of feedbox it is about.")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.deliveries import comment_event, issue_event
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
-from tests.repositories import git
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases
+from tests.servers.deliveries import comment_event, issue_event
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
+from tests.support.repositories import git
 
 
 def test_an_opened_issue_gets_one_report(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:

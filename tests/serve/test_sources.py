@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import running, wait_for
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 TITLE = "parse_date hangs, as the handbook says"
 BODY = """\

@@ -11,11 +11,11 @@ import pytest
 
 from bot.server.registration import store_registration
 from tests.cli.process import triage
-from tests.deliveries import SECRET
-from tests.github_server import GitHubServer, private_key
-from tests.github_world import APP_ID, Repo
 from tests.serve.app import HTTP, SERVE, App, processes_of, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.deliveries import SECRET
+from tests.servers.github_server import GitHubServer, private_key
+from tests.servers.github_world import APP_ID, Repo
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
 MODEL = {"TRIAGE_BRAIN": "llm", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 pytestmark = pytest.mark.timeout(600)  # servers are started, one of them three times
 SECRET = "It fails with the token ghp_" + "a1B2" * 9

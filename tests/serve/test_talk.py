@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.github_server import GitHubServer
-from tests.github_world import Repo
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases
+from tests.servers.github_server import GitHubServer
+from tests.servers.github_world import Repo
 
 pytestmark = on_both_databases
 

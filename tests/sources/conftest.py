@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import wait_for
 from tests.serve.app import HTTP
+from tests.support.patience import wait_for
 
 HERE = Path(__file__).parent
 

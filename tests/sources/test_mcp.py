@@ -14,8 +14,8 @@ from nodes.sources import Inquiry, SourceError
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool, fill
 from nodes.sources.results import clean, is_public, results_in
-from tests.patience import Deadline
 from tests.sources.bad_server import bad_http
+from tests.support.patience import Deadline
 
 HERE = Path(__file__).parent
 REAL = (sys.executable, str(HERE / "mcp_server.py"))

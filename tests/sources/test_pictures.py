@@ -21,8 +21,8 @@ from cryptography.x509.oid import NameOID
 from bot.github.reader import IssueReader
 from bot.runs.pictures import PictureFetcher, RefusedPicture, Resolved, find_pictures, resolve_public
 from bot.settings.operator import ATTACHMENT_HOSTS, PicturesConfig
-from tests.github_server import serve_github
-from tests.github_world import GRANTED
+from tests.servers.github_server import serve_github
+from tests.servers.github_world import GRANTED
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
 HUGE_PNG = PNG[:16] + b"\0\1\0\0\0\1\0\0"

@@ -7,7 +7,7 @@ import pytest
 from nodes.context import ExternalSources
 from nodes.run import initial_state
 from nodes.sources.route import SourceInfo, is_harmful, route
-from tests.fakes import SHA, FakeWeb
+from tests.support.fakes import SHA, FakeWeb
 
 SOURCES = (
     SourceInfo("document_retriever", keywords=("document", "according to", "Q3 Project Plan")),

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import UserError
 from bot.store.databases.schema import STEPS
 from bot.store.databases.sqlite import SqliteStore, _connect
-from tests.databases import copying
+from tests.support.databases import copying
 
 pytestmark = pytest.mark.usefixtures("created_databases")
 

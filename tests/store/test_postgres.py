@@ -18,7 +18,7 @@ from bot.store.databases.postgres import PostgresDatabase, PostgresStore, connec
 from bot.store.databases.postgres.migrate import in_postgres, migrate
 from bot.store.databases.schema import STEPS
 from bot.store.jobs.deliveries import Arrival
-from tests.postgres import Postgres
+from tests.servers.postgres import Postgres
 
 DAY = Scope("repository", "github.com/9", "2026-01-31", Ceiling(tokens=100))
 

@@ -9,8 +9,8 @@ from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
-from tests.fakes import SHA, ScriptedBrain, context, decide
 from tests.serve.app import ask
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)
 PLAIN = [decide("codebase_search"), decide("critic"), decide("writer")]

@@ -17,8 +17,8 @@ from nodes.graph import build_graph
 from nodes.run import Finished, Step, Waiting, advance, initial_state
 from nodes.state import ROUNDS_LIMIT
 from nodes.state.checkpoints import serializer
-from tests.fakes import SHA, ScriptedBrain, context, decide
-from tests.patience import Deadline
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
+from tests.support.patience import Deadline
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
 START = initial_state("scan hangs", "open quote", repository="o/r", sha=SHA)

@@ -12,8 +12,8 @@ from bot.ports import IssueRef
 from bot.store.databases.postgres import PostgresStore, connect
 from bot.store.databases.postgres.migrate import migrate
 from bot.store.jobs.deliveries import Arrival
-from tests.postgres import Postgres
 from tests.serve.app import ask
+from tests.servers.postgres import Postgres
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 1)
 WAKEUPS = """

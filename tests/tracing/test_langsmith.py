@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import triage
-from tests.collector import collecting
-from tests.repositories import make_repository
+from tests.servers.collector import collecting
+from tests.support.repositories import make_repository
 
 TEXT = "parse_orders fails with KeyError on an empty file of orders"
 TOKEN = "ghp_" + "a1B2" * 9

@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from bot.observability.tracing.observer import observing
 from bot.observability.tracing.spans import ALLOWED, Spans, routing
 from nodes.state import Timing, TraceEntry
-from tests.fakes import FakeWeb, ScriptedBrain, context, decide
 from tests.graph.test_beside import finish
+from tests.support.fakes import FakeWeb, ScriptedBrain, context, decide
 
 SECRET = "the secret plans of the reporter"
 

@@ -13,7 +13,7 @@ from nodes.judgements import Draft, DraftSuspect
 from nodes.report import CitationAudit
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.statements import HEDGES
-from tests.fakes import FakeCode
+from tests.support.fakes import FakeCode
 
 CODE = Evidence(
     kind="code",

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.judgements import Draft
 from nodes.trust.prose import ProseCheck
-from tests.fakes import FakeCode
+from tests.support.fakes import FakeCode
 
 ISSUE = "scan hangs in `vendor_lib.load` at lib/other.c:12"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.trust.secrets import MASK, holds_token, mask
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----"
 

@@ -22,7 +22,7 @@ import aiosqlite
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
-from tests.fakes import SHA, ScriptedBrain, context, decide
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
 
 THREAD = "github.com/9#5:1"
 SQLITE, POSTGRES = ("checkpoints", "writes"), ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
@@ -62,7 +62,7 @@ async def in_postgres(*, before_versions: bool) -> dict[str, Any]:
     from bot.store.databases.postgres import connect
     from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
     from bot.store.databases.postgres.migrate import migrate
-    from tests.postgres import serve_postgres
+    from tests.servers.postgres import serve_postgres
 
     with serve_postgres() as server:
         url = server.create()

@@ -17,13 +17,13 @@ import pytest
 from bot.store.databases.postgres import connect
 from bot.store.databases.postgres.migrate import migrate
 from bot.store.databases.schema import STEPS
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import Repo
-from tests.patience import wait_for
-from tests.postgres import Postgres
-from tests.repositories import make_repository
 from tests.serve.app import running
 from tests.serve.conftest import FILES
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import Repo
+from tests.servers.postgres import Postgres
+from tests.support.patience import wait_for
+from tests.support.repositories import make_repository
 
 KEPT = Path(__file__).parent / "database.json.gz"
 ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."

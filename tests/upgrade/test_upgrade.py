@@ -22,7 +22,7 @@ from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, checkpoints
-from tests.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
+from tests.support.fakes import SHA, FakeEvidence, ScriptedBrain, context, decide
 from tests.upgrade.keep import THREAD, wait_in
 
 KEPT = {path.name.removesuffix(".json.gz"): path for path in sorted((Path(__file__).parent / "kept").glob("*.gz"))}

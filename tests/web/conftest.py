@@ -13,10 +13,10 @@ from bot.server.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
-from tests.github_server import GitHubServer
-from tests.patience import patience
-from tests.serving import NobodyWorks, serving
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.servers.github_server import GitHubServer
+from tests.servers.serving import NobodyWorks, serving
+from tests.support.patience import patience
 
 TOKEN = "an-operators-own-token"
 PAGE = {"Accept": "text/html"}

@@ -18,7 +18,7 @@ from bot.server.web.auth.sessions import Viewer
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from tests.serving import NobodyWorks
+from tests.servers.serving import NobodyWorks
 from tests.web.stored import PARSER, known
 
 PEOPLE: dict[str, Viewer] = {

@@ -17,9 +17,9 @@ from bot.server.web.auth import accounts as accounts_of
 from bot.server.web.auth.accounts import FRESH, STALE, Accounts
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET
-from tests.github_server import RESET, Fault, GitHubServer, serve_github
-from tests.serving import NobodyWorks, serving
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET
+from tests.servers.github_server import RESET, Fault, GitHubServer, serve_github
+from tests.servers.serving import NobodyWorks, serving
 from tests.web.conftest import FROM_HERE, Pages, logins_at
 
 

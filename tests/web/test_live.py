@@ -21,8 +21,8 @@ from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.pages.runs import Runs
 from bot.store.runs.run_events import dump
 from bot.store.tables import Store
-from tests.patience import patience
-from tests.serving import serving
+from tests.servers.serving import serving
+from tests.support.patience import patience
 from tests.web.people import PEOPLE, Site, opened
 from tests.web.stored import PARSER, SECRET, TRACE, Ran, ran, visits
 

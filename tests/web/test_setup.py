@@ -18,10 +18,10 @@ from bot.server.registration.first_start import setup_pages
 from bot.server.web.auth import setup_token
 from bot.server.web.pages.setup import SetupPages, setup_app
 from bot.settings import Settings
-from tests.browserless import form_of, on_github
-from tests.github_server import Fault, GitHubServer, serve_github
-from tests.patience import patience
-from tests.serving import serving
+from tests.servers.browserless import form_of, on_github
+from tests.servers.github_server import Fault, GitHubServer, serve_github
+from tests.servers.serving import serving
+from tests.support.patience import patience
 from tests.web.conftest import FROM_HERE, PAGE
 
 

@@ -15,9 +15,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from bot.ports import IssueRef, RepositoryRef
 from bot.server.app import build_pages
 from bot.settings import Settings
-from tests.github_server import GitHubServer, serve_github
-from tests.patience import patience
-from tests.serving import NobodyWorks
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.serving import NobodyWorks
+from tests.support.patience import patience
 from tests.web.conftest import FROM_HERE, TOKEN, Pages, logins_at
 from tests.web.stored import Ran, ran
 

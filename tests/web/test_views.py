@@ -15,7 +15,7 @@ from bot.server.web.views import path, timing
 from bot.server.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from nodes.search.languages import LANGUAGES, lexemes
-from tests.growth import assert_cheap
+from tests.support.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry
 
 ENDINGS = sorted({language.endings[0] for language in LANGUAGES if language.endings})

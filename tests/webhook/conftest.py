@@ -13,9 +13,9 @@ from bot.server.app import build_app
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
-from tests.deliveries import SECRET
-from tests.patience import patience
-from tests.serving import NobodyWorks, serving
+from tests.servers.deliveries import SECRET
+from tests.servers.serving import NobodyWorks, serving
+from tests.support.patience import patience
 
 OLD_SECRET = "the one before"
 TOKEN = "an-operators-own-token"

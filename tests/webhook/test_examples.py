@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.server.webhook.payload import Payload, mismatch
-from tests.deliveries import headers
+from tests.servers.deliveries import headers
 from tests.webhook.conftest import Receiver
 
 EXAMPLES = Path(__file__).parents[2] / ".tools" / "webhooks" / "index.json"

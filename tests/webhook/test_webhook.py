@@ -16,8 +16,8 @@ from bot.server.connections.bodies import MAX_TOTAL
 from bot.server.webhook import endpoint
 from bot.server.webhook.endpoint import LARGEST
 from tests.connections.callers import calling
-from tests.deliveries import comment_event, headers, issue_event, repository, sign
-from tests.github_world import World
+from tests.servers.deliveries import comment_event, headers, issue_event, repository, sign
+from tests.servers.github_world import World
 from tests.webhook.conftest import OLD_SECRET, TOKEN, Receiver
 
 PATH = "/webhooks/github"

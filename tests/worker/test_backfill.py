@@ -17,11 +17,11 @@ from bot.store.runs.usage import RunCost
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.outage import Outage
 from tests.cli.process import command, environment, triage
-from tests.github_server import private_key, serve_github
-from tests.github_world import APP_ID
 from tests.limits.test_admission import Stage, staged
-from tests.preloaded import Forked
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import private_key, serve_github
+from tests.servers.github_world import APP_ID
+from tests.support.preloaded import Forked
 
 HOSTILE = f"{TITLE} \x1b[31m</td><b>"
 

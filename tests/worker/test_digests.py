@@ -16,9 +16,9 @@ from bot.store.jobs.deliveries import Arrival
 from bot.worker.digests import due_week, queue_digests
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.outage import Outage
-from tests.github_server import LOST_ANSWER, serve_github
-from tests.github_world import person
 from tests.limits.test_admission import Stage, staged
+from tests.servers.github_server import LOST_ANSWER, serve_github
+from tests.servers.github_world import person
 
 SUNDAY = datetime(2026, 1, 4, 23, 30, tzinfo=UTC).timestamp()
 

@@ -15,9 +15,9 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.feedback import read_feedback
 from bot.store.runs.label_judgements import LabelChange
 from bot.worker.outcomes.label_judgements import existing_paths, folders_of, judgement_of
-from tests.github_server import serve_github
 from tests.limits.test_admission import Stage, staged
-from tests.repositories import make_repository
+from tests.servers.github_server import serve_github
+from tests.support.repositories import make_repository
 
 CONFIG = (
     'labels:\n  paths:\n    "area: dates": feedbox/dates.py\n    storage: ./feedbox/store.py\n    ghost: src/none\n'

@@ -10,9 +10,9 @@ import pytest
 
 from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
-from tests.github_server import GitHubServer, serve_github
 from tests.limits.test_admission import staged
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.worker import missed
 from bot.worker.missed import find_missed
-from tests.github_server import Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 
 
 @dataclass

@@ -23,9 +23,9 @@ from nodes.judgements import Investigation
 from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.fakes import SHA, context
 from tests.limits.day import sound
-from tests.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.servers.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.support.fakes import SHA, context
 
 CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
 NO_LIMIT = Ceiling()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.github_server import serve_github
 from tests.limits.day import sound
 from tests.limits.test_admission import staged
-from tests.model_server import Reply, Request, says, serve
+from tests.servers.github_server import serve_github
+from tests.servers.model_server import Reply, Request, says, serve
 
 PROPOSED = ["Area: Dates", "invented", "bug"]
 

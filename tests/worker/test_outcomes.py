@@ -10,7 +10,7 @@ import pytest
 from bot.store.runs.outcomes import Outcome, Reported, Verdict
 from bot.worker.outcomes import compare
 from tests.backtest.story import build
-from tests.repositories import git
+from tests.support.repositories import git
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker import missed
 from bot.worker.missed import unpark_active
-from tests.github_server import Fault, GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, INSTALLATION, Repo
+from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 
 
 @dataclass

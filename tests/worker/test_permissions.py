@@ -12,8 +12,8 @@ from bot.limits.ceilings import describe_limit
 from bot.observability.metrics.measures import LIMITS
 from bot.store.runs.usage import RepositoryLimited
 from bot.store.tables import Store
-from tests.github_server import Fault, GitHubServer, serve_github
 from tests.limits.test_admission import staged
+from tests.servers.github_server import Fault, GitHubServer, serve_github
 
 REFUSED = Fault(
     status=403,

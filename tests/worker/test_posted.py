@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.github_server import GitHubServer, serve_github
 from tests.limits.test_admission import staged
+from tests.servers.github_server import GitHubServer, serve_github
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.github_server import serve_github
 from tests.limits.test_admission import staged
-from tests.repositories import make_repository
 from tests.serve.conftest import FILES
+from tests.servers.github_server import serve_github
+from tests.support.repositories import make_repository
 
 OWNED = {
     **FILES,

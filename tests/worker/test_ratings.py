@@ -19,8 +19,8 @@ from bot.worker.outcomes.permissions import FRESH, MAX_READS
 from bot.worker.outcomes.ratings import PAUSE, WITHIN, read_ratings
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep_round
-from tests.github_server import GitHubServer, private_key, serve_github
-from tests.github_world import APP_ID, BOT, Json, person
+from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_world import APP_ID, BOT, Json, person
 from tests.web.stored import COMMENT, Ran, ran
 
 

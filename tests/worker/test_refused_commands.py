@@ -12,9 +12,9 @@ from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.outage import Outage
-from tests.github_server import GitHubServer, serve_github
-from tests.github_world import person
 from tests.limits.test_admission import staged
+from tests.servers.github_server import GitHubServer, serve_github
+from tests.servers.github_world import person
 
 ONE_A_DAY = "limits:\n  runs_per_day: 1\n"
 

@@ -14,9 +14,9 @@ from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
 from nodes.run import ThreadDeletedError
 from nodes.state.checkpoints import SqliteCheckpoints
-from tests.github_server import GitHubServer, serve_github
 from tests.limits.test_admission import staged
 from tests.serve.conftest import BODY, TITLE
+from tests.servers.github_server import GitHubServer, serve_github
 
 LAST_READ = 3
 """Reads of the thread's checkpoint in a new run by rules; the last one follows the run."""

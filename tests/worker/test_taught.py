@@ -8,9 +8,9 @@ from bot.jobs import Commands
 from bot.ports import Comment, TaughtWord
 from bot.store.jobs.deliveries import Arrival
 from nodes.evidence import Evidence
-from tests.github_server import serve_github
-from tests.github_world import person
 from tests.limits.test_admission import Stage, staged
+from tests.servers.github_server import serve_github
+from tests.servers.github_world import person
 
 
 async def say(stage: Stage, number: int, body: str, who: str) -> None:

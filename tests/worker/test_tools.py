@@ -15,8 +15,8 @@ from nodes.context import Case, ModelError
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
 from nodes.state import BugTriageState
-from tests.model_server import says, serve
-from tests.repositories import make_repository
+from tests.servers.model_server import says, serve
+from tests.support.repositories import make_repository
 
 CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
 

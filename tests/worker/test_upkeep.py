@@ -21,10 +21,10 @@ from bot.worker.upkeep import prune, remove_unused_mirrors
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance, initial_state
-from tests.fakes import SHA, ScriptedBrain, context, decide
-from tests.github_server import private_key, serve_github
-from tests.github_world import APP_ID
-from tests.patience import until
+from tests.servers.github_server import private_key, serve_github
+from tests.servers.github_world import APP_ID
+from tests.support.fakes import SHA, ScriptedBrain, context, decide
+from tests.support.patience import until
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 5)
 

@@ -11,7 +11,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.facts.verify import verify
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,8 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.facts.types import OF_QUESTIONS
 from nodes.search.facts.verify import verify
-from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import git, make_repository
 
 DATES = (
     "import re\n\n\ndef parse_date(text):\n    return re.sub('x', '', text)\n\n\ndef other(text):\n    return text\n"

@@ -13,9 +13,9 @@ from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import match_parts, match_start
 from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
-from tests.growth import assert_cheap
-from tests.repositories import make_repository
 from tests.search.facts.finding import facts_of, of_kind
+from tests.support.growth import assert_cheap
+from tests.support.repositories import make_repository
 
 PYTHON = "def check(name):\n    if not name:\n        raise ValueError('the option %s is not a known section' % name)\n"
 CASES = [

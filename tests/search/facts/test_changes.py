@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, of_kind
+from tests.support.repositories import git, make_repository
 
 ONE = "def load(path):\n    handle = open_it(path)\n    return handle\n"
 TWO = "def load(path):\n    handle = open_it_lazily(path)\n    return handle\n"

@@ -12,8 +12,8 @@ from nodes.search.facts.finding import MAX_OF_A_KIND
 from nodes.search.facts.types import LEADING, Kind
 from nodes.search.facts.verify import verify
 from nodes.search.types import Query
-from tests.growth import assert_cheap
 from tests.search.facts.zones import LANGUAGES, History, Zones, make_history
+from tests.support.growth import assert_cheap
 
 ERROR = "```\nZoneError: the zone utc has no known region\n```"
 FALSE_ERROR = "```\nZoneError: the zone utc has no good region\n```"

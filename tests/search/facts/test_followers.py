@@ -12,8 +12,8 @@ from nodes.search.facts.around.called_from import is_call
 from nodes.search.facts.around.guarded_by import guard
 from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
-from tests.repositories import make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import make_repository
 
 CODE = (
     "def check_zone(name):\n    if name is None:\n        return\n    if name not in ZONES:\n"

@@ -7,7 +7,7 @@ import pytest
 from nodes.search.facts.issue import read_issue, without_timestamp
 from nodes.search.facts.names import names
 from nodes.search.types import Query
-from tests.growth import assert_cheap
+from tests.support.growth import assert_cheap
 
 LICENCE = "Licensed under the Apache License, `check_licence` Version 2.0"
 

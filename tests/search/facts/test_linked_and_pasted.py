@@ -8,9 +8,9 @@ import pytest
 
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.pasted_here import pasted_lines
-from tests.growth import assert_cheap
-from tests.repositories import make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.growth import assert_cheap
+from tests.support.repositories import make_repository
 
 OLD = "def load(path):\n    handle = open_it(path)\n    return handle\n"
 NEW = "import os\n\n\n" + OLD

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.growth import assert_cheap
 from tests.search.facts.finding import facts_of, of_kind
+from tests.support.growth import assert_cheap
 
 PYTHON = (
     "# a line that came later\ndef load(path):\n    handle = open_it(path)\n    return handle\n\n\n"

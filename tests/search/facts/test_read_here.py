@@ -10,8 +10,8 @@ import pytest
 
 from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
-from tests.repositories import make_repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import make_repository
 
 CASES = [
     pytest.param(

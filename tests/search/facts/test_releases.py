@@ -9,8 +9,8 @@ import pytest
 from nodes.search.facts import Fact
 from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
-from tests.repositories import git, make_repository
 from tests.search.facts.finding import facts_at, of_kind
+from tests.support.repositories import git, make_repository
 
 OLD = "def load(path):\n    raise ValueError('the zone %s must not be packed' % path)\n"
 NEW = "def load(path):\n    return unpack_zone_file(path)\n"

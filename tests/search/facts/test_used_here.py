@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts.around.used_here import uses
-from tests.growth import assert_cheap
 from tests.search.facts.finding import facts_of, of_kind
+from tests.support.growth import assert_cheap
 
 USES = {
     "python": ("zones.py", "def load_zone(path):\n    table = open_table(path)\n    return table.strict_zone\n", 3),

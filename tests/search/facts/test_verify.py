@@ -13,7 +13,7 @@ from nodes.search.facts import Fact, Kind
 from nodes.search.facts.verify import CHECKS, verify
 from nodes.search.git import Repository
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 FILES = {
     "zones/check.py": "def check_zone(name):\n    if name not in ZONES:\n"

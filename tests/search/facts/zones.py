@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 if TYPE_CHECKING:
     from pathlib import Path

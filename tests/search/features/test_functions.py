@@ -15,7 +15,7 @@ from nodes.search.issue.query import parse_query
 from nodes.search.ranking.features.functions import Candidates, add_functions
 from nodes.search.ranking.features.table import Features
 from nodes.search.types import Query
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 PRINTER = (
     "class LatexPrinter:\n    level = 1\n\n"

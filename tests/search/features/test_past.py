@@ -17,7 +17,7 @@ from nodes.search.ranking.features.past import (
 )
 from nodes.search.tokens import term_hash
 from nodes.search.types import Query
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 NUMBERS = {"a.py": 0, "b.py": 1, "c.py": 2}
 

@@ -8,7 +8,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.types import Query, Ranking
-from tests.repositories import make_repository
+from tests.support.repositories import make_repository
 
 SHOP = {
     "shop/cart.py": "from shop.prices import total\n\n\ndef checkout(cart):\n    return total(cart)\n",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from tests.repositories import git
+from tests.support.repositories import git
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

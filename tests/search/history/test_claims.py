@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nodes.search.history.claims import Claim, Named, read_claims
 from nodes.search.history.cues import parse_day
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 VERSIONS = [
     ("worked in 2.3, broken in 2.4.1", "good 2.3, bad 2.4.1"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.history.mainline import references, reverted
-from tests.growth import assert_linear
+from tests.support.growth import assert_linear
 
 
 @pytest.mark.parametrize(

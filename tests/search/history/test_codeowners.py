@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.history.owners import matches, owners_of, parse_codeowners, segments_of
-from tests.growth import assert_cheap
+from tests.support.growth import assert_cheap
 
 PATTERNS = [
     ("*", "a.py", True),

@@ -9,7 +9,7 @@ import pytest
 from nodes.search.git import Repository
 from nodes.search.history.mainline import files_of, read_mainline
 from tests.backtest.story import build
-from tests.repositories import git
+from tests.support.repositories import git
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from nodes.search.git import Repository
 from nodes.search.history.log import Log
 from nodes.search.history.naming import naming
-from tests.repositories import git, make_repository
+from tests.support.repositories import git, make_repository
 
 OPENED = 1_704_067_200
 """The date of all commits."""

@@ -11,8 +11,8 @@ from nodes.search.history.log import Log
 from nodes.search.history.reading import read_history, subject_of
 from nodes.search.history.types import Spot
 from nodes.search.types import Query
-from tests.repositories import git
 from tests.search.history.story import ANN, BOB, Story, code
+from tests.support.repositories import git
 
 PLACE = Spot("lib/parser.py", 5, 7, focus=(6, 6), symbol="f1")
 

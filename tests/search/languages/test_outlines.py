@@ -6,7 +6,7 @@ import pytest
 
 from nodes.search.languages import LANGUAGES, language_of
 from nodes.search.languages.syntax import outline
-from tests.growth import assert_cheap
+from tests.support.growth import assert_cheap
 
 Named = tuple[str, str, int, int]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nodes.search.languages import python
 from nodes.search.languages.python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
-from tests.growth import assert_cheap
+from tests.support.growth import assert_cheap
 
 PLAIN = {
     "empty": "",

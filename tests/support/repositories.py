@@ -7,7 +7,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tests import git_objects
+from tests.support import git_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

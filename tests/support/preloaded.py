@@ -169,9 +169,9 @@ def _begin(
     pairs = [_connected() for _ in range(number)]
     theirs = [there.fileno() for _, there in pairs]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.preloaded", imported, AT_ONCE if at_once else "", *map(str, theirs)],
+        [sys.executable, "-m", "tests.support.preloaded", imported, AT_ONCE if at_once else "", *map(str, theirs)],
         pass_fds=theirs,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         start_new_session=True,
     )
     for _, there in pairs:
@@ -207,7 +207,7 @@ def import_all() -> None:
     """Import what servers and commands need, and prepare what they store for the process."""
     import bot
     import nodes
-    from tests import certificates
+    from tests.support import certificates
 
     certificates.read_once()
     for name in _LATE:

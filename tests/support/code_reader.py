@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.model_server import Reply, Request, says
+from tests.servers.model_server import Reply, Request, says
 
 
 def look(kind: str, what: Any, start: Any = 0, end: Any = 0) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _SAYS = "TRIED "
-_PLUGINS = ("-p", "pytest_asyncio.plugin", "-p", "pytest_timeout", "-p", "pytest_socket", "-p", "tests.tried")
+_PLUGINS = ("-p", "pytest_asyncio.plugin", "-p", "pytest_timeout", "-p", "pytest_socket", "-p", "tests.support.tried")
 
 
 @dataclass

@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tests import preloaded
+from tests.support import preloaded
 
 _OUTPUTS = ("out", "err")
 

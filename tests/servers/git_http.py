@@ -6,7 +6,7 @@ import subprocess
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from tests.repositories import git
+from tests.support.repositories import git
 
 
 def serve_git(handler: BaseHTTPRequestHandler, repository: Path, path: str, query: str) -> None:

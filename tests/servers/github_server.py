@@ -24,11 +24,11 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.deliveries import SECRET
-from tests.git_http import serve_git
-from tests.github_pages import CLIENT_ID, CLIENT_SECRET, serve_page
-from tests.github_world import APP_ID, BOT, FLAGS, GRANTED, INSTALLATION, SLUG, Json, Repo, World, person
-from tests.openapi import violation
+from tests.servers.deliveries import SECRET
+from tests.servers.git_http import serve_git
+from tests.servers.github_pages import CLIENT_ID, CLIENT_SECRET, serve_page
+from tests.servers.github_world import APP_ID, BOT, FLAGS, GRANTED, INSTALLATION, SLUG, Json, Repo, World, person
+from tests.servers.openapi import violation
 
 
 @cache

@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 MISSING = "GitHub's description of its API is not installed: run .ci/openapi"
-DESCRIPTION = Path(__file__).parent.parent / ".tools" / "openapi" / "api.github.com.json"
+DESCRIPTION = Path(__file__).parents[2] / ".tools" / "openapi" / "api.github.com.json"
 
 
 def violation(method: str, path: str, query: dict[str, list[str]], body: Any) -> str | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import repositories
-from tests.git_objects import NotPlainError
-from tests.repositories import add_entry, git, make_repository
+from tests.support import repositories
+from tests.support.git_objects import NotPlainError
+from tests.support.repositories import add_entry, git, make_repository
 
 FIRST: dict[str, bytes | str] = {
     "a.py": "x = 1\n",

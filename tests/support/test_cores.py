@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import patience, wait_for
+from tests.support.patience import patience, wait_for
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # A shell's background jobs ignore Ctrl-C; a command in a terminal does not.
 STARTED = """
 import signal, sys, pytest
@@ -46,7 +46,7 @@ def start(folder: Path, *options: str, **files: str) -> subprocess.Popen[str]:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     return subprocess.Popen(
-        [sys.executable, "-c", STARTED, "-p", "tests.cores", "-q", "--cores", "2", *options, str(folder)],
+        [sys.executable, "-c", STARTED, "-p", "tests.support.cores", "-q", "--cores", "2", *options, str(folder)],
         cwd=ROOT,
         env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nodes.brains.calls.fitting import counted
-from tests.model_server import Reply, Request, completion, error, says
+from tests.servers.model_server import Reply, Request, completion, error, says
 
 Form = Literal["json_schema", "tools", "json_object", "words"]
 Handles = Literal["honoured", "refused", "ignored"]

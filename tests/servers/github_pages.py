@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlencode
 
-from tests.github_world import GRANTED, Json, World
+from tests.servers.github_world import GRANTED, Json, World
 
 CLIENT_ID, CLIENT_SECRET = "Iv1.client", "the client's secret"
 _NEW = re.compile(r"/(?:organizations/(?P<owner>[^/]+)/)?settings/apps/new")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.repositories import git
+from tests.support.repositories import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ import json
 import uuid
 from typing import Any
 
-from tests.github_world import Repo, World, person
+from tests.servers.github_world import Repo, World, person
 
 SECRET = "a secret of the webhook"
 
