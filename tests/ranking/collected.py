@@ -16,7 +16,10 @@ FIXED = BROKEN.replace("zone = None", "zone = first_line(path)")
 
 
 def collect(
-    clones: Path, development: list[dict[str, Any]] | None = None, keep: Path | None = None
+    clones: Path,
+    development: list[dict[str, Any]] | None = None,
+    keep: Path | None = None,
+    threads: list[dict[str, Any]] | None = None,
 ) -> list[dict[str, Any]]:
     """Collect the rows of the clones into ``rows.jsonl`` and ``table.csv`` beside them; return the rows."""
     folder = clones.parent
@@ -26,6 +29,9 @@ def collect(
     files = {"development": "dev.jsonl", "rows": "rows.jsonl", "table": "table.csv"}
     options = [part for name, file in files.items() for part in (f"--{name}", str(folder / file))]
     options += ["--keep", str(keep)] if keep else []
+    if threads is not None:
+        (folder / "threads.jsonl").write_text("".join(json.dumps(row) + "\n" for row in threads))
+        options += ["--threads", str(folder / "threads.jsonl")]
     subprocess.run([*command, *options], check=True, capture_output=True, timeout=120)
     return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
 

@@ -123,6 +123,35 @@ def test_a_table_stays_as_it_is_without_new_clones(clones: Path) -> None:
     assert table.read_bytes() == before
 
 
+def _thread(fix: str, number: int = 8) -> dict[str, Any]:
+    return {"repo": "acme/zones", "number": number, "title": "Wrong hour", "body": BODY, "fix": fix}
+
+
+def test_issues_that_were_looked_up_are_added_to_the_kept_rows(clones: Path) -> None:
+    base, fix = fixed_in(clones, "acme+zones", CLOSING)
+    old = _table(clones.parent / "old.csv", "acme/zones")
+    (row,) = collect(clones, keep=old, threads=[_thread(fix)])
+    assert (row["id"], row["source"], row["weight"]) == ("threads:acme__zones-8", "threads", 1.0)
+    assert (row["base_commit"], row["gold_files"], row["language"]) == (base, ["zones/io files.py"], "python")
+    assert _ids(clones.parent / "table.csv") == ["denchmark:acme__zones-5", "threads:acme__zones-8"]
+
+
+def test_issues_that_were_looked_up_again_replace_the_kept_ones(clones: Path) -> None:
+    _, fix = fixed_in(clones, "acme+zones")
+    old = _table(clones.parent / "old.csv", "acme/gone", "acme/zones")
+    old.write_text(old.read_text().replace("denchmark", "threads"))
+    (row,) = collect(clones, keep=old, threads=[_thread(fix)])
+    assert _ids(clones.parent / "table.csv") == ["threads:acme__gone-5", row["id"]]
+
+
+def test_issues_that_were_looked_up_stay_when_their_repository_is_collected(clones: Path) -> None:
+    fixed_in(clones, "acme+zones", CLOSING)
+    old = _table(clones.parent / "old.csv", "acme/zones")
+    old.write_text(old.read_text().replace("denchmark", "threads"))
+    (row,) = collect(clones, keep=old)
+    assert _ids(clones.parent / "table.csv") == [row["id"], "threads:acme__zones-5"]
+
+
 def test_of_two_kept_rows_with_one_fix_the_report_stays(clones: Path) -> None:
     old = _table(clones.parent / "old.csv", "acme/gone")
     report = old.read_text().splitlines()[1]

@@ -9,6 +9,9 @@ stay outside this project; the table has repository, commit, files, functions, s
 --keep OLD.csv adds the rows of an earlier table whose repositories have no clone in CLONES, unless they are held back.
 A table can grow by a few repositories at a time: --keep and --table may be the same file. Kept rows have no texts, so
 they are in the table only.
+
+--threads THREADS.jsonl collects issues that were looked up one by one, and nothing else: JSON lines with repo, number,
+title, body and fix (a commit). They replace the kept ones of their repositories; all other kept rows stay.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import csv
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -27,7 +30,7 @@ from typing import Any
 from benchmarks.ranking.labels.commits import closing_commits, without_the_fix
 from benchmarks.ranking.labels.git import Change, Git
 from benchmarks.ranking.labels.held_back import HeldBack
-from benchmarks.ranking.labels.reports import Report
+from benchmarks.ranking.labels.reports import THREADS, Report, threads
 from benchmarks.ranking.labels.sources import sources
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
@@ -37,7 +40,7 @@ MAX_FILES = 5
 """Maximum fixed files: a commit with more did more than fix one bug."""
 SHORTEST = {"denchmark": 100, "commit": 120}
 """Minimum characters of a report's text, by source; 150 for others."""
-CAPS = {"denchmark": 200, "rust": 200, "commit": 150}
+CAPS = {"denchmark": 200, "rust": 200, "commit": 150, THREADS: 6}
 """Maximum rows of one repository, by source; 400 for others."""
 MOVED = {"azure/mmlspark": "microsoft/synapseml"}
 """Repositories that a source has under a name that they no longer have, lower case."""
@@ -51,8 +54,14 @@ def main() -> None:
     held = HeldBack(_rows(options.development))
     left_out: Counter[str] = Counter()
     folders = {folder.name.lower(): folder for folder in sorted(options.clones.iterdir()) if folder.is_dir()}
-    kept = list(_kept(options.keep, folders, held, left_out)) if options.keep else []
-    collected = sorted(_collect(options.clones, folders, held, left_out), key=_place)
+    looked_up = options.threads is not None
+    kept = list(_kept(options.keep, folders, held, left_out, looked_up=looked_up)) if options.keep else []
+    found = (
+        _reports(THREADS, threads(options.threads), folders, held, left_out)
+        if looked_up
+        else _collect(options.clones, folders, held, left_out)
+    )
+    collected = sorted(found, key=_place)
     options.rows.write_text("".join(json.dumps(row) + "\n" for row in collected), encoding="utf-8")
     rows = sorted([*kept, *collected], key=_place)
     with options.table.open("w", encoding="utf-8", newline="") as file:
@@ -69,12 +78,18 @@ def _place(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return row["repo"], row["source"], row["id"]
 
 
-def _kept(table: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an earlier table whose repositories have no clone under their own name."""
+def _kept(
+    table: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str], *, looked_up: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an earlier table that are not collected again.
+
+    Collected again are the issues that were looked up if ``looked_up``, all other rows if not, of repositories that
+    have a clone under their own name.
+    """
     with table.open(encoding="utf-8", newline="") as file:
         # Of two rows with one fix, the first is kept.
         for row in sorted(csv.DictReader(file), key=lambda row: -float(row["weight"])):
-            if row["repo"].lower().replace("/", "+") in folders:
+            if row["repo"].lower().replace("/", "+") in folders and (row["source"] == THREADS) == looked_up:
                 continue
             files, functions = (
                 row[field].split("|") if row[field] else [] for field in ("gold_files", "gold_functions")
@@ -99,23 +114,29 @@ def _collect(
     clones: Path, folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     for source, read in sources(clones, partial(_clone, folders)).items():
-        per_repository: Counter[str] = Counter()
-        for report in read():
-            clone = _clone(folders, report.repository)
-            if clone is None:
-                left_out["no clone"] += 1
-            elif per_repository[report.repository] < CAPS.get(source, 400):
-                row = _row(report, clone, held)
-                if isinstance(row, str):
-                    left_out[row] += 1
-                else:
-                    per_repository[report.repository] += 1
-                    yield row
-        print(f"{source}: {sum(per_repository.values())}", file=sys.stderr)
+        yield from _reports(source, read(), folders, held, left_out)
     for name, folder in folders.items():
         rows = list(islice(_weak_rows(Git.at(folder), name.replace("+", "/", 1), held, left_out), CAPS["commit"]))
         print(f"commits of {name}: {len(rows)}", file=sys.stderr)
         yield from rows
+
+
+def _reports(
+    source: str, reports: Iterable[Report], folders: Mapping[str, Path], held: HeldBack, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    per_repository: Counter[str] = Counter()
+    for report in reports:
+        clone = _clone(folders, report.repository)
+        if clone is None:
+            left_out["no clone"] += 1
+        elif per_repository[report.repository] < CAPS.get(source, 400):
+            row = _row(report, clone, held)
+            if isinstance(row, str):
+                left_out[row] += 1
+            else:
+                per_repository[report.repository] += 1
+                yield row
+    print(f"{source}: {sum(per_repository.values())}", file=sys.stderr)
 
 
 def _weak_rows(clone: Git, repository: str, held: HeldBack, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
@@ -200,6 +221,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
     parser.add_argument("--development", type=Path, nargs="+", default=(), help="issues that must not be rows")
     parser.add_argument("--keep", type=Path, metavar="OLD.csv", help="table whose rows without a clone are kept")
+    parser.add_argument("--threads", type=Path, metavar="THREADS.jsonl", help="issues that were looked up one by one")
     parser.add_argument(
         "--rows", type=Path, required=True, help="where the collected rows are written, with their texts"
     )

@@ -1,4 +1,4 @@
-"""A report with its fix, and the readers of two sources: Denchmark and Defects4J."""
+"""A report with its fix, and the readers of three sources: Denchmark, Defects4J and issues looked up one by one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.ranking.labels.git import Git
 
 MAX_BYTES = 4_000_000
 """Maximum size of a stored report or of the list of a source."""
+THREADS = "threads"
+"""The source of issues that were looked up one by one."""
 _LINE_TAG = re.compile(r"</?(p|br|div|li|ul|ol|pre|h\d)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _BLOCK = re.compile(r"</?denchmark-code>")
@@ -80,6 +83,13 @@ def defects4j(reports: Git, projects: Git) -> Iterator[Report]:
             if row:
                 title, body = (_plain(row[key] or "") for key in ("title", "description"))
                 yield Report("defects4j", repository, bug["bug.id"], title, body, bug["revision.id.fixed"])
+
+
+def threads(file: Path) -> Iterator[Report]:
+    """Yield the issues of a file of JSON lines: each with repo, number, title, body and fix."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield Report(THREADS, row["repo"], str(row["number"]), row["title"], row["body"], row["fix"])
 
 
 def stored_json(store: Git, path: str) -> dict[str, Any] | None:
