@@ -48,7 +48,7 @@ def test_a_report_gets_the_files_and_functions_of_its_fix(clones: Path) -> None:
 def test_the_table_contains_labels_and_no_text(clones: Path) -> None:
     _, fix = fixed_in(clones, "acme+zones")
     make_repository(clones / "RosePasta+Denchmark_BRs" / "repo", _denchmark("acme/zones", fix))
-    collect(clones)
+    collect(clones, as_process=True)
     table = (clones.parent / "table.csv").read_text()
     (row,) = csv.DictReader(table.splitlines())
     assert row["gold_files"].split("|") == ["zones/io files.py"]

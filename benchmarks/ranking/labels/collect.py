@@ -48,9 +48,9 @@ CALLABLE = frozenset({"function", "method"})
 FIELDS = ("id", "repo", "base_commit", "gold_files", "gold_functions", "source", "weight")
 
 
-def main() -> None:
-    """Collect the reports, check them and write the rows and the table."""
-    options = _options()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Collect the reports, check them and write the rows and the table; by default with the command's arguments."""
+    options = _options(arguments)
     held = HeldBack(_rows(options.development))
     left_out: Counter[str] = Counter()
     folders = {folder.name.lower(): folder for folder in sorted(options.clones.iterdir()) if folder.is_dir()}
@@ -216,7 +216,7 @@ def _rows(files: Sequence[Path]) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
     parser.add_argument("--development", type=Path, nargs="+", default=(), help="issues that must not be rows")
@@ -226,7 +226,7 @@ def _options() -> argparse.Namespace:
         "--rows", type=Path, required=True, help="where the collected rows are written, with their texts"
     )
     parser.add_argument("--table", type=Path, required=True, help="where the table is written")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
