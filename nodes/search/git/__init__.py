@@ -28,11 +28,13 @@ from nodes.search.git.objects import (
 from nodes.search.git.query_cache import QueryCache
 from nodes.search.git.running import Cut, ReadLimits, Running
 from nodes.search.git.shortfalls import Shortfalls
+from nodes.search.git.tag_state import stamp, tag_state
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 _FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_PARENT = re.compile("(?:[0-9a-f]{40}|[0-9a-f]{64})~1")
 _ENTRY = 200
 """Approximate bytes of an entry in memory."""
 _ANSWER = 1_000_000
@@ -54,6 +56,8 @@ class Repository:
     """Limits of each git command."""
     shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
     """The parts that were not read because the repository is too large."""
+    git_directory: Path | None = field(default=None, repr=False, compare=False)
+    """The folder with the objects and refs; None if unknown."""
 
     @classmethod
     def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
@@ -66,9 +70,12 @@ class Repository:
         if not directory.is_dir():
             raise NotARepository(f"{printable(str(path))}: no such directory")
         repository = cls(directory.resolve(), limits=limits or ReadLimits())
-        if repository._answer("rev-parse", "--git-dir") is None:
+        found = repository._answer("rev-parse", "--git-common-dir")
+        if found is None:
             raise NotARepository(f"{printable(str(path))}: not a git repository")
-        return repository
+        # git prints a path relative to the folder; old versions print a wrong one below the top of a work tree.
+        git_directory = repository.directory / os.fsdecode(found.removesuffix(b"\n"))
+        return replace(repository, git_directory=git_directory if (git_directory / "refs").is_dir() else None)
 
     def resolve(self, revision: str = "HEAD") -> str:
         """Return the full SHA of the commit that a revision names.
@@ -82,11 +89,17 @@ class Repository:
             raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
         if self.known.get(("commit", revision)):
             return revision
+        # A full id has the same parent as long as the clone reaches back as far.
+        parent = ("parent", self._shallow_state(), revision) if _PARENT.fullmatch(revision) else None
+        if parent is not None and (sha := self.known.get(parent)):
+            return str(sha)
         found = self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
         # git accepts ``^name`` and prints a negated id.
         if found and not found.startswith(b"^"):
             sha = found.decode().split()[-1]
             self.known.keep(("commit", sha), answer=True, size=_ENTRY)
+            if parent is not None:
+                self.known.keep(parent, sha, _ENTRY)
             return sha
         # Asked only after a failure: it distinguishes an empty repository from a wrong name.
         if not self._answer("rev-list", "--all", "--max-count=1"):
@@ -237,6 +250,8 @@ class Repository:
     @property
     def shallow(self) -> bool:
         """Whether the clone is shallow; a later fetch may extend its history."""
+        if self.git_directory is not None:
+            return stamp(self.git_directory / "shallow") is not None  # git decides by the same file
         return (self._answer("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
     def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
@@ -257,6 +272,13 @@ class Repository:
                     self.shortfalls.record_timeout()
         return printed if code == 0 and git.cut is None else None
 
+    def output_about_tags(self, *arguments: str) -> bytes | None:
+        """Return ``output`` of a command that reads tags and full ids only, from the cache if no tag has changed."""
+        state = tag_state(self.git_directory) if self.git_directory is not None else None
+        return (
+            self.output(*arguments) if state is None else self.cached_output(*arguments, cache_key=(state, arguments))
+        )
+
     def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
         """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
 
@@ -276,13 +298,8 @@ class Repository:
 
     def _shallow_state(self) -> Hashable:
         """Return a value that changes when a shallow clone is deepened."""
-        for place in (self.directory / "shallow", self.directory / ".git" / "shallow"):
-            try:
-                found = place.stat()
-            except OSError:
-                continue
-            return found.st_mtime_ns, found.st_size
-        return None
+        folders = (self.git_directory,) if self.git_directory else (self.directory, self.directory / ".git")
+        return next((found for folder in folders if (found := stamp(folder / "shallow"))), None)
 
     def start(
         self,

@@ -65,7 +65,7 @@ class Log:
     @cached_property
     def shallow(self) -> frozenset[str]:
         """Commits at which a shallow clone ends; blame would attribute all older lines to them."""
-        if (self._git("rev-parse", "--is-shallow-repository") or b"").strip() != b"true":
+        if not self.repository.shallow:
             return frozenset()
         return frozenset((self._git("rev-list", "--max-parents=0", self.commit) or b"").decode().split())
 

@@ -78,7 +78,7 @@ def _message(commit: Commit) -> str:
 
 def containing(log: Log, change: str, made: Releases, after: Release | None = None) -> Release | None:
     """Return the first final release of a product whose tag contains a change, at most those after another release."""
-    printed = log.repository.cached_output(
+    printed = log.repository.output_about_tags(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
     tags = {line for line in (printed or b"").decode("utf-8", "surrogateescape").split("\n") if parse_tag(line)}
