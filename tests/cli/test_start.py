@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.repositories import make_repository
 
 SCRIPT = """
@@ -11,25 +13,24 @@ import sys
 from bot.cli import cli
 
 try:
-    cli(["locate", "--repo", sys.argv[1], "--text", "KeyError in load()", "--json"])
+    cli(["locate", "--repo", sys.argv[1], "--text", "KeyError in load()", *sys.argv[2:]])
 finally:
     print(*sys.modules, file=sys.stderr)
 """
-UNUSED = {
-    "pydantic",
-    "yaml",
-    "asyncio",
-    "numpy.ma",
-    "nodes.search.facts.finders",
-    "nodes.search.history.log",
-    "tree_sitter",
-}
+UNUSED = {"pydantic", "yaml", "asyncio", "numpy.ma", "tree_sitter"}
+RANKING_ALONE = UNUSED | {"nodes.search.facts", "nodes.search.history"}
+WITH_CONFIDENCE = UNUSED | {"nodes.search.facts.finders", "nodes.search.history.log"}
+"""The confidence needs the facts about the code, but no others and no history."""
 
 
-def test_a_ranking_loads_no_settings_and_no_history(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "unused"),
+    [pytest.param([], RANKING_ALONE, id="text"), pytest.param(["--json"], WITH_CONFIDENCE, id="json")],
+)
+def test_a_ranking_loads_no_settings_facts_or_history(tmp_path: Path, options: list[str], unused: set[str]) -> None:
     make_repository(tmp_path / "app", {"app.py": "def load(key):\n    return {}[key]\n"})
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "app")],
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "app"), *options],
         capture_output=True,
         text=True,
         check=True,
@@ -37,4 +38,4 @@ def test_a_ranking_loads_no_settings_and_no_history(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert "app.py" in done.stdout
-    assert not UNUSED & set(done.stderr.split())
+    assert not unused & set(done.stderr.split())

@@ -52,7 +52,7 @@ def cautious(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> floa
     """Return the confidence to state about a ranking, without a report that shows its facts.
 
     With a strong fact on the first file alone, the confidence is right for every source of issues. Without one it is
-    too high for issues of applications, and lowered so that it is not for their mean (docs/accuracy.md).
+    too high for issues of applications, and lowered until their mean is five points too high (docs/accuracy.md).
     """
     found = with_facts(ranked, paths, facts)
     signs = confidence_inputs(facts, paths)
