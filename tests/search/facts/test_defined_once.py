@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from nodes.search.engine import Engine
 from nodes.search.facts.issue import read_issue
 from nodes.search.facts.names import MAX_LOOKED_UP, names
+from nodes.search.facts.verify import verify
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind
+from tests.support.repositories import make_repository
 
 LANGUAGES = [
     pytest.param("src/zones.rs", "macro_rules! parse_zone {\n    () => {};\n}\n", "`parse_zone!`", 1, id="macro"),
@@ -164,3 +167,22 @@ def test_a_name_that_most_files_use_is_not_a_fact(tmp_path: Path):
     files = {f"m{number}.py": "from zones import zones\n\nzones()\n" for number in range(32)}
     files["zones.py"] = "def zones():\n    return 1\n"
     assert of_kind(facts_of(tmp_path, files, "Wrong", "`zones` shows the wrong date."), "defined_once") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "holds"),
+    [
+        pytest.param("load_zone = ZoneLoader()", False, id="a-variable"),
+        pytest.param("load_zone: ZoneLoader = ZoneLoader()", False, id="an-annotated-variable"),
+        pytest.param("load_zone = zones.load_zone", True, id="a-second-export"),
+        pytest.param("load_zone == 1", True, id="a-comparison"),
+        pytest.param("def f():\n    load_zone = None", True, id="a-local-variable"),
+    ],
+)
+def test_a_variable_of_that_name_in_another_file_is_a_second_definition(tmp_path: Path, line: str, *, holds: bool):
+    files = {"zones.py": "def load_zone(path):\n    return path\n", "other.py": f"{line}\n"}
+    sha = make_repository(tmp_path, files)
+    engine, query = Engine(tmp_path), Query("`load_zone` is slow", "")
+    (fact,) = of_kind(engine.facts(query, ["zones.py"], sha), "defined_once")
+    assert (verify(fact, engine.repository, sha, query.title) is None) is holds
+    assert bool(of_kind(engine.survey(query, sha).facts, "defined_once")) is holds

@@ -32,6 +32,8 @@ _HEAD = (
     r"(?:def|class|func|fn|function|trait|interface|macro_rules!|#define|object|record)\s+{0}\b(?![\w$.])(?!.*;\s*$)"
 )
 """A line that defines a name, in most languages."""
+_VARIABLE = r"^{0}\s{{0,4}}(?::[^=\n]{{1,80}})?=(?!=)(?!.{{0,400}}\b{0}\b)"
+"""A line outside functions that gives a name a value, unless it only repeats the name, as a second export does."""
 _TYPE = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
     r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
@@ -221,7 +223,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the line does not contain the name"
     if len(parts) > 1:
         return None
-    head = re.compile(_HEAD.format(re.escape(name)))
+    head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, path=fact.path) or ():
         copied = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
