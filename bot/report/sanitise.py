@@ -19,7 +19,7 @@ _LIVE = re.compile(
     r":(?=//)|(?:mailto|xmpp)(?=:)|www(?=\.)"
     r"|@(?!\s)|(?:#|GH-)(?=\d|$)"
     # An emoji code; a number between colons is a position in a file, except the two numbers that GitHub has emoji for.
-    r"|:(?=(?!\d+:)[a-z0-9_+-]{1,40}:|(?:100|1234):)",
+    r"|:(?=(?!\d+:)[a-z0-9_+-]+:|(?:100|1234):)",
     re.IGNORECASE,
 )
 """Characters that make the following text a link, a mention, a reference or an emoji."""

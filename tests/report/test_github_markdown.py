@@ -110,6 +110,7 @@ def test_no_text_has_an_effect(first: str, second: str) -> None:
 @THOROUGH
 @pytest.mark.parametrize("name", REPORTS)
 @example(texts=["`` ``"])
+@example(texts=[f":{'a1b2c3d4' * 5}https://evil.example"])
 @given(texts=TEXTS)
 def test_no_report_acts(name: str, texts: list[str]) -> None:
     endless = cycle(texts)
