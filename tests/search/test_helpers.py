@@ -18,6 +18,7 @@ from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
 from nodes.search.parsers import child, parsing, pool, workers
+from nodes.search.parsers.protocol import Counted
 from nodes.search.types import Query
 from tests.search.states import state
 from tests.serve.app import processes_of, wait_for
@@ -174,6 +175,59 @@ def test_batches_and_helpers_do_not_change_the_index(tmp_path: Path, monkeypatch
     monkeypatch.setattr(parsing, "BATCH_BYTES", 50)
     monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
     assert state(load(tmp_path / "r").index) == expected
+
+
+PLAIN_FILES = {f"pkg/part{number}.py": f"def part_{number}():\n    return {number}\n" for number in range(30)}
+
+
+def in_helpers_only(patch: pytest.MonkeyPatch) -> None:
+    """Leave every batch to two helpers, a few files in each."""
+    patch.setattr(parsing, "BATCH_BYTES", 200)
+    patch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
+    patch.setattr(workers, "claimed", lambda _descriptor: ())
+    patch.setattr(workers, "WORTH_COUNTING", 0)
+
+
+def test_helpers_count_the_words_of_files_that_need_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_repository(tmp_path / "r", {**PLAIN_FILES, "README.md": "What it is\n"})
+    expected = state(load(tmp_path / "r").index)
+    in_helpers_only(monkeypatch)
+    monkeypatch.setattr(workers, "ColumnBuilder", object)
+    assert state(load(tmp_path / "r").index) == expected
+
+
+def test_a_batch_whose_words_a_killed_helper_did_not_count_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_repository(tmp_path / "r", PLAIN_FILES)
+    expected = state(load(tmp_path / "r").index)
+    in_helpers_only(monkeypatch)
+    begin = child.Helper.__init__
+    stopped: list[int] = []
+
+    def begin_and_die(self, *given, **named):
+        begin(self, *given, **named)
+        if not stopped:
+            stopped.append(self._process.pid)
+            wait_for(lambda: self._at() is not None, 30)
+            self._process.kill()
+
+    monkeypatch.setattr(child.Helper, "__init__", begin_and_die)
+    assert state(load(tmp_path / "r").index) == expected
+    assert stopped
+
+
+def test_a_counted_batch_without_all_of_its_blobs_is_incomplete() -> None:
+    jobs = [parsing.Job(f"{name}.py", f"{name}.py", name * 40, 1) for name in "ab"]
+    progress = pool.Progress([jobs, jobs])
+    for batch, complete in enumerate((True, False)):
+        progress.put_counted(Counted(batch, b"columns", complete))
+    progress.put_counted(Counted(0, b"again", complete=True))
+    assert [(one.number, one.columns, one.complete) for one in progress.finished()] == [
+        (0, b"columns", True),
+        (1, b"columns", False),
+    ]
+    assert list(progress.left()) == []
 
 
 USES_THE_ENGINE = """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
     from nodes.search.parsers.parsing import Job
-    from nodes.search.parsers.protocol import Frame
+    from nodes.search.parsers.protocol import Counted, Frame
 
 STALL = 180.0
 """Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""
@@ -48,6 +48,7 @@ class Helper:
         *,
         first: Sequence[tuple[int, list[int]]] = (),
         gave_up: Sequence[str] = (),
+        counts: bool = False,
     ) -> None:
         """Start the process.
 
@@ -57,6 +58,7 @@ class Helper:
             claims: descriptors of the files that batch numbers are claimed from.
             first: batches to parse first, and the numbers of their files.
             gave_up: languages whose files stay plain text.
+            counts: whether the helper counts the words of batches that need no parser.
 
         Raises:
             OSError: no process can be started now.
@@ -78,6 +80,7 @@ class Helper:
             note=note,
             parent=os.getpid(),
             gave_up=list(gave_up),
+            counts=counts,
         )
         self._process = self._start(task, (*claims, note))
 
@@ -95,10 +98,12 @@ class Helper:
                 stderr=subprocess.DEVNULL,
                 pass_fds=descriptors,
                 # The program may be run from a checkout without being installed.
-                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+                # numpy maps memory for each thread of its linear algebra, which counting words does not use; with many
+                # cores that would use up the helper's address space.
+                env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3]), "OPENBLAS_NUM_THREADS": "1"},
             )
 
-    def new(self) -> Iterator[Frame]:
+    def new(self) -> Iterator[Frame | Counted]:
         """Yield the frames that the helper wrote since the last call."""
         yield from self._frames.new()
 

@@ -1,5 +1,8 @@
 """A child process that parses batches until none is left (``python -m nodes.search.parsers.helper``).
 
+In a large repository it also counts the words of batches that need no parser. Other batches are written file by file,
+so that nothing is lost if a parser ends the process.
+
 A parser may need minutes for a small file, and nothing in this process can interrupt it. Therefore the kernel ends the
 process when a file has used its processor time; the parent reads in the note which file that was.
 """
@@ -20,11 +23,21 @@ from nodes.search.git.blobs import BlobReader
 from nodes.search.git.objects import is_text
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
-from nodes.search.parsers.parsing import PLAIN, Job, Text, plain_text
-from nodes.search.parsers.protocol import NOTE, TOO_MUCH_MEMORY, Task, claimed, deadline, load_task, packed
+from nodes.search.parsers.parsing import PLAIN, Job, Text, needs_parser, plain_text, text_without_parser
+from nodes.search.parsers.protocol import (
+    NOTE,
+    TOO_MUCH_MEMORY,
+    Counted,
+    Task,
+    claimed,
+    deadline,
+    load_task,
+    packed,
+    packed_counted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 MEMORY = 1 << 30
 """Bytes of address space; the largest file that parses without errors needs a third of it."""
@@ -34,8 +47,14 @@ PROCESSOR = 300
 
 def work(task: Task, reader: BlobReader, output: int) -> None:
     """Parse while batches are left and the parent lives."""
+    build = _builder() if task.counts else None
     for number, files in _assigned(task):
         jobs = [task.batches[number][file] for file in files]
+        if build and len(jobs) == len(task.batches[number]) and not needs_parser(jobs):
+            os.pwrite(task.note, NOTE.pack(number, 0, time.process_time()), 0)
+            if counted := _counted(build, number, jobs, reader):
+                _write(output, packed_counted(counted))
+                continue
         for file, job, content in zip(files, jobs, reader.read([job.blob for job in jobs]), strict=True):
             # The parent id changes when the parent ends; then no process reads the results.
             if os.getppid() != task.parent:
@@ -50,6 +69,27 @@ def _assigned(task: Task) -> Iterator[tuple[int, list[int]]]:
     yield from task.first
     for claims in task.claims:
         yield from ((number, list(range(len(task.batches[number])))) for number in claimed(claims))
+
+
+def _builder() -> Callable[[Sequence[Text]], bytes]:
+    """Return a function that packs the columns of some texts."""
+    # Here, because numpy takes as long to load as the rest of a helper, and most helpers do not count.
+    from nodes.search.index.records import ColumnBuilder  # noqa: PLC0415 - see above
+
+    build = ColumnBuilder().build
+    return lambda texts: build(texts).pack()
+
+
+def _counted(
+    build: Callable[[Sequence[Text]], bytes], number: int, jobs: Sequence[Job], reader: BlobReader
+) -> Counted | None:
+    """Read a whole batch without a parser and count its words; None if a file needs a parser."""
+    contents = reader.read([job.blob for job in jobs])
+    texts = [text_without_parser(job.path, content) for job, content in zip(jobs, contents, strict=True)]
+    read = [text for text in texts if text]
+    if len(read) < len(jobs):
+        return None
+    return Counted(number, build(read), None not in contents)
 
 
 def _text(task: Task, job: Job, content: bytes) -> Text:

@@ -1,7 +1,4 @@
-"""Converts blobs to texts with their outlines, as far as no parser is needed.
-
-Nothing here imports numpy: loading it would take a child process longer than everything else.
-"""
+"""Converts blobs to texts with their outlines, as far as no parser is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.git.blobs import MAX_AT_ONCE
 from nodes.search.git.objects import is_text
-from nodes.search.languages import outline_without_parser
+from nodes.search.languages import always_needs_parser, outline_without_parser
 from nodes.search.types import Outline
 
 if TYPE_CHECKING:
@@ -46,10 +43,13 @@ class Parsed:
 
     number: int
     texts: list[Text]
+    """Empty if ``columns`` is given."""
     complete: bool
     """Whether every blob could be read; an unreadable one is an empty text."""
     missed: bool = False
     """Whether a file exceeded its parser's deadline; such a result is worth storing at once."""
+    columns: bytes = b""
+    """Packed columns, if a helper counted the words too."""
 
 
 def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
@@ -64,6 +64,11 @@ def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
         batches[-1].append(job)
         room -= job.size
     return batches
+
+
+def needs_parser(batch: Sequence[Job]) -> bool:
+    """Return whether any file of a batch needs a parser, by its name."""
+    return any(always_needs_parser(job.path) for job in batch)
 
 
 def text_without_parser(path: str, content: bytes | None) -> Text | None:

@@ -10,6 +10,7 @@ from nodes.search.git.blobs import BlobReader
 from nodes.search.languages import language_of
 from nodes.search.parsers.child import Helper, is_fault_of_file, used
 from nodes.search.parsers.parsing import PLAIN, Parsed, Text, plain_text
+from nodes.search.parsers.protocol import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +48,13 @@ class Progress:
         self._texts[batch][file] = text or _MISSING
         if len(self._texts[batch]) == len(self.batches[batch]):
             self._finish(batch)
+
+    def put_counted(self, counted: Counted) -> None:
+        """Add the columns of a whole batch."""
+        if counted.batch not in self._done:
+            self._texts[counted.batch] = {}
+            self._done.add(counted.batch)
+            self._finished.append(Parsed(counted.batch, [], counted.complete, columns=counted.columns))
 
     def has(self, batch: int, file: int) -> bool:
         """Return whether a file is done."""
@@ -96,15 +104,18 @@ MAX_FAILURES = 3
 class Pool:
     """Runs helpers until no batch is left for them."""
 
-    def __init__(self, repository: Repository, progress: Progress, claims: Sequence[int]) -> None:
+    def __init__(
+        self, repository: Repository, progress: Progress, claims: Sequence[int], *, counts: bool = False
+    ) -> None:
         """Create a pool without helpers.
 
         Args:
             repository: the repository that the blobs are read from.
             progress: receives the texts.
             claims: descriptors of the files from which helpers claim the numbers of batches.
+            counts: whether helpers count the words of batches that need no parser.
         """
-        self._repository, self._progress, self._claims = repository, progress, claims
+        self._repository, self._progress, self._claims, self._counts = repository, progress, claims, counts
         self._helpers: list[Helper] = []
         self._missed: Counter[str | None] = Counter()
         self._suspects: set[tuple[int, int]] = set()
@@ -145,7 +156,14 @@ class Pool:
             return
         gave_up = [name for name, count in self._missed.items() if name and count >= MAX_MISSED_OF_A_LANGUAGE]
         try:
-            helper = Helper(self._repository, self._progress.batches, self._claims, first=first, gave_up=gave_up)
+            helper = Helper(
+                self._repository,
+                self._progress.batches,
+                self._claims,
+                first=first,
+                gave_up=gave_up,
+                counts=self._counts,
+            )
         except OSError:  # no process can be started, or no file written
             # Trying again would fail the same way: the limit of processes or the disk stays as it is.
             self._failures = MAX_FAILURES
@@ -157,7 +175,10 @@ class Pool:
         for helper in list(self._helpers):
             code = helper.ended()  # before reading its output, so that the read includes everything it wrote
             for frame in helper.new():
-                self._progress.put(*frame)
+                if isinstance(frame, Counted):
+                    self._progress.put_counted(frame)
+                else:
+                    self._progress.put(*frame)
             if code is not None:
                 self._helpers.remove(helper)
                 helper.close()

@@ -1,4 +1,4 @@
-"""The protocol between a parent process and its helpers: tasks, claims, deadlines, and texts in frames."""
+"""The protocol between a parent process and its helpers: tasks, claims, deadlines, and results in frames."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _HEAD = struct.Struct("<IIII?xxx")
 """Checksum and length of the body, number of the batch, number of the file in it, and whether the blob exists."""
+_WHOLE = (1 << 32) - 1
+"""Instead of the number of a file: the frame is the result for a whole batch."""
 _AT_ONCE = 4_000_000
 """Maximum bytes per read of an output, unless one frame is larger."""
 
@@ -31,11 +33,27 @@ class Frame(NamedTuple):
     """None if the blob is missing."""
 
 
+class Counted(NamedTuple):
+    """The result for a whole batch whose words the helper counted."""
+
+    batch: int
+    columns: bytes
+    """Packed columns with a row for each file of the batch; a missing blob has no rows."""
+    complete: bool
+    """Whether every blob exists."""
+
+
 def packed(batch: int, file: int, text: Text | None) -> bytes:
     """Return a frame as bytes for ``Output``."""
     # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
     body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
     return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
+
+
+def packed_counted(counted: Counted) -> bytes:
+    """Return a frame as bytes for ``Output``."""
+    body = counted.columns
+    return _HEAD.pack(crc32(body), len(body), counted.batch, _WHOLE, counted.complete) + body
 
 
 class Output:
@@ -45,7 +63,7 @@ class Output:
         self._descriptor = descriptor
         self._read = 0
 
-    def new(self) -> Iterator[Frame]:
+    def new(self) -> Iterator[Frame | Counted]:
         """Yield the frames written since the last call; an incomplete frame follows in a later call, or never."""
         while frames := self._frames(os.pread(self._descriptor, self._read_size(), self._read)):
             yield from frames
@@ -54,8 +72,9 @@ class Output:
         head = os.pread(self._descriptor, _HEAD.size, self._read)
         return max(_AT_ONCE, _HEAD.size + _HEAD.unpack(head)[1]) if len(head) == _HEAD.size else 0
 
-    def _frames(self, block: bytes) -> list[Frame]:
-        frames, at = [], 0
+    def _frames(self, block: bytes) -> list[Frame | Counted]:
+        frames: list[Frame | Counted] = []
+        at = 0
         while len(block) >= at + _HEAD.size:
             checksum, length, batch, file, found = _HEAD.unpack_from(block, at)
             body = memoryview(block)[at + _HEAD.size : at + _HEAD.size + length]
@@ -63,7 +82,10 @@ class Output:
             if len(body) < length or crc32(body) != checksum:
                 break
             at += _HEAD.size + length
-            frames.append(Frame(batch, file, _text(body) if found else None))
+            if file == _WHOLE:
+                frames.append(Counted(batch, bytes(body), found))
+            else:
+                frames.append(Frame(batch, file, _text(body) if found else None))
         self._read += at
         return frames
 
@@ -125,11 +147,13 @@ class Task:
     """Id of the process that waits for the result; when it has ended, the helper stops."""
     gave_up: list[str]
     """Languages that missed too many deadlines: their files stay plain text."""
+    counts: bool = False
+    """Whether the helper counts the words of batches that need no parser."""
 
     def dump(self) -> bytes:
         """Return JSON for ``load_task``."""
         batches = [[[job.key, job.path, job.blob, job.size] for job in batch] for batch in self.batches]
-        fields = [self.directory, batches, self.first, self.claims, self.note, self.parent, self.gave_up]
+        fields = [self.directory, batches, self.first, self.claims, self.note, self.parent, self.gave_up, self.counts]
         return json.dumps(fields).encode()
 
 

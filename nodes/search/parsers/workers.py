@@ -1,12 +1,13 @@
-"""Builds columns from batches: helper processes parse, and this process counts the words.
+"""Builds columns from batches: helper processes and this process read them and count their words.
 
 tree-sitter runs in helpers only: it may need minutes for a small file, holds the interpreter's lock meanwhile, and
 cannot be interrupted. This process reads files that need no parser: text, and plainly written Python.
 
 Helpers are plain child processes: nothing is forked, and the parent's main module and standard input do not matter.
 All processes claim the numbers of batches from shared files, so that none is idle while another is behind. A helper
-writes its results to a file, so that no pipe can fill up. Only the parent counts words: each word is learnt once, and
-a helper, which does not load numpy, starts in a third of the time.
+writes its results to a file, so that no pipe can fill up. This process counts the words, so that each is learnt once,
+and a helper starts without numpy, in a third of the time. Only where much text needs no parser, helpers count its words
+too: counting takes as long as reading such text, and they would wait for one process that counted for all.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from nodes.search.index.postings import Vocabulary
-from nodes.search.index.records import build_columns
-from nodes.search.languages import always_needs_parser
-from nodes.search.parsers.parsing import Job, Parsed, text_without_parser
+from nodes.search.index.columns import unpack
+from nodes.search.index.records import ColumnBuilder
+from nodes.search.parsers.parsing import Job, Parsed, needs_parser, text_without_parser
 from nodes.search.parsers.pool import Pool, Progress
 from nodes.search.parsers.protocol import claimed, claims_of
 
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 WORTH_A_PROCESS = 600_000
 """Minimum bytes to parse per process; with fewer bytes, starting another process costs more than it saves."""
+WORTH_COUNTING = 10_000_000
+"""Minimum bytes that need no parser for helpers to count words; below, loading numpy costs more than it saves."""
 MAX_PROCESSES = 4
 PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
-REMEMBERED = 1 << 19  # words; a larger vocabulary is replaced by an empty one to limit memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,9 @@ class Built:
 
 def build(repository: Repository, progress: Progress) -> Iterator[Built]:
     """Yield the columns of every batch, in no particular order."""
-    vocabulary = Vocabulary()
+    builder = ColumnBuilder()
     for parsed in _parse(repository, progress):
-        if len(vocabulary) > REMEMBERED:
-            vocabulary = Vocabulary()
-        columns = build_columns(vocabulary, parsed.texts)
+        columns = unpack([parsed.columns]) if parsed.columns else builder.build(parsed.texts)
         yield Built(parsed.number, columns, parsed.complete, parsed.missed)
 
 
@@ -68,8 +67,10 @@ def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
     plain = sorted(set(range(len(progress.batches))).difference(need_parser))
     with ExitStack() as stack:
         claims = [stack.enter_context(_claims(numbers)) for numbers in (need_parser, plain)]
-        pool = stack.enter_context(Pool(repository, progress, [file.fileno() for file in claims]))
-        for _ in range(helpers_for(*(_size(progress.batches[n] for n in numbers) for numbers in (need_parser, plain)))):
+        sizes = [_size(progress.batches[n] for n in numbers) for numbers in (need_parser, plain)]
+        descriptors = [file.fileno() for file in claims]
+        pool = stack.enter_context(Pool(repository, progress, descriptors, counts=sizes[1] >= WORTH_COUNTING))
+        for _ in range(helpers_for(*sizes)):
             pool.start()
         # This process claims easy batches only: it must not load a parser.
         for number in claimed(claims[1].fileno()):
@@ -107,18 +108,13 @@ def _read_in_process(pool: Pool, progress: Progress, number: int) -> None:
             progress.put(number, file, text)
 
 
-def needs_parser(batch: Sequence[Job]) -> bool:
-    """Return whether any file of a batch needs a parser, by its name."""
-    return any(always_needs_parser(job.path) for job in batch)
-
-
 def helpers_for(need_parser: int, plain: int) -> int:
     """Return the number of helpers for some bytes of files that need a parser and of files that rarely do."""
     available = min(MAX_PROCESSES, available_cores())
-    if need_parser:
-        return max(1, min(available, (need_parser + plain) // WORTH_A_PROCESS))
-    # One core is left to this process, which reads easy batches itself.
-    return max(0, min(available - 1, plain // WORTH_A_PROCESS))
+    total = need_parser + plain
+    # One core is left to this process if it has its share of easy batches to read.
+    available -= plain * available >= total > 0
+    return max(1 if need_parser else 0, min(available, total // WORTH_A_PROCESS))
 
 
 def available_cores() -> int:
