@@ -55,6 +55,14 @@ from nodes.search.issue.stacktraces import find_traces
             [("/Assets/Player.cs", 33, "Update"), ("", None, "Tick")],
             id="mono",
         ),
+        pytest.param(
+            "Exception Info: System.NullReferenceException\nStack:\n   at Acme.Tools.Reader.Open()\n"
+            "   at Acme.App.Program.Main(System.String[])\n",
+            "System.NullReferenceException",
+            None,
+            [("", None, "Open"), ("", None, "Main")],
+            id="event-log",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

@@ -80,7 +80,7 @@ def _of_frames(inquiry: FinderInput, release: Release) -> Iterator[_Line]:
     for trace, _ in list(roots(issue))[:MAX_TRACES]:
         inner = None
         for frame in trace.frames[:MAX_FRAMES]:
-            numbers = [number for number in files_of_frame(code.index.names, frame) if code.own[number]]
+            numbers = [number for number in files_of_frame(code.index, frame) if code.own[number]]
             if len(numbers) == 1 and frame.line and not is_forwarding(frame):
                 path = code.path(numbers[0])
                 text = code.repository.lines(release.commit, path, frame.line, frame.line) or ""

@@ -114,7 +114,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
         if is_forwarding(frame):
             continue
-        listed = files_of_frame(code.index.names, frame)
+        listed = files_of_frame(code.index, frame)
         numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
         if len(numbers) == 1:
             found = _mapped(code, issue, trace, depth, numbers[0])
@@ -157,7 +157,7 @@ def own_files(code: Code, issue: Issue) -> frozenset[int]:
         number
         for trace in issue.traces
         for frame in trace.frames[:MAX_FRAMES]
-        for number in files_of_frame(code.index.names, frame)
+        for number in files_of_frame(code.index, frame)
         if code.own[number]
     )
 

@@ -21,7 +21,10 @@ from nodes.search.types import Frame, StackTrace
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
 # The runtime translates the word "line" to the user's language.
 _LINE = re.compile(r"(.{1,500}):(?:line|Zeile|ligne|línea|строка|行) ?(\d{1,9})$")
-_LEAD = re.compile(r"(?:Unhandled [Ee]xception[.:] {1,2}|---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}")
+# "Exception Info" is how the event log of Windows writes an unhandled exception.
+_LEAD = re.compile(
+    r"(?:Unhandled [Ee]xception[.:] {1,2}|Exception Info: |---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}"
+)
 _MONO = re.compile(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
 _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
 _MAX_ARGUMENTS = 800

@@ -31,7 +31,7 @@ def measure(index: Index, parsed: Parsed) -> Features:
     add_symbols(features, index, parsed, ranked)
     add_title_symbols(features, index, parsed, ranked)
     add_names(features, index.names, parsed, ranked)
-    add_trace(features, index, index.names, parsed)
+    add_trace(features, index, parsed)
     add_phrases(features, index, parsed, ranked)
     add_past(features, index, parsed)
     add_priors(features, index, ranked)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.paths.suffixes import SEPARATORS, common_tail
 from nodes.search.ranking.features.table import set_at_least, zero_scores
 from nodes.search.tokens import term_hash
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from nodes.search.index import Index
     from nodes.search.issue.query import Parsed
-    from nodes.search.paths.suffixes import PathIndex
     from nodes.search.ranking.features.table import Features
     from nodes.search.types import Frame
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 FRAMES = 12  # frames further out are the program's entry, not its fault
 
 
-def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed) -> None:
+def add_trace(features: Features, index: Index, parsed: Parsed) -> None:
     """Add features for files and functions on a stack trace; the repository's innermost frame weighs most."""
     size = len(index.paths)
     first, any_frame, chunk_frame = np.zeros(size), np.zeros(size), zero_scores(index)
     for trace in parsed.traces:
         depth = 0
         for frame in trace.frames:
-            files = files_of_frame(names, frame)
+            files = files_of_frame(index, frame)
             files = [number for number in files if index.roles[number] in {"source", "generated"}]
             for number in files:
                 set_at_least(first if depth == 0 else any_frame, number, 1.0 if depth == 0 else 1 - depth / FRAMES)
@@ -43,13 +43,31 @@ def add_trace(features: Features, index: Index, names: PathIndex, parsed: Parsed
     features.chunks["trace"] = chunk_frame
 
 
-def files_of_frame(names: PathIndex, frame: Frame) -> list[int]:
+def files_of_frame(index: Index, frame: Frame) -> list[int]:
     """Return the files of a frame: by its path, else by its class or module."""
     if frame.path:
-        found = names.with_suffix(frame.path)
+        found = index.names.with_suffix(frame.path)
         # A bare file name identifies a file only if it is unique.
         return [number for number, shared in found if shared > 1 or len(found) == 1]
-    return [number for number, _ in names.of_module(frame.module)] if frame.module else []
+    if not frame.module:
+        return []
+    return [number for number, _ in index.names.of_module(frame.module)] or _files_of_class(index, frame)
+
+
+def _files_of_class(index: Index, frame: Frame) -> list[int]:
+    """Return the files that are named like the frame's class, in a folder like its namespace, and have the function.
+
+    The folder of a .NET project is often not called like its root namespace, so only the last part has to agree. The
+    function excludes classes of libraries that have the name of an own one.
+    """
+    parts = [part for part in SEPARATORS.split(frame.module or "") if part]
+    names, function = index.names, np.uint32(term_hash((frame.function or "").rpartition(".")[2]))
+    return [
+        number
+        for number in names.by_module_tail.get(parts[-1] if parts else "", ())
+        if common_tail(parts, names.modules[number]) > 1
+        and np.any(index.def_last[index.first_def[number] : index.first_def[number + 1]] == function)
+    ]
 
 
 def mark_frame(chunks: Floats, index: Index, number: int, frame: Frame, worth: float) -> None:
