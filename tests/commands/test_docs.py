@@ -9,7 +9,7 @@ import pytest
 
 from bot.settings.repository import CommandName
 from bot.worker.commands import COMMANDS
-from bot.worker.commands.help import WHO
+from bot.worker.commands.show import WHO
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 SECTIONS = {

@@ -20,7 +20,7 @@ from bot.settings.repository_file import FoundConfig
 from bot.settings.yaml_file import ConfigFault
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
-from bot.worker.commands.status import _run, _waiting
+from bot.worker.commands.show import _last_run, _waiting
 from bot.worker.publish.config_faults import first_faults
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState
@@ -145,7 +145,7 @@ def test_no_reply_has_an_effect(text: str) -> None:
     question = filled(OPEN, cycle([text]))
     found = FoundConfig(RepositoryConfig(), "", "0", (ConfigFault(1, text),))
     command = Command(text, "", 0)
-    for rendered in (_unknown(command), _run(run), _waiting(question), first_faults(found)):
+    for rendered in (_unknown(command), _last_run(run), _waiting(question), first_faults(found)):
         assert acting(rendered, own=OWN) == []
 
 

@@ -29,7 +29,7 @@ from bot.report.languages.translate import known_language, read_back, translate
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words
 from bot.worker.commands import COMMANDS
-from bot.worker.commands.help import WHO, table
+from bot.worker.commands.show import WHO, table
 from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING
 from tests.report.reports import SECURITY as SECURITY_REPORT
 from tests.report.test_sticky import ANSWERED, BASE, DUPLICATE, OPEN, STATE, THREAD, VARIANTS

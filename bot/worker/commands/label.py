@@ -50,7 +50,7 @@ async def _named(command: Command, context: CommandContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[name.casefold()] for name in requested if name))
 
 
-KIND = CommandKind("label", "label <name>, …", "Add existing labels.", "maintainer", run_label)
-UN_KIND = CommandKind(
+LABEL = CommandKind("label", "label <name>, …", "Add existing labels.", "maintainer", run_label)
+UNLABEL = CommandKind(
     "unlabel", "unlabel <name>, …", "Remove labels; triage does not add them again.", "maintainer", run_unlabel
 )

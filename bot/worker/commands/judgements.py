@@ -1,13 +1,50 @@
-"""``/triage duplicate #n`` and ``/triage not-duplicate #n``: confirm or deny a duplicate."""
+"""Commands that judge a report: ``right``, ``wrong``, ``duplicate`` and ``not-duplicate``."""
 
 from __future__ import annotations
 
 import re
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, Relation
+from bot.ports import CommandEffects, Judgement, NewSignal, Relation
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
+
+
+async def run_right(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Store the judgement of the last report. No run starts, and a closed issue's report can be judged too."""
+    last = await context.control.last_run()
+    if last is None or last.result is None:
+        raise UserError("This issue has no report yet.")
+    return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
+
+
+RIGHT = CommandKind("right", "right", "Say that the report is right.", "maintainer", run_right)
+
+
+async def run_wrong(command: Command, context: CommandContext) -> CommandEffects:
+    """Store the correction, which every later run receives, and queue a new run."""
+    if not command.argument:
+        raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
+    await check_not_stopped(context)
+    check_writable(context)
+    if await context.control.last_run() is None:
+        raise UserError("This issue has no report yet.")
+    return CommandEffects(
+        signals=(NewSignal("correction", command.argument),),
+        judgement=Judgement(right=False, why=command.argument),
+        start=True,
+        reaction="rocket",
+    )
+
+
+WRONG = CommandKind(
+    "wrong",
+    "wrong <why>",
+    "Say that the report is wrong, and why; triage runs again with that information.",
+    "maintainer",
+    run_wrong,
+)
+
 
 _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
@@ -37,14 +74,14 @@ async def _related(command: Command, context: CommandContext, *, duplicate: bool
     return CommandEffects(relations=(Relation(other, duplicate),), start=True, reaction="rocket")
 
 
-KIND = CommandKind(
+DUPLICATE = CommandKind(
     "duplicate",
     "duplicate #n",
     "Mark this issue as a duplicate of another; nothing is closed.",
     "maintainer",
     run_duplicate,
 )
-NOT_KIND = CommandKind(
+NOT_DUPLICATE = CommandKind(
     "not-duplicate",
     "not-duplicate #n",
     "Mark this issue as not a duplicate of another.",

@@ -1,4 +1,4 @@
-"""``/triage component [word] = <path>``: name the place of this issue's fault, or teach a word for a place."""
+"""Commands that tell a run what it lacks: ``answer``, ``redirect`` and ``component``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,41 @@ from nodes.search.tokens import STOPWORDS
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{0,9}")
 
 
-async def run(command: Command, context: CommandContext) -> CommandEffects:
+async def run_answer(command: Command, context: CommandContext) -> CommandEffects:
+    """Store the answer as a signal for the waiting run."""
+    if not command.argument:
+        raise UserError("Write the answer on the same line, as in `/triage answer only with --no-cache`.")
+    await check_not_stopped(context)
+    if not any(question.state == "open" for question in await context.control.questions()):
+        raise UserError("No question is open here.")
+    check_writable(context)
+    return CommandEffects(signals=(NewSignal("answer", command.argument),), start=True, reaction="rocket")
+
+
+ANSWER = CommandKind(
+    "answer", "answer <text>", "Answer the open question; a plain reply works too.", "author", run_answer
+)
+
+
+async def run_redirect(command: Command, context: CommandContext) -> CommandEffects:
+    """Store a signal. A running run reads it before its next decision; otherwise a new step starts with it."""
+    if not command.argument:
+        raise UserError("Say where to look, as in `/triage redirect look at the parser`.")
+    await check_not_stopped(context)
+    check_writable(context)
+    return CommandEffects(signals=(NewSignal("redirect", command.argument),), start=True, reaction="rocket")
+
+
+REDIRECT = CommandKind(
+    "redirect",
+    "redirect <text>",
+    "Say where to search; a run in progress follows it at its next decision.",
+    "maintainer",
+    run_redirect,
+)
+
+
+async def run_component(command: Command, context: CommandContext) -> CommandEffects:
     """Judge the last report by the place and search there; with a word, teach or forget the word instead.
 
     A report that names the place already is right, so no new run starts.
@@ -70,10 +104,10 @@ async def _taught(before: str, after: str, context: CommandContext) -> CommandEf
     return CommandEffects(taught=TaughtWord(word, path), reply=says, reaction="rocket")
 
 
-KIND = CommandKind(
+COMPONENT = CommandKind(
     "component",
     "component [word] = <path>",
     "Name the file or folder at fault; triage runs again and searches there. With a word, teach it for later issues.",
     "maintainer",
-    run,
+    run_component,
 )

@@ -1,0 +1,109 @@
+"""Commands that show something and start no run: ``help``, ``status``, ``why`` and ``digest``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.errors import UserError
+from bot.limits.ceilings import describe_limit
+from bot.ports import AskedQuestion, CommandEffects, RunView, TaughtWord
+from bot.report.document import Result
+from bot.report.explain import Account, render_markdown
+from bot.report.languages.catalogue import ENGLISH
+from bot.report.sanitise import cell, code, prose
+from bot.worker.commands.kinds import CLOSED, CommandContext, CommandKind
+from bot.worker.commands.parse import Command
+
+_SHOWN = 20
+"""Taught words that a reply lists."""
+WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody": "no one in this repository"}
+
+
+async def run_help(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """List the commands as this repository's configuration allows them."""
+    from bot.worker.commands import COMMANDS  # noqa: PLC0415  the table imports this module
+
+    rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
+    intro = "Write each command on its own line. To answer a question, just reply; no command is needed."
+    return CommandEffects(reply=f"{intro}\n\n{table(rows)}", reaction="rocket")
+
+
+def table(rows: Iterable[tuple[CommandKind, str]]) -> str:
+    """Return a Markdown table of commands, with their effects and who may use them."""
+    lines = [f"| {cell(code(f'/triage {kind.usage}'))} | {kind.help} | {who} |" for kind, who in rows]
+    return "\n".join(("| Command | What it does | Who |", "|---|---|---|", *lines))
+
+
+HELP = CommandKind("help", "help", "List the commands.", "author", run_help)
+
+
+async def run_status(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Report the last run, whether triage is stopped, open questions, reached limits and taught words."""
+    last, questions = await context.control.last_run(), await context.control.questions()
+    lines = [_last_run(last)]
+    if await context.control.muted():
+        lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
+    lines += [_waiting(question) for question in questions if question.state == "open"]
+    reached = dict.fromkeys(map(describe_limit, await context.control.limits_reached()))
+    if reached:
+        lines.append(f"Limits reached: {'; '.join(reached)}.")
+    lines += _taught(await context.control.taught())
+    return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
+
+
+def _last_run(last: RunView | None) -> str:
+    if last is None:
+        return "No run yet."
+    commit = f", on commit {code(last.sha[:12])}" if last.sha else ""
+    return f"Run {last.number} is **{prose(last.status)}**{commit}, by {code(last.brain)}."
+
+
+def _waiting(question: AskedQuestion) -> str:
+    return f"It waits for an answer to **Q{question.slot}**: {prose(question.text)}"
+
+
+def _taught(words: Sequence[TaughtWord]) -> list[str]:
+    """Return the words that people taught for places, the first ones in a list."""
+    if not words:
+        return []
+    shown = "\n".join(f"- {code(one.word)} → {code(one.path)}" for one in words[:_SHOWN])
+    more = [f"{len(words) - _SHOWN} more words are on the page of the repository."] if len(words) > _SHOWN else []
+    return ["Words that people taught for places of this repository:", shown, *more]
+
+
+STATUS = CommandKind("status", "status", "Show the status of the run.", "author", run_status)
+
+
+async def run_why(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Reply with the folded explanation of the last report."""
+    last = await context.control.last_run()
+    if last is None or last.result is None:
+        raise UserError("No run of this issue has finished yet.")
+    return CommandEffects(reply=explanation(last, last.result, context.config.language), reaction="rocket")
+
+
+def explanation(last: RunView, result: Result, language: str = ENGLISH) -> str:
+    """Return the whole explanation. It contains no current time, so the same run always has the same text."""
+    account = Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence)
+    return render_markdown(account, language)
+
+
+WHY = CommandKind(
+    "why",
+    "why",
+    "Explain the last report: path, evidence, guards, dropped claims, scores, retries, cost.",
+    "author",
+    run_why,
+)
+
+
+async def run_digest(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Queue the digest. A stop or the opt-out label does not prevent it: both concern only triage of the issue."""
+    if context.issue.state != "open":
+        raise UserError(CLOSED)
+    return CommandEffects(digest=True, reaction="rocket")
+
+
+DIGEST = CommandKind(
+    "digest", "digest", "Write or update one comment here with all open bugs by place.", "maintainer", run_digest
+)
