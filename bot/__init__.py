@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bot.cli.library import triage
     from bot.errors import UserError
-    from bot.library import triage
     from bot.report.document import Result
 
 __all__ = ["Result", "UserError", "triage"]
-_HOME = {"Result": "bot.report.document", "UserError": "bot.errors", "triage": "bot.library"}
+_HOME = {"Result": "bot.report.document", "UserError": "bot.errors", "triage": "bot.cli.library"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from bot.cli import cli
-from bot.private import restrict_umask
+from bot.files import restrict_umask
 
 
 def main() -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import get_args
 
 from bot.report.languages.catalogue import catalogue
-from nodes.search.facts.finders import FINDERS
+from nodes.search.facts.kinds import CHECKS, FINDERS
 from nodes.search.facts.types import LEADING, OF_CHANGES, Kind
-from nodes.search.facts.verify import CHECKS
 
 _CHANGE = {"ref": "`4be1a7c09d`", "quote": "“Read zones lazily”"}
 _SINCE = {"part": "1.2.0 → 1.3.0"}

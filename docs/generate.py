@@ -18,7 +18,7 @@ from picture import draw
 from pydantic import BaseModel
 
 from bot.cli import cli
-from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.report.document import result_schema
 from bot.server.api.openapi import openapi
 from bot.settings import Settings

@@ -11,7 +11,7 @@ from langgraph.types import Command, Durability, StateSnapshot
 
 from nodes.context import Context, ExternalSources
 from nodes.graph import RECURSION_LIMIT, Graph
-from nodes.sources.route import is_harmful
+from nodes.sources import is_harmful
 from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
 
 _HANDLER = "__error_handler__"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.private import restrict_permissions
+from bot.files import restrict_permissions
 from tests.cli.process import triage
 from tests.support.repositories import make_repository
 

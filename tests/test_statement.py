@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.agents.writing.basis import FactBasis
+from nodes.agents.writing.places import FactBasis
 from nodes.agents.writing.statement import function_of, state_facts, with_pointer, without_facts
 from nodes.issue.asked import questions
 from nodes.report import TriageReport

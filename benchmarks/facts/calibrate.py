@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.facts.measure import clone_of
 from nodes.search.engine import Engine
-from nodes.search.facts.confidence import WEIGHTS, fact_signs
+from nodes.search.facts.finding import WEIGHTS, fact_signs
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query

@@ -17,8 +17,8 @@ from typing import Any
 
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
+from nodes.search.facts.kinds import verify
 from nodes.search.facts.levels import statement
-from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.issue.kinds.model import LearntKind
+from nodes.issue.kinds import LearntKind
 from nodes.issue.kinds.terms import Field, parts_of, terms_in
 
 LONGEST = 1 << 27

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from benchmarks.kinds.examples import read_examples
 from benchmarks.kinds.scores import Guess, reliability, table
-from nodes.issue.kinds import classify
-from nodes.issue.kinds.model import LEARNT
+from nodes.issue.kinds import LEARNT, classify
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from benchmarks.kinds.examples import Example, folds, leave_one_repository_out, 
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
 from benchmarks.kinds.scores import Guess, reliability, table
-from nodes.issue.kinds.model import LEARNT, WEIGHTS, Model
+from nodes.issue.kinds import LEARNT, WEIGHTS, Model
 
 Split = tuple[list[Example], list[Example]]
 

@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.kinds.examples import LONGEST
-from nodes.search.issue.mentions.asides import without_asides
-from nodes.search.issue.query import STOP_WORDS
+from nodes.search.issue.query import STOP_WORDS, without_asides
 from nodes.search.tokens import query_terms
 
 FEWEST = 2

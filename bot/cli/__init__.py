@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bot.errors import UserError
-from bot.observability.tracing.switch import keep_text_private
+from bot.observability.tracing_switch import keep_text_private
 
 EXIT_CODES = """\b
 Exit codes:

@@ -19,7 +19,7 @@ from githubkit.typing import RetryOption
 
 from bot.errors import BotError, MovedError, OutcomeUnknownError, RetryableError
 from bot.github.responses import Answer, UndecodableError, answer_of, fault_of
-from bot.observability.metrics.measures import GITHUB_CALLS, GITHUB_REMAINING
+from bot.observability.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
 """Seconds before a read is sent again. After a third failure the job decides about retries."""

@@ -1,11 +1,14 @@
-"""Build what one run may call, the same way for the worker, the API, the command line and backtests."""
+"""Build what one run may call, and run the graph once without storing anything."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langgraph.checkpoint.memory import InMemorySaver
+
 from bot.report.comment.markdown import MarkdownRenderer
-from bot.runs.ephemeral import NoSignals
 from bot.settings.repository import RepositoryConfig
-from nodes.agreement import load_fitted
 from nodes.brains.llm import LLMBrain
 from nodes.context import (
     COMPRESS_FROM,
@@ -21,10 +24,17 @@ from nodes.context import (
     PicturePort,
     PullReader,
     Renderer,
+    Signal,
     SignalPort,
     ignore_progress,
 )
+from nodes.context.agreement import load_fitted
+from nodes.evidence import Evidence
+from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
+from nodes.run import Waiting, advance_answered
+from nodes.state import Answer, BugTriageState
+from nodes.state.checkpoints import serializer
 
 
 def build_context(
@@ -75,3 +85,37 @@ def build_context(
         claim_from=config.limits.claim_from,
         answers_questions=config.answer_questions,
     )
+
+
+class NoSignals:
+    """The signals port of a run that belongs to no issue, so that no person can interrupt it."""
+
+    async def unread(self, after: int) -> tuple[Signal, ...]:  # noqa: ARG002  the port's signature
+        """Return no signals."""
+        return ()
+
+
+@dataclass
+class InMemoryEvidence:
+    """Evidence stored in memory, for the lifetime of this object."""
+
+    items: dict[str, Evidence] = field(default_factory=dict)
+
+    async def put(self, evidence: Sequence[Evidence]) -> None:
+        """Store evidence by its key."""
+        self.items.update({item.key: item for item in evidence})
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Evidence]:
+        """Return the stored evidence for these keys."""
+        return {key: self.items[key] for key in keys if key in self.items}
+
+
+async def run_to_completion(context: Context, start: BugTriageState) -> BugTriageState:
+    """Run to the end; a question is withdrawn, since no person is present, and stays in the report."""
+    # Checkpoints are needed even here, because a question interrupts the graph and the answer resumes it.
+    graph = build_graph(InMemorySaver(serde=serializer()))
+    return (await advance_answered(graph, context, "ephemeral", start, _withdraw)).state
+
+
+async def _withdraw(_waiting: Waiting) -> Answer:
+    return Answer()

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.observability.tracing.observer import traced
+from bot.observability.observer import traced
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account

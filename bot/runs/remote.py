@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RefusedError, UserError
+from bot.files import restrict_permissions
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.ports import RepositoryRef
-from bot.private import restrict_permissions
 from bot.runs.code import NoCode
 from bot.runs.mirrors import ForbiddenError, Mirrors
 from bot.settings import Settings

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.errors import BotError
+from bot.ports import GitHubPort
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
-from nodes.context import ExternalSources, TimeLimits
+from nodes.context import ExternalSources, OpenPull, TimeLimits
 from nodes.evidence import Evidence
-from nodes.sources import Inquiry, SourceError
+from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
-from nodes.sources.route import FALLBACK, SourceInfo, route
 from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
 
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
+logger = logging.getLogger(__name__)
+LISTED, READ = 50, 8
+"""Number of open pull requests that are listed, and of those whose files are read; each costs a request."""
 
 
 class Sources:
@@ -165,3 +169,22 @@ async def _provider_check(provider: SearchProvider) -> SourceCheck:
     except SourceError as error:
         return SourceCheck(provider.name, ok=False, says=str(error))
     return SourceCheck(provider.name, ok=True, says=f"answers ({len(results)} results to a test question)")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPulls:
+    """Reads the most recently changed open pull requests of one repository."""
+
+    github: GitHubPort
+
+    async def __call__(self, paths: Sequence[str]) -> tuple[OpenPull, ...]:
+        """Return open pull requests, the first ones with their files if paths are wanted; none if GitHub refuses."""
+        try:
+            listed = await self.github.open_pulls(LISTED)
+            files = [await self.github.pull_files(one.number) for one in listed[: READ if paths else 0]]
+        # The permission is optional, and a report is complete without them; `triage doctor` explains what it adds.
+        except BotError as error:
+            logger.info("pull requests not read: %s", error, extra={"action": "pulls.unread"})
+            return ()
+        read = [replace(one, paths=names) for one, names in zip(listed, files, strict=False)]
+        return (*read, *listed[len(read) :])

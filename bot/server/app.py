@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.observability.metrics.page import metrics_route
+from bot.observability.metrics_page import metrics_route
 from bot.server.api.routes import api_routes
 from bot.server.bearer import has_bearer_token
 from bot.server.connections.bodies import Turns

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.env_file import find_env_file
 from bot.errors import UserError
+from bot.files import find_env_file
 from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.plain import LANGUAGE, SLUG, URL, explain
 from bot.settings.secret_files import read_secret_files

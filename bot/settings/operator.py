@@ -19,8 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from bot.env_file import is_inside
 from bot.errors import UserError
+from bot.files import is_inside
 from bot.settings.plain import ABSOLUTE, ENV_NAME, HEADER_NAME, HOST_NAME, ONE_LINE, TOOL_NAME
 from bot.settings.yaml_file import ConfigError, read_yaml
 from nodes.evidence import EvidenceKind

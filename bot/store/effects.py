@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import Effect
+from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database, Value
-from bot.store.tenant import Tenant
 
 # In the order in which `_effect` unpacks them.
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"

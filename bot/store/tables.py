@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import day_of
 from bot.ports import AskedQuestion, IssueRef, Relation, RepositoryRef
-from bot.store.access import ApiTokens, EndedSessions, StoredPermissions
+from bot.store.access import ApiTokens, EndedSessions, StoredPermissions, Tenant
 from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
 from bot.store.issues import Issues
-from bot.store.issues.components import Components
-from bot.store.issues.control import Control
+from bot.store.issues.control import Components, Control
 from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import PastIssues
@@ -32,7 +31,6 @@ from bot.store.runs.label_judgements import LabelJudgements, read_labelled
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
-from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
 
 

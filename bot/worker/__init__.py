@@ -23,10 +23,10 @@ from bot.errors import (
 )
 from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
 from bot.observability.logs import log_context
-from bot.observability.metrics.measures import JOB_SECONDS, JOBS, LIMITS
-from bot.observability.metrics.shared import sharing
-from bot.observability.tracing.observer import tracing
-from bot.observability.tracing.spans import Attributes, Spans
+from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
+from bot.observability.metrics_shared import sharing
+from bot.observability.observer import tracing
+from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
@@ -34,7 +34,7 @@ from bot.store.tables import Store
 from bot.worker import alerts, control, digests, outcomes, past
 from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
-from bot.worker.outcomes import label_judgements
+from bot.worker.outcomes import judgements
 from bot.worker.runs import api_runs, lane
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
@@ -110,7 +110,7 @@ _ON_ISSUE: Mapping[str, OnIssue] = {
     "ended": control.ended,
     "score": outcomes.score,
     "labelled": control.labelled,
-    "judge_labels": label_judgements.judge_labels,
+    "judge_labels": judgements.judge_labels,
 }
 
 

@@ -9,7 +9,7 @@ from bot.errors import RefusedError, StoppedError
 from bot.jobs import Alert
 from bot.limits.writes import REPLIES
 from bot.ports import Finished, Issue, Outcome
-from bot.report.comment.alert import alert_comment, alert_marker
+from bot.report.comment.notices import alert_comment, alert_marker
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.crashes import Crash, Storm
 from bot.worker.issue_job import IssueJob

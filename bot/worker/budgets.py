@@ -21,7 +21,7 @@ from bot.limits.ceilings import (
     read_prices,
 )
 from bot.limits.writes import installation_key
-from bot.observability.metrics.measures import MODEL_COST
+from bot.observability.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
 from bot.settings import Settings
 from bot.settings.repository import RepositoryConfig

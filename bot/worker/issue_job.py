@@ -12,7 +12,7 @@ from bot.github.repository import RepositoryClient
 from bot.jobs import Job, LeftOver
 from bot.limits.ceilings import PERMISSION
 from bot.limits.writes import WHOLE, WriteBudget, installation_key
-from bot.observability.metrics.measures import LIMITS
+from bot.observability.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
 from bot.settings.repository_file import FoundConfig, find_config
 from bot.store.tables import IssueStore, Store

@@ -12,7 +12,7 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.digests import queue_digests
 from bot.worker.missed import catch_up, find_missed, revive_dead, unpark_active
-from bot.worker.outcomes.ratings import read_ratings
+from bot.worker.outcomes.judgements import read_ratings
 from bot.worker.tools import Tools
 
 COUNTERS_KEPT = 90 * 86_400.0

@@ -16,18 +16,19 @@ from nodes.agents.code.candidates import (
     find_candidates,
     in_order,
     lines_of_facts,
+    list_files,
     pointed_at,
+    remembered,
     rescored,
 )
-from nodes.agents.code.listing import list_files, remembered
 from nodes.agents.code.lookups import CodeLookups
 from nodes.agents.code.objections import look_up_objections
 from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
 from nodes.agents.writing.statement import reporter_query
-from nodes.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.brains import is_model_asked, judge
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.context import Context
+from nodes.context.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading

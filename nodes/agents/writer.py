@@ -11,10 +11,9 @@ from langgraph.runtime import Runtime
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rules, is_too_thin, was_searched
-from nodes.agents.writing.changes import add_history
+from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
-from nodes.agents.writing.related_changes import add_related_changes
 from nodes.agents.writing.statement import (
     TOO_THIN,
     is_refuted,
@@ -35,9 +34,8 @@ from nodes.search.git.errors import SearchError
 from nodes.search.ranking.survey import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
-from nodes.trust.evaluator import evaluate
 from nodes.trust.prose import ProseCheck
-from nodes.trust.quality_gate import Gate
+from nodes.trust.quality_gate import Gate, evaluate
 
 _PLACELESS = frozenset({"security", "spam"})
 

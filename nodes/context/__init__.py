@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from nodes.agreement import Table
+from nodes.context.agreement import Table
 from nodes.context.brain import (
     COMPRESS_FROM,
     Brain,
@@ -30,8 +30,7 @@ from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.similar import PastIndex
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import FileSketch, Lookup, Query, Ranking
-from nodes.sources import SourcePort
-from nodes.sources.route import SourceInfo
+from nodes.sources import SourceInfo, SourcePort
 
 __all__ = [
     "COMPRESS_FROM",

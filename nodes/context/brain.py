@@ -11,7 +11,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
 from nodes.search.issue.forms import IssueForm
 from nodes.search.types import FileSketch, PlaceSketch
-from nodes.sources.route import SourceInfo
+from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from nodes.search.facts.issue import read_issue
+from nodes.search.facts.inquiry import read_issue
 from nodes.search.types import Query
 
 MAX_NAMES = 3

@@ -87,7 +87,7 @@ class Engine:
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
-        from nodes.search.facts.confidence import with_facts  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import with_facts  # noqa: PLC0415 - ranking alone does not need it
         from nodes.search.ranking.survey import Survey  # noqa: PLC0415 - ranking alone does not need it
 
         ranking = self.find(query, commit)
@@ -100,8 +100,7 @@ class Engine:
 
         These facts are not verified a second time: no report shows them.
         """
-        from nodes.search.facts.confidence import cautious  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.facts.finding import CODE_FINDERS  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import CODE_FINDERS, cautious  # noqa: PLC0415 - ranking alone does not need it
 
         paths = [lead.path for lead in ranking.leads]
         return cautious(ranking.confidence, paths, self._facts(query, paths, ranking.commit, CODE_FINDERS))
@@ -120,7 +119,7 @@ class Engine:
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
         from nodes.search.history.reading import read_history  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.history.spots import widened  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.touched import widened  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
         index = self._index(sha)
@@ -135,7 +134,7 @@ class Engine:
             files: paths as ranked by ``find``, best first.
             commit: the commit given to ``find``.
         """
-        from nodes.search.facts.finders import FINDERS  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import FINDERS  # noqa: PLC0415 - ranking alone does not need it
 
         return self._facts(query, files, commit, FINDERS)
 
@@ -153,7 +152,7 @@ class Engine:
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
-        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
 
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
@@ -206,7 +205,7 @@ class Engine:
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
-        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
         return frozenset(
@@ -215,8 +214,8 @@ class Engine:
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
+        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
         from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.facts.verify import verify  # noqa: PLC0415 - ranking alone does not need it
 
         anywhere = OF_RELEASES | OF_QUESTIONS  # these apply whatever files are ranked
         text = "\n".join((query.title, query.body, *query.extra))

@@ -1,8 +1,11 @@
-"""Sources outside the repository, behind one protocol: web search providers and MCP tools."""
+"""Sources outside the repository, behind one protocol, and the choice of those that may receive a text."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 from nodes.evidence import Evidence, EvidenceKind
@@ -12,6 +15,32 @@ OUTSIDE: frozenset[EvidenceKind] = frozenset({"web", "document", "database"})
 """Kinds of evidence that cannot be read again at the commit: they may be cited, but do not suffice for a claim."""
 BEST_SCORE = 0.5
 """The score of the first result. It is below the lowest code threshold (0.55), so results displace no code."""
+FALLBACK = (
+    "I can't help with that request. Ask about this repository: what fails, where the fault may "
+    "be, what is known about it."
+)
+"""The answer to a harmful request."""
+
+# Each pattern consists of a few words with bounded gaps, so hostile text costs linear time.
+_HARMFUL = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|preceding|your|system|all)\b"
+        r".{0,30}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|polic(?:y|ies))\b",
+        r"\byou are now\b.{0,40}\b(?:assistant|model|agent|admin|root|unrestricted|jailbroken|dan)\b",
+        r"\b(?:reveal|print|show|repeat|output|leak|send|give me|tell me)\b.{0,40}"
+        r"\b(?:system prompt|hidden prompt|your (?:prompt|instructions|token|secrets?|credentials|api key))\b",
+        r"\b(?:exfiltrate|steal|harvest|dump)\b.{0,40}\b(?:tokens?|secrets?|credentials?|passwords?|keys?|data|users?)\b",
+        r"(?:^|[.!?;:\n]|\bplease|\bnow)\s{0,4}(?:delete|drop|truncate|wipe|erase|destroy)\b.{0,20}"
+        r"\b(?:all|every|the|whole|entire|my|our)?\s{0,2}(?:tables?|databases?|users|accounts|records|rows|files|disk)\b",
+        r"(?:^|[;\"'\n])\s{0,4}(?:drop|truncate)\s{1,4}(?:table|database|schema)\s",
+        r"(?:^|\b(?:run|execute|call))\s{1,4}[`\"']?(?:sudo\s{1,4})?(?:rm\s{1,4}-[rf]{1,2}\b|mkfs|:\(\)\{)",
+        r"\b(?:write|build|make|create|give me)\b.{0,30}\b(?:malware|ransomware|keylogger|botnet|virus|phishing)\b",
+        r"\b(?:hack|break|ddos)\s{1,4}(?:into|in to|my|his|her|their|the)\b.{0,40}"
+        r"\b(?:accounts?|servers?|networks?|sites?|systems?|phones?)\b",
+    )
+)
+_CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +107,54 @@ class SourcePort(Protocol):
         Raises:
             SourceError: the source is unreachable, too slow, too verbose, or returns invalid data.
         """
+
+
+def is_harmful(request: str) -> bool:
+    """Return whether a request gives orders or asks for harm outside quoted code.
+
+    A false positive only costs the answers from outside sources: the code is searched anyway.
+    """
+    prose = "\n".join(" ".join(line.split())[:2_000] for line in _CODE.sub(" ", request[:40_000]).split("\n"))
+    return any(pattern.search(prose) for pattern in _HARMFUL)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """The part of a source that a brain sees: enough to choose it, without access data."""
+
+    name: str
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: SourcePort) -> SourceInfo:
+        """Extract this part from a source."""
+        return cls(source.name, source.description, source.keywords)
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The destination of a request."""
+
+    sources: tuple[str, ...] = ()
+    """In the order of the configuration; empty means the repository itself."""
+    harmful: bool = False
+    """The request reaches no source; the answer is ``harm.FALLBACK``."""
+
+
+def route(request: str, sources: Iterable[SourceInfo]) -> Routed:
+    """Choose the sources whose keywords appear in a request as whole words, ignoring case."""
+    if is_harmful(request):
+        return Routed(harmful=True)
+    return Routed(tuple(source.name for source in sources if _names_any(request, source.keywords)))
+
+
+def _names_any(request: str, keywords: tuple[str, ...]) -> bool:
+    pattern = _pattern(keywords)
+    return pattern is not None and pattern.search(request) is not None
+
+
+@lru_cache(64)
+def _pattern(keywords: tuple[str, ...]) -> re.Pattern[str] | None:
+    words = [r"\s+".join(map(re.escape, keyword.split())) for keyword in keywords if keyword.strip()]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE) if words else None

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.models import Scripted
 from bot.cli.backtest.agreement import LEAST, fit, store
 from bot.cli.backtest.score import Scored
-from nodes.agreement import Opinions, load_fitted, load_table, support_of
+from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
 from tests.servers.model_server import serve
 from tests.support.repositories import add_entry, git

@@ -14,7 +14,7 @@ from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.report import TriageReport
-from nodes.sources.route import SourceInfo
+from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
 from tests.servers.model_server import Reply, calls, completion, error, says, serve, text_of
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.brains.rules.read import read_code
+from nodes.brains.rules.audit import read_code
 from nodes.brains.rules.write import write
 from nodes.evidence import Evidence
 from tests.support.cases import case, place

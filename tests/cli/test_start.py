@@ -19,7 +19,7 @@ finally:
 """
 UNUSED = {"pydantic", "yaml", "asyncio", "numpy.ma", "tree_sitter"}
 RANKING_ALONE = UNUSED | {"nodes.search.facts", "nodes.search.history"}
-WITH_CONFIDENCE = UNUSED | {"nodes.search.facts.finders", "nodes.search.history.log"}
+WITH_CONFIDENCE = UNUSED | {"nodes.search.facts.kinds", "nodes.search.history.log"}
 """The confidence needs the facts about the code, but no others and no history."""
 
 

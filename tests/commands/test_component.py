@@ -13,9 +13,9 @@ from bot.ports import TaughtWord
 from bot.runs.taught import hints_of, word_of
 from bot.store.databases.database import Database
 from bot.store.databases.sqlite import SqliteStore
-from bot.store.issues.components import MAX_WORDS, teach
+from bot.store.issues.control import MAX_WORDS, teach
 from bot.store.tables import Store
-from bot.worker.commands.places import CommitPaths, nearest
+from bot.worker.commands.kinds import CommitPaths, nearest
 from tests.commands.test_execute import Stage
 from tests.report.reports import SHA
 from tests.servers.github_server import GitHubServer, private_key, serve_github

@@ -18,8 +18,8 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.execute import CommandComment, execute
+from bot.worker.commands.kinds import PathsReader, unreadable
 from bot.worker.commands.parse import Edit
-from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish import Publisher
 from nodes.report import Ticket
 from nodes.state import HumanExchange, Metrics, TraceEntry, Usage

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.store.databases.sqlite import SqliteStore
 from tests.limits.test_admission import staged
 from tests.metrics.test_page import METRICS, ask

@@ -7,7 +7,7 @@ import os
 import sys
 
 from bot.store.databases.database import StoreError
-from bot.worker.dispatch import outage
+from bot.worker.dispatch import health
 from bot.worker.dispatch.worker_process import WorkerProcess
 from tests.support.patience import patience
 
@@ -29,7 +29,7 @@ class FullDisk:
 
 
 async def test_the_worker_restarts_only_after_the_disk_has_room(monkeypatch) -> None:
-    monkeypatch.setattr(outage, "STORE_WAIT", 0.01)
+    monkeypatch.setattr(health, "STORE_WAIT", 0.01)
     monkeypatch.setenv("GITHUB_APP_ID", "")
     jobs, given_up = FullDisk(), asyncio.Event()
     worker = WorkerProcess(jobs, os.open(os.devnull, os.O_RDONLY), given_up.set, concurrency=1)  # type: ignore[arg-type]

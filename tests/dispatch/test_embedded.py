@@ -18,7 +18,7 @@ from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts
 from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
 from bot.worker.dispatch.embedded import Dispatcher
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import Outage
 from tests.support.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]

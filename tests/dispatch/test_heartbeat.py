@@ -8,7 +8,7 @@ import pytest
 
 from bot.server.process import ExternalWorkers
 from bot.store.tables import Store
-from bot.worker.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
+from bot.worker.dispatch.health import OVERDUE, SILENT, ActiveAttempts, HeartbeatMonitor, send_heartbeats
 from bot.worker.dispatch.worker_process import ALIVE, READY, WorkerProcess
 
 

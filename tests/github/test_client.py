@@ -24,7 +24,7 @@ from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError
 from bot.github.values import permission_of
 from bot.ports import Permission, RepositoryRef
-from bot.runs.pulls import OpenPulls
+from bot.runs.sources import OpenPulls
 from bot.settings.repository_file import find_config
 from nodes.context import OpenPull
 from tests.servers.github_server import LOST_ANSWER, RESET, Fault, GitHubServer

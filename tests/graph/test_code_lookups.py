@@ -18,11 +18,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
 from nodes.agents.code.candidates import find_candidates, rescored
-from nodes.agreement import Opinions, confidence_of, support_of
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.context import Context, Signal
+from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
 from nodes.judgements import LOOKS

@@ -12,7 +12,7 @@ from benchmarks.kinds.learner import fit, shares, temperature
 from benchmarks.kinds.recipe import LEFT_OVER, learn
 from benchmarks.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
 from benchmarks.kinds.train import as_text
-from nodes.issue.kinds.model import LEARNT, WEIGHTS, load_model
+from nodes.issue.kinds import LEARNT, WEIGHTS, load_model
 from tests.kinds.issues import made_up
 
 MAX_BYTES = 1_000_000

@@ -18,7 +18,7 @@ from bot.settings.operator import OperatorConfig, load_operator_config, operator
 from bot.settings.repository import read_config
 from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
-from nodes.sources.route import FALLBACK
+from nodes.sources import FALLBACK
 from tests.cli.process import triage
 from tests.sources.search_server import serve_search
 from tests.support.repositories import make_repository

@@ -25,9 +25,9 @@ from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
 from bot.settings.repository import ConfigFault, read_config
 from bot.settings.repository_file import FoundConfig, find_config
+from bot.store.access import Tenant
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
-from bot.store.tenant import Tenant
 from bot.store.writes import StoredWrites
 from bot.worker.publish import Publication, Published, Publisher
 from nodes.report import RelatedIssue, TriageReport

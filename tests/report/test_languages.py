@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.report.comment.alert import alert_comment
-from bot.report.comment.answer_reply import answer_reply
 from bot.report.comment.markdown import VISIBLE_WORDS
+from bot.report.comment.notices import alert_comment, answer_reply
 from bot.report.comment.sticky import (
     QUESTION_WORDS,
     question_reply,

@@ -70,7 +70,7 @@ ELSEWHERE = {
         "must be one line", "must be an absolute path", "Value error",
     ),
     "bot/worker/budgets.py": ("the model's server asks to wait", "waiting for a turn", "the wait is too long"),
-    "bot/worker/commands/label.py": ("bug, needs info",),
+    "bot/worker/commands/judgements.py": ("bug, needs info",),
     "bot/worker/commands/page.py": ("You may not give", "the issue is not here"),
     "bot/worker/issue_job.py": ("the installation lacks a permission",),
     "bot/worker/outcomes/__init__.py": (

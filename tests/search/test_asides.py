@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.issue.mentions.asides import without_asides
+from nodes.search.issue.query import without_asides
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
-from nodes.search.git.blobs import BlobReader
-from nodes.search.git.objects import parse_batch
+from nodes.search.git.objects import BlobReader, parse_batch
 from nodes.search.git.running import ReadLimits, Running
 from nodes.search.types import Query
 from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb

@@ -11,7 +11,7 @@ from bot.ports import TaughtWord
 from bot.runs.code import EngineCode
 from nodes.search.engine import Engine
 from nodes.search.facts.levels import statement
-from nodes.search.ranking.hints import HINT, HINTED
+from nodes.search.ranking.features.priors import HINT, HINTED
 from nodes.search.types import FileHit, Location, Query
 from tests.support.repositories import make_repository
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nodes.brains.calls.fitting import counted
+from nodes.brains.calls.request import counted
 from tests.servers.model_server import Reply, Request, completion, error, says
 
 Form = Literal["json_schema", "tools", "json_object", "words"]

@@ -11,8 +11,7 @@ from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job,
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
-from bot.store.jobs.deliveries import Arrival, Inbox
-from bot.store.jobs.insertion import PATIENCE
+from bot.store.jobs.deliveries import PATIENCE, Arrival, Inbox
 
 
 @dataclass

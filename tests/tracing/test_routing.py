@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.observability.tracing.observer import observing
-from bot.observability.tracing.spans import ALLOWED, Spans, routing
+from bot.observability.observer import observing
+from bot.observability.spans import ALLOWED, Spans, routing
 from nodes.state import Timing, TraceEntry
 from tests.graph.test_beside import finish
 from tests.support.fakes import FakeWeb, ScriptedBrain, context, decide

@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.observability.tracing.spans import Spans
+from bot.observability.spans import Spans
 
 TOKEN = "ghp_" + "a1B2" * 9
 

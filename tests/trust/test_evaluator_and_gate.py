@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.report import CitationAudit, Evaluation
-from nodes.trust.evaluator import WEIGHTS, clamp
-from nodes.trust.quality_gate import Signals, gate
+from nodes.trust.quality_gate import WEIGHTS, Signals, clamp, gate
 
 PRAISE = Evaluation(faithfulness=1, relevance=1, completeness=1, reasoning_quality=1, overall_score=1)
 

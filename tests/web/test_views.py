@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.report.words import count, span
-from bot.server.web.views import path, timing
+from bot.server.web.views import drawings, path
 from bot.server.web.views.words import CUT, as_html, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from nodes.search.languages import LANGUAGES, lexemes
@@ -54,17 +54,17 @@ def test_a_node_that_was_visited_often_is_counted() -> None:
 
 def test_idle_time_is_omitted_from_the_drawing() -> None:
     seen = [at("investigator", 100.0, 101.0), at("human_input", 101.0, 101.1), at("critic", 90_000.0, 90_001.0)]
-    svg = timing.draw(seen)
+    svg = drawings.draw_timing(seen)
     assert svg is not None
     assert ">25 h idle<" in svg
     assert words(svg) == "Investigator 1.0 s; Question 100 ms; Critic 1.0 s"
     assert max(float(x) for x in re.findall(r'<rect class="bar[^"]*" x="([\d.]+)"', svg)) < 720
-    assert timing.draw([at("critic", 1.0, None)]) is None
+    assert drawings.draw_timing([at("critic", 1.0, None)]) is None
 
 
 def test_overlap_is_the_time_with_more_than_one_running_node() -> None:
     seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
-    assert timing.overlap(seen) == pytest.approx(1.5)
+    assert drawings.overlap(seen) == pytest.approx(1.5)
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.backfill.plan import Plan, PlannedIssue, describe
+from bot.cli.backfill import Plan, PlannedIssue, describe
 from bot.ports import Issue, IssueRef
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import RunCost
 from bot.worker.dispatch.attempts import Attempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import Outage
 from tests.cli.process import command, environment, triage
 from tests.limits.test_admission import Stage, staged
 from tests.serve.conftest import BODY, TITLE

@@ -15,7 +15,7 @@ from bot.settings.repository import Day
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.digests import due_week, queue_digests
 from bot.worker.dispatch.attempts import Attempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import Outage
 from tests.limits.test_admission import Stage, staged
 from tests.servers.github_server import LOST_ANSWER, serve_github
 from tests.servers.github_world import person

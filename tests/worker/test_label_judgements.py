@@ -14,7 +14,7 @@ from bot.settings.repository import ConfigError, Labels, read_config
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.feedback import read_feedback
 from bot.store.runs.label_judgements import LabelChange
-from bot.worker.outcomes.label_judgements import existing_paths, folders_of, judgement_of
+from bot.worker.outcomes.judgements import existing_paths, folders_of, judgement_of
 from tests.limits.test_admission import Stage, staged
 from tests.servers.github_server import serve_github
 from tests.support.repositories import make_repository

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.limits.ceilings import describe_limit
-from bot.observability.metrics.measures import LIMITS
+from bot.observability.measures import LIMITS
 from bot.store.runs.usage import RepositoryLimited
 from bot.store.tables import Store
 from tests.limits.test_admission import staged

@@ -11,7 +11,7 @@ import pytest
 from bot.jobs import Triage
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch.attempts import Attempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import Outage
 from tests.limits.test_admission import staged
 from tests.servers.github_server import GitHubServer, serve_github
 from tests.servers.github_world import person

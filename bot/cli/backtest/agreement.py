@@ -1,4 +1,4 @@
-"""Fit the table of agreement (``nodes/agreement.json``) to the readings of a backtest, and store it."""
+"""Fit the table of agreement (``nodes/context/agreement.json``) to the readings of a backtest, and store it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.cli.backtest.score import Scored
 from bot.errors import UserError
-from nodes.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, Table, load_table, support_of
+from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, Table, load_table, support_of
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 LEAST = 20

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
-from bot.runs.context import build_context
-from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
+from bot.runs.context import InMemoryEvidence, build_context, run_to_completion
 from nodes.brains.rules import RulesBrain
 from nodes.context import Brain
 from nodes.evidence import Evidence

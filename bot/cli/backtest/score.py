@@ -63,7 +63,7 @@ class Scored:
     """The confidence of the model's last reading of the code, as the run used it; None if no model read it."""
 
     opinions: dict[str, float] | None = None
-    """How search and model rated the first file (``nodes.agreement``); None if no model read the code."""
+    """How search and model rated the first file (``nodes.context.agreement``); None if no model read the code."""
 
     @property
     def rank(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.action import workflow_command
+from bot.cli.action import workflow_command
 from bot.cli.doctor.github import FULL_NAME, missing_labels, opened
 from bot.errors import BotError, UnreadableFileError, UserError
 from bot.github.repository import RepositoryClient

@@ -14,7 +14,7 @@ import click
 from bot.cli.local.changes import printable
 from bot.cli.local.progress import Progress
 from bot.cli.local.repository import Storage, open_engine
-from bot.env_file import ignored_settings
+from bot.files import ignored_settings
 
 if TYPE_CHECKING:
     from bot.cli.ask.answer import Answerer, Place, Reply

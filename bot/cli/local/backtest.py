@@ -105,18 +105,20 @@ def command(
     After an interruption, the same command resumes.
     """
     asked = _asked(since, issues, github, limit, target / 100, fresh=fresh, brain=brain, replay=replay)
-    given = replace(asked, corrections=corrections)
-    from bot.runs.model import AGREEMENT  # noqa: PLC0415  --help needs no engine
-
-    settings = _settings(repo, brain, replay)
+    settings, given = _settings(repo, brain, replay), replace(asked, corrections=corrections)
     with resumable(Progress()) as progress:
         outcome = _answered(repo, rev, settings, given, progress)
     if plot is not None:
         _draw(outcome, plot)
-    _store_agreement(outcome, agreement or (None if replay else settings.triage_data_dir / AGREEMENT))
+    _store_agreement(outcome, agreement, None if replay else settings.triage_data_dir)
+    _name_recording(outcome, replay)
+    click.echo(_printed(outcome, as_json=as_json))
+
+
+def _name_recording(outcome: Outcome, replay: Path | None) -> None:
+    """Say where the model's requests are stored, unless they were read from there."""
     if outcome.recording is not None and replay is None:
         click.echo(f"the model's requests are stored in {outcome.recording}; replay them with --replay", err=True)
-    click.echo(_printed(outcome, as_json=as_json))
 
 
 def _settings(repo: str, brain: str | None, replay: Path | None) -> Settings:
@@ -129,11 +131,12 @@ def _settings(repo: str, brain: str | None, replay: Path | None) -> Settings:
     return settings.model_copy(update={"triage_brain": "llm" if brain in (None, "both") else brain})
 
 
-def _store_agreement(outcome: Outcome, file: Path | None) -> None:
-    """Store a table of agreement that was fitted, and say where."""
-    from bot.cli.backtest.agreement import store  # noqa: PLC0415  as above
+def _store_agreement(outcome: Outcome, wanted: Path | None, data: Path | None) -> None:
+    """Store a table of agreement that was fitted, in the wanted file or the data directory, and say where."""
+    from bot.cli.backtest.agreement import store  # noqa: PLC0415  --help needs no engine
+    from bot.runs.model import AGREEMENT  # noqa: PLC0415  as above
 
-    fitted = outcome.about.agreement
+    fitted, file = outcome.about.agreement, wanted or (data and data / AGREEMENT)
     if fitted is not None and fitted.after is not None and file is not None:
         store(fitted.after, file)
         click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)

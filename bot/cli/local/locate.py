@@ -80,7 +80,7 @@ def _issue(issue: str | None, text: str | None, title: str | None, repo: str, pr
 
 
 def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
-    from nodes.search.history.spots import spots_of  # noqa: PLC0415  --help needs no engine
+    from nodes.search.history.touched import spots_of  # noqa: PLC0415  --help needs no engine
 
     return engine.history(query, spots_of(ranking.locations), ranking.commit)
 

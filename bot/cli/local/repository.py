@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bot.env_file import find_env_file
 from bot.errors import UserError
-from bot.private import restrict_permissions
+from bot.files import find_env_file, restrict_permissions
 
 if TYPE_CHECKING:
     from bot.settings import Settings

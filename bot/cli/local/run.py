@@ -14,8 +14,8 @@ from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named
 from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
-from bot.env_file import ignored_settings, repository_around
 from bot.errors import UserError
+from bot.files import ignored_settings, repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
@@ -112,22 +112,14 @@ def command(
     issue = named_issue(argument, issue)
     remote = is_remote(issue) and text is None
     given = None if remote else read_issue(issue, text, title)
-    if repo is None and not remote:
-        repo = _current_repository()
+    repo = _current_repository() if repo is None and not remote else repo
     settings = _settings(repo, brain)
     past = _past(issues)
     operator = load_operator_config(settings.triage_config, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
         account = _triage(
-            where,
-            rev,
-            settings,
-            progress,
-            interactive=interactive,
-            past=past,
-            operator=operator,
-            language=language,
+            where, rev, settings, progress, interactive=interactive, past=past, operator=operator, language=language
         )
     click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
 

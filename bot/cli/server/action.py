@@ -33,7 +33,7 @@ def command() -> None:
 
 def _triage() -> str:
     """Process an event of an issue; return why the command fails, or nothing."""
-    from bot.action import Event, act  # noqa: PLC0415  --help needs no worker
+    from bot.cli.action import Event, act  # noqa: PLC0415  --help needs no worker
     from bot.observability.logs import log_to_stderr  # noqa: PLC0415
 
     event = Event.of(os.environ)

@@ -14,7 +14,7 @@ import click
 from bot.errors import RateLimitedError, UserError
 
 if TYPE_CHECKING:
-    from bot.cli.backfill.plan import Plan
+    from bot.cli.backfill import Plan
     from bot.github import GitHub
     from bot.ports import GitHubPort, Issue, RepositoryRef
     from bot.settings import Settings
@@ -105,7 +105,7 @@ async def _learn(name: str, most: int) -> None:
 
 
 async def _backfill(name: str, limit: int, since: str | None, page: Path | None, *, write: bool) -> None:
-    from bot.cli.backfill.plan import describe, read_plan  # noqa: PLC0415  as above
+    from bot.cli.backfill import describe, read_plan  # noqa: PLC0415  as above
 
     async with _opened() as (store, github, settings):
         client = github.for_repository(await _named(store, name))
@@ -138,7 +138,7 @@ def _row(issue: Issue) -> str:
 
 
 def _write_page(plan: Plan, page: Path) -> None:
-    from bot.cli.backfill.page import draw_page  # noqa: PLC0415  as above
+    from bot.cli.backfill import draw_page  # noqa: PLC0415  as above
 
     try:
         page.write_text(draw_page(plan), encoding="utf-8")

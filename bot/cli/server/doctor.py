@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.env_file import ignored_settings, repository_around
+from bot.files import ignored_settings, repository_around
 
 if TYPE_CHECKING:
     from bot.cli.doctor import Check
@@ -42,7 +42,7 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
-    from bot.cli.doctor.summary import summary_lines  # noqa: PLC0415
+    from bot.cli.doctor import summary_lines  # noqa: PLC0415
 
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):

@@ -20,7 +20,7 @@ def command(*, name: str) -> None:
 
 
 async def _export(name: str) -> None:
-    from bot.cli.server.stored import opened  # noqa: PLC0415  --help needs no store
+    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
     from bot.store.repository_data import REPOSITORY_ROWS  # noqa: PLC0415  as above
 
     async with opened(name) as kept:

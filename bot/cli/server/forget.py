@@ -23,7 +23,7 @@ def command(*, name: str, yes: bool) -> None:
 
 
 async def _forget(name: str) -> None:
-    from bot.cli.server.stored import opened  # noqa: PLC0415  --help needs no store
+    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
 
     async with opened(name) as kept:
         for one in kept.repositories:

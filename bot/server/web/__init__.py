@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from bot.server.web import render
-from bot.server.web.auth import github_login, login
+from bot.server.web.auth import login
 from bot.server.web.auth.authentication import RequireLogin
 from bot.server.web.pages import queue, repositories, run, runs, welcome
 from bot.server.web.site import Site
@@ -21,7 +21,7 @@ def routes(site: Site) -> list[BaseRoute]:
     return [
         *render.routes(),
         *login.routes(),
-        *github_login.routes(site),
+        *login.github_routes(site),
         *welcome.closed(),
         # One gate covers every other path, so a new page is behind the login by default.
         Mount("/", routes=_closed(), middleware=[Middleware(RequireLogin, site.authenticator)]),

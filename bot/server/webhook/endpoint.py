@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from bot.jobs import Work
 from bot.observability.logs import log_context
-from bot.observability.metrics.measures import ACKNOWLEDGED, DELIVERIES
+from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
 from bot.server.connections import Bodies, NoRoomError, Refusals
 from bot.server.connections.bodies import Body
 from bot.server.webhook.events import (
@@ -86,8 +86,10 @@ class Webhook:
         if response is None:
             try:
                 response = await self._answer(headers, receive)
+            # No response can be sent any more; GitHub records the delivery as failed.
             except ClientDisconnect:
                 return
+        # Any sender can cause these, so they are added up and not logged one by one.
         if response.status_code in (401, 408, 413, 503):
             self._refusals.count(f"delivery ({response.status_code})", (scope.get("client") or ("",))[0])
         # These responses may be sent before the body was read completely.
@@ -114,6 +116,7 @@ class Webhook:
                 return dropped if held.dropped else _refused(408, "the body arrived too slowly")
             if chunks is None:
                 return _too_large()
+            # After the whole body, which the signature covers, and before any of it is parsed.
             if not signature.matches(headers.get("x-hub-signature-256")):
                 return _refused(401, "the signature does not match the body")
             try:

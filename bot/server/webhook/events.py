@@ -72,6 +72,7 @@ class Delivery:
             payload.repository.html_url if payload.repository else "",
             payload.installation.html_url if payload.installation else "",
         ):
+            # A GitHub Enterprise server has its own host; an event about an installation names no repository.
             if urlsplit(url).netloc:
                 return urlsplit(url).netloc
         return self.server
@@ -152,6 +153,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, serve
         MalformedError: a header is missing or too long, or the body is not JSON of the shape that GitHub sends.
     """
     guid, event = headers.get("x-github-delivery", ""), headers.get("x-github-event", "")
+    # The signature does not cover the headers, so their length is limited before they are stored.
     if not 0 < len(guid) <= 100 or not 0 < len(event) <= 100:
         raise MalformedError("X-GitHub-Delivery and X-GitHub-Event are required")
     text = _form(body) if media_type(headers.get("content-type")) == FORM else body

@@ -10,15 +10,23 @@ from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView,
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database
 from bot.store.issues import Issues
-from bot.store.issues.components import Components, teach
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
-from bot.store.jobs.insertion import insert_job
+from bot.store.jobs.deliveries import insert_job
 from bot.store.runs import IssueRuns
 from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.run_events import RunEvidence
 from bot.store.runs.usage import RepositoryLimited
 
+MAX_WORDS = 200
+"""Words that are stored for one repository."""
+_ALL = "SELECT word, path FROM components WHERE repository_key = ? ORDER BY word LIMIT ?"
+_FORGET = "DELETE FROM components WHERE repository_key = ? AND word = ?"
+_TEACH = """
+INSERT INTO components (repository_key, word, path, actor, at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (repository_key, word) DO UPDATE SET path = excluded.path, actor = excluded.actor, at = excluded.at
+"""
+_COUNT = "SELECT count(*) FROM components WHERE repository_key = ? AND word <> ?"
 _RELATE = """
 INSERT INTO relations (issue_key, other, duplicate, actor) VALUES (?, ?, ?, ?)
 ON CONFLICT (issue_key, other) DO UPDATE SET duplicate = excluded.duplicate, actor = excluded.actor
@@ -28,6 +36,32 @@ _NAMED_PATH = "SELECT 1 FROM signals WHERE issue_key = ? AND kind = 'redirect' A
 _MUTE = """
 INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO UPDATE SET muted = excluded.muted
 """
+
+
+class Components:
+    """The words of one repository."""
+
+    def __init__(self, database: Database, repository_key: str) -> None:
+        self._database = database
+        self._key = repository_key
+
+    async def all(self) -> tuple[TaughtWord, ...]:
+        """Return the words with their paths, in alphabetical order."""
+        rows = await self._database.read(lambda db: db.execute(_ALL, (self._key, MAX_WORDS)).fetchall())
+        return tuple(TaughtWord(word, path) for word, path in rows)
+
+
+def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, now: float) -> None:
+    """Store or forget a word, within a transaction; a new word beyond ``MAX_WORDS`` is not stored."""
+    if not taught.path:
+        db.execute(_FORGET, (repository_key, taught.word))
+        return
+    # The lock makes the count and the insertion one step: two commands at once must not both store the last allowed
+    # word.
+    db.lock([repository_key])
+    (others,) = db.execute(_COUNT, (repository_key, taught.word)).fetchone()
+    if others < MAX_WORDS:
+        db.execute(_TEACH, (repository_key, taught.word, taught.path, actor, now))
 
 
 class Control:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bot.ports import OpenReport, OpenReports, UnansweredQuestion
 from bot.report.document import Result
+from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database
 from bot.store.issues.signals import read_relations
-from bot.store.tenant import Tenant
 from nodes.state import HumanExchange
 
 MAX_READ = 100

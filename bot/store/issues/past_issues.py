@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database
-from bot.store.tenant import Tenant
 from nodes.search.issue.similar import VERSION, IssueWords
 
 MAX_COMPARED = 50_000

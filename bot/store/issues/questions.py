@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from bot.ports import AskedQuestion, QuestionState
+from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database
-from bot.store.tenant import Tenant
 from nodes.state import MAX_QUESTIONS, HumanExchange
 
 _ROWS = """

@@ -10,7 +10,7 @@ from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
 from bot.store.databases.database import Connection, Database, Value
 from bot.store.jobs.dead import Death
-from bot.store.jobs.insertion import insert_job
+from bot.store.jobs.deliveries import insert_job
 from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25

@@ -9,13 +9,13 @@ from typing import Literal
 
 from bot.ports import AskedQuestion
 from bot.report.document import Result
+from bot.store.access import Tenant
 from bot.store.databases.database import Database
 from bot.store.issues.questions import Questions
 from bot.store.pages.context import RunContext, run_context
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
-from bot.store.tenant import Tenant
 from nodes.evidence import Evidence
 
 WATCHED = 50

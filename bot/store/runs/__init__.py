@@ -17,6 +17,7 @@ from bot.store.runs.usage import reserve
 
 RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
 _FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"
+# ``last_signal`` only grows, and an attempt without a result leaves the stored one in place.
 _NOTE = """
 UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
     result = coalesce(?, result), changed_at = ?
@@ -26,6 +27,7 @@ RESULT_BEFORE = """
 SELECT run_no, result FROM runs
 WHERE issue_key = ? AND run_no < ? AND result IS NOT NULL ORDER BY run_no DESC LIMIT 1
 """
+# A resumed run is pinned again. Its commit and its reason stay those of the first attempt.
 _PIN = """
 UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?, title = ?,
     changed_at = ?, body = ?, author = ?,
@@ -133,6 +135,7 @@ class IssueRuns:
 
         def work(db: Connection) -> Run:
             run = _last(db, self._key) or _new(db, self._key, 1, 0, now)
+            # A run that waits or ended is further than the other store knows.
             if run.status == "running":
                 stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
                 db.execute(stated, (status, body_hash, self._key, run.number))
@@ -212,12 +215,9 @@ class IssueRuns:
         def work(db: Connection) -> None:
             db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
             _note_ending(db, self._key, number, ending, reported)
-            # In the transaction that settles the job, so that no redirect is missed between the check and the end.
-            late = [unread()] if unread is not None and has_redirect(db, self._key, last_signal) else []
-            storms = note_crash(db, self._key, crash, now) if crash is not None else []
-            alerts = [alert(storm, now) for storm in storms] if alert is not None else []
+            late = (*_alerts(db, self._key, crash, alert, now), *_unread(db, self._key, last_signal, unread))
             # Last: it raises if another attempt has the job, and then everything above is rolled back.
-            settle_job(db, job, message, (*next_work, *alerts, *late), now)
+            settle_job(db, job, message, (*next_work, *late), now)
 
         await self._database.do(work)
 
@@ -229,6 +229,20 @@ def _note_ending(db: Connection, key: str, number: int, ending: Ending | None, r
         db.execute(_SHOW, (*shown, key, number))
     if reported is not None:
         note_report(db, key, number, _sha(db, key, number), reported)
+
+
+def _alerts(
+    db: Connection, key: str, crash: Crash | None, alert: Callable[[Storm, float], Work] | None, now: float
+) -> list[Work]:
+    """Store the crashes that an issue reports; return the follow-up jobs for those that several people report."""
+    storms = note_crash(db, key, crash, now) if crash is not None else []
+    return [alert(storm, now) for storm in storms] if alert is not None else []
+
+
+def _unread(db: Connection, key: str, last_signal: int, unread: Callable[[], Work] | None) -> list[Work]:
+    """Return the follow-up job for a redirect that the run has not read."""
+    # In the transaction that settles the job, so that no redirect is missed between the check and the end.
+    return [unread()] if unread is not None and has_redirect(db, key, last_signal) else []
 
 
 def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
@@ -254,6 +268,7 @@ def open_run(db: Connection, issue_key: str, now: float) -> Run:
     last = _last(db, issue_key)
     if last is not None and last.unfinished:
         return last
+    # A signal that an earlier run has read must not interrupt this one.
     return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0, now)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from bot.jobs import ApiRun, Job
 from bot.store.databases.database import Connection, Database
 from bot.store.jobs import settle_job
-from bot.store.jobs.insertion import insert_job
+from bot.store.jobs.deliveries import insert_job
 
 KEPT = 30 * 86_400.0
 """Seconds for which a finished run can be retrieved."""

@@ -134,6 +134,7 @@ def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]
 
 def keep_reactions(db: Connection, issue_key: str, run: int, found: Sequence[Feedback]) -> None:
     """Store the reactions to a report in place of the earlier ones, within a transaction."""
+    # GitHub reports no removal of a reaction, so all stored ones are replaced.
     db.execute("DELETE FROM feedback WHERE issue_key = ? AND run_no = ? AND source = 'reaction'", (issue_key, run))
     rows = [(issue_key, run, one.source, one.actor, int(one.judgement.right), "", one.at) for one in found]
     db.executemany(_NOTE, rows)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import IssueRef
+from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Database
 from bot.store.runs.feedback import (
     Correction,
@@ -19,12 +20,12 @@ from bot.store.runs.feedback import (
     read_judged,
 )
 from bot.store.runs.label_judgements import read_labelled
-from bot.store.tenant import Tenant
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
 """Seconds after which the search for a missing fix is repeated: a fix may land after its issue was closed."""
 _COLUMNS = "run_no, sha, claimed, confidence, named, state, rank, fix, why, looks"
+# Repositories that are archived or no longer accessible cannot be read; they are due again if they return.
 _DUE = """
 SELECT issues.issue_key, run_no, looks, host, installation_id, repositories.repository_key, owner, name
 FROM outcomes JOIN issues ON issues.issue_key = outcomes.issue_key
@@ -40,6 +41,7 @@ WHERE repository_key = ? AND body <> '' AND result IS NOT NULL AND run_no = (
     WHERE later.issue_key = runs.issue_key AND later.body <> '' AND later.result IS NOT NULL
 ) ORDER BY issue_key LIMIT 5000
 """
+# An issue has one outcome, that of its last report, and one comment, which shows this report.
 _UNRATED = """
 SELECT outcomes.issue_key, outcomes.run_no, github_id, runs.changed_at, repositories.host, installation_id,
     repositories.repository_key, owner, name
@@ -281,6 +283,7 @@ def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
 
 
 def _keep_ratings(db: Connection, one: Unrated, ratings: Sequence[Feedback], now: float) -> None:
+    # In one transaction with the time, so that no round counts as done without its ratings.
     keep_reactions(db, one.ref.key, one.run, ratings)
     rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
     db.execute(rated, (now, one.ref.key, one.run))

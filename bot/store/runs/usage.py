@@ -85,6 +85,7 @@ def reserve(db: Connection, scopes: Sequence[Scope], amount: Amount) -> ReachedC
         spent = _spent(db, scope) if scope.ceiling else Amount()
         for field in fields(Amount):
             limit, requested = getattr(scope.ceiling, field.name), getattr(amount, field.name)
+            # Only what is requested counts: a scope without tokens left may still answer a command.
             if limit is not None and requested and getattr(spent, field.name) + requested > limit:
                 return ReachedCeiling(scope.kind, field.name, limit)
     _add(db, scopes, amount)
@@ -110,6 +111,7 @@ _WRITE = """
 INSERT INTO paces (name, next_at, promised) VALUES (:name, :next_at, :promised)
 ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at, promised = excluded.promised
 """
+# A longer closure stays, unless it is so far ahead that it was written with a wrong clock.
 _CLOSE = """
 INSERT INTO paces (name, closed_until) VALUES (:name, :until)
 ON CONFLICT (name) DO UPDATE SET closed_until =

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bot.worker.commands import directions, judgements, label, runs, show
+from bot.worker.commands import directions, judgements, runs, show
 from bot.worker.commands.kinds import CommandContext, CommandKind
 from bot.worker.commands.parse import Command, parse
 
@@ -24,8 +24,8 @@ COMMANDS: Final[Mapping[str, CommandKind]] = {
         directions.COMPONENT,
         judgements.DUPLICATE,
         judgements.NOT_DUPLICATE,
-        label.LABEL,
-        label.UNLABEL,
+        judgements.LABEL,
+        judgements.UNLABEL,
     )
 }
 

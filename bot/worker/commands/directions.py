@@ -9,10 +9,9 @@ from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
 from bot.report.sanitise import code
 from bot.runs.taught import word_of
 from bot.settings.paths import path_inside
-from bot.store.issues.components import MAX_WORDS
-from bot.worker.commands.kinds import CommandContext, CommandKind, check_not_stopped, check_writable
+from bot.store.issues.control import MAX_WORDS
+from bot.worker.commands.kinds import CommandContext, CommandKind, check_exists, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command
-from bot.worker.commands.places import check_exists
 from nodes.search.tokens import STOPWORDS
 
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{0,9}")

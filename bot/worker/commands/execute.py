@@ -12,9 +12,8 @@ from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, I
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
 from bot.worker.commands import COMMANDS
-from bot.worker.commands.kinds import CommandContext, is_allowed
+from bot.worker.commands.kinds import CommandContext, PathsReader, is_allowed, unreadable
 from bot.worker.commands.parse import Command, Edit, new_commands, parse
-from bot.worker.commands.places import PathsReader, unreadable
 from bot.worker.publish import Publisher
 from bot.worker.publish.replies import Replies
 

@@ -22,7 +22,7 @@ from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite import SqliteStore
 from bot.worker import Worker, open_worker
 from bot.worker.dispatch.embedded import Dispatcher
-from bot.worker.dispatch.heartbeat import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
+from bot.worker.dispatch.health import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
 from bot.worker.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 
 NICE = 10

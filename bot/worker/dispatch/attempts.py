@@ -14,8 +14,7 @@ from bot.jobs import Job
 from bot.store.databases.database import ClosedError, StoreError
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
 from bot.store.jobs.dead import Death
-from bot.worker.dispatch.heartbeat import ActiveAttempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 Worker = Callable[[Job], Awaitable[None]]
 """Runs a job and settles it. The exception that it raises decides what happens to the job."""

@@ -12,8 +12,7 @@ from bot.jobs import Lane
 from bot.store.databases.database import StoreError
 from bot.store.jobs import Jobs
 from bot.worker.dispatch.attempts import DEADLINE, Attempts, Worker
-from bot.worker.dispatch.heartbeat import ActiveAttempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 CONTROL_SLOTS = 2
 """Jobs of the lane ``control`` at once. The lane has slots of its own, so that a command never waits for a run."""

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from bot.errors import UserError
-from bot.private import restrict_permissions
+from bot.files import restrict_permissions
 
 PATIENCE = 3.0
 """Seconds to wait for the children of a killed server: they notice in milliseconds."""

@@ -17,8 +17,7 @@ from bot.store.databases.postgres.engine import RetryingConnector, open_engine
 from bot.store.databases.postgres.wakeups import EARLY, TASK
 from bot.worker.dispatch.attempts import DEADLINE, Attempts, Worker
 from bot.worker.dispatch.embedded import CONTROL_SLOTS
-from bot.worker.dispatch.heartbeat import ActiveAttempts
-from bot.worker.dispatch.outage import Outage
+from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 HEARTBEAT, STALLED = 1.0, 5.0
 """Seconds between two heartbeats, and seconds without one after which other workers take over."""

@@ -20,9 +20,8 @@ from bot.store.databases.database import StoreError
 from bot.store.databases.opening import open_store
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker.dispatch.heartbeat import HeartbeatMonitor
+from bot.worker.dispatch.health import HeartbeatMonitor, Outage
 from bot.worker.dispatch.lock import DirectoryLock
-from bot.worker.dispatch.outage import Outage
 
 DRAIN = 6.0
 """Seconds in which running jobs may finish."""

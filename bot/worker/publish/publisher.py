@@ -25,7 +25,8 @@ from bot.ports import (
     Waiting,
     Withheld,
 )
-from bot.report.comment.answer_reply import answer_marker, answer_reply
+from bot.report.comment.known_failure import apply_corrections
+from bot.report.comment.notices import answer_marker, answer_reply
 from bot.report.comment.state import CommentState, with_state
 from bot.report.comment.sticky import question_reply, report_comment, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread, question_marker
@@ -37,7 +38,6 @@ from bot.worker.publish.config_faults import ConfigFaults
 from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
-from bot.worker.publish.relations import apply_corrections
 from bot.worker.publish.skip_reasons import answers_question, is_worth_a_comment, reason_to_skip
 from nodes.report import TriageReport
 

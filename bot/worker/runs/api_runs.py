@@ -8,13 +8,12 @@ from bot.errors import RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
 from bot.jobs import ApiRun, Job
 from bot.observability.logs import add_log_context
-from bot.observability.metrics.measures import LIMITS
+from bot.observability.measures import LIMITS
 from bot.ports import RepositoryRef
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
-from bot.runs.context import build_context
-from bot.runs.ephemeral import InMemoryEvidence, run_to_completion
+from bot.runs.context import InMemoryEvidence, build_context, run_to_completion
 from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository import RepositoryConfig

@@ -13,13 +13,13 @@ from bot.errors import (
     RetryableError,
     SuspendedError,
 )
-from bot.observability.metrics.measures import LIMITS
+from bot.observability.measures import LIMITS
 from bot.ports import Finished, Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.mirrors import ForbiddenError
 from bot.store.runs import Run
-from bot.worker.commands.places import CommitPaths, unreadable
+from bot.worker.commands.kinds import CommitPaths, unreadable
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts
 from nodes.context import CodePort

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.errors import BotError, JobTakenOverError, RateLimitedError
 from bot.ports import Finished, Outcome
-from bot.runs.ephemeral import InMemoryEvidence, NoSignals, run_to_completion
+from bot.runs.context import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.databases.database import StoreError
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob

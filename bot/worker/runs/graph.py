@@ -11,7 +11,7 @@ from bot.ports import Finished, Outcome, Waiting
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.past import StoredPast
-from bot.runs.pulls import OpenPulls
+from bot.runs.sources import OpenPulls
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
 from bot.worker.admission import may_ask

@@ -16,8 +16,7 @@ from bot.worker.past import refresh_issue
 from bot.worker.publish.publisher import Why
 from bot.worker.publish.skip_reasons import reason_to_skip
 from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
-from bot.worker.runs.reading import RunWork, read_actionable, read_issue
-from bot.worker.runs.steps import step
+from bot.worker.runs.steps import RunWork, read_actionable, read_issue, step
 from nodes.state import HumanExchange
 
 _TRIAGED = ("waiting", "finished", "stopped")

@@ -1,20 +1,97 @@
-"""One step of a run: advance it from its checkpoint until it waits or ends, publish the outcome, settle the job."""
+"""One step of a job in the run lane: read the issue again, advance its run, publish, settle the job."""
 
 from __future__ import annotations
 
+from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
 from bot.observability.logs import add_log_context
-from bot.ports import Issue, Withheld
+from bot.ports import Issue, IssueRef, Withheld
+from bot.settings.repository_file import FoundConfig
 from bot.store.runs import Origin, Run
+from bot.worker.admission import explain_refusal
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
-from bot.worker.past import start_learning
+from bot.worker.past import start_learning, update_index
+from bot.worker.publish.publisher import Why
+from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
 from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
+from bot.worker.runs.questions import find_open_question
 from nodes.context import CodePort
 from nodes.trust.secrets import holds_token, mask
 
+RunWork = Triage | Edited | Reply | Continue | Expire | Remind
 STORED_TEXT = 20_000
 """Characters of an issue's text that are stored for the page of its run."""
+
+
+async def read_actionable(issue_job: IssueJob, why: Why, work: RunWork) -> CurrentIssue | None:
+    """Read the issue again. None if it is to be left alone now; the job is then settled."""
+    found, issue = await read_issue(issue_job, work)
+    if issue is None:
+        return None
+    skip_reason = reason_to_skip(issue, found.config)
+    asked_in = work.asked_in if isinstance(work, Triage | Continue) else None
+    if skip_reason is not None:
+        await explain_refusal(
+            issue_job, found, asked_in, f"Nothing was done: {skip_reason}. {remedy_for(skip_reason)}".rstrip()
+        )
+        await settle_skipped(issue_job, skip_reason)
+        return None
+    commanded = isinstance(work, Continue) or (isinstance(work, Triage) and work.why == "command")
+    return CurrentIssue(
+        issue, found, why, commanded, asked_in, work.actor if isinstance(work, Triage | Continue) else ""
+    )
+
+
+async def read_issue(issue_job: IssueJob, work: RunWork) -> tuple[FoundConfig, Issue | None]:
+    """Read the configuration and the issue. The issue is None if it is gone or moved; the job is then settled."""
+    found = await issue_job.config()
+    issue = await issue_job.github.issue(issue_job.ref.number)
+    # On every read, so that the comparison with earlier issues needs no requests of its own.
+    await update_index(issue_job, issue)
+    if issue is None:
+        await settle_ended(issue_job, "the issue no longer exists")
+        return found, None
+    if issue.ref.key != issue_job.ref.key:
+        await _moved(issue_job, work, issue.ref)
+        return found, None
+    if issue.state == "open" and (await issue_job.store.row.state()).ended is not None:
+        await issue_job.store.row.end(None)  # the delivery "reopened" was lost or has not arrived yet
+    return found, issue
+
+
+async def _moved(issue_job: IssueJob, work: RunWork, to: IssueRef) -> None:
+    """Hand the job over to the issue's new place.
+
+    The new jobs start with one that takes over the issue's runs and questions.
+    """
+    await issue_job.store.row.end("transferred", to.key)
+    follows: list[Work] = [Triage(ref=to, why="opened", moved_from=issue_job.ref.key)]
+    # Any other triage is the same as the one above.
+    if not isinstance(work, Triage) or work.why == "command":
+        follows.append(work.model_copy(update={"ref": to}))
+    await issue_job.tools.store.jobs.settle(issue_job.job, "moved", next_work=follows)
+
+
+async def settle_skipped(issue_job: IssueJob, why: str) -> None:
+    """Settle the job. A run with an open question still waits, as it can be answered later; any other run ends."""
+    run = await issue_job.store.runs.last()
+    if run is not None and run.status == "waiting" and await find_open_question(issue_job) is not None:
+        return await issue_job.settle(f"{why}; the run still waits")
+    return await settle_ended(issue_job, why)
+
+
+async def settle_ended(issue_job: IssueJob, why: str) -> None:
+    """Settle the job, stop an unfinished run of the issue, and withdraw its open question."""
+    run = await issue_job.store.runs.last()
+    if run is not None and run.unfinished:
+        open_question = await find_open_question(issue_job)
+        if open_question is not None:
+            await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
+        await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
+        await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
+        return
+    await issue_job.settle(why)
 
 
 async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:

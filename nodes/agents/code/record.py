@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from nodes.agents.case import trace_entry
 from nodes.agents.code.candidates import MIN_SCORE, MIN_SCORE_ON_RETRY, Candidates, mean_score
 from nodes.agents.code.lookups import CodeLookups
-from nodes.agreement import Opinions
 from nodes.context import Case, Judged
+from nodes.context.agreement import Opinions
 from nodes.evidence import NumberedEvidence
 from nodes.guards import NOT_READABLE
 from nodes.judgements import CodeReading

@@ -1,11 +1,13 @@
-"""Place the files of a report: the lines around a fact, and the definition that contains them."""
+"""The basis of a report: the facts that it shows, the places that it names, and what they allow it to state."""
 
 from __future__ import annotations
 
-from nodes.agents.writing.basis import FactBasis
+from dataclasses import dataclass
+
 from nodes.context import CodePort
-from nodes.report import Suspect, TriageReport
-from nodes.search.facts import Fact
+from nodes.report import Statement, Suspect, TriageReport
+from nodes.search.facts import Fact, levels
+from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location
 
@@ -16,6 +18,48 @@ POINTING = frozenset({"pasted_here", "defined_once", "default_here"})
 definition that the report names were the fixed function less often; a declared option is rarely at fault."""
 SPREAD = 2
 """Maximum number of lines of a fact without a function for its line to be the place of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactBasis:
+    """The facts that a report shows, and what they allow it to state."""
+
+    facts: tuple[Fact, ...]
+    """The facts about the report's files, and those about no file."""
+    paths: tuple[str, ...]
+    """The report's files, in order."""
+    stated: levels.Statement
+    confidence: float
+
+    @classmethod
+    def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
+        """Return what a survey allows a report about these files to state."""
+        facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
+        shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in OF_RELEASES)
+        return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
+
+    @property
+    def headline(self) -> int | None:
+        """Return the index of the leading fact."""
+        return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return the files that strong facts are about, in the order of the report."""
+        return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
+
+    @property
+    def statement(self) -> Statement:
+        """Return how much the report may state."""
+        return _STATEMENTS[self.stated.level] if self.paths else "nothing"
+
+
+_STATEMENTS: dict[levels.Level, Statement] = {
+    "claimed": "claim",
+    "several": "facts",
+    "ranked": "first_place",
+    "none": "ranked",
+}
 
 
 async def suspect_of(

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from nodes.agents.writing.basis import FactBasis
-from nodes.agents.writing.places import _from_lead, is_single_line, suspect_of
+from nodes.agents.writing.places import FactBasis, _from_lead, is_single_line, suspect_of
 from nodes.brains.rules.places import plain_words
 from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.brains.calls.abilities import METHODS, Abilities, Method
 from nodes.brains.calls.budget import Call, ModelBudget
-from nodes.brains.calls.fitting import SMALLEST, counted
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.refusals import Fault, instead
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.calls.request import Message, Request
+from nodes.brains.calls.request import SMALLEST, Message, Request, counted
 from nodes.brains.calls.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage

@@ -76,6 +76,20 @@ async def ask_structured(
     """
     first = [_masked(message) for message in messages]
     sender = Sender(model, strict_schema(schema), budget, images=images)
+    return await _exchange(model, schema, sender, first, correction=correction, accept=accept, room=room)
+
+
+async def _exchange(
+    model: Model,
+    schema: type[T],
+    sender: Sender,
+    first: Sequence[Message],
+    *,
+    correction: Callable[[str], str],
+    accept: type[T] | None,
+    room: int | None,
+) -> Structured[T]:
+    """Send until an answer is valid, with one correction at most; the arguments are those of ``ask_structured``."""
     asked, corrected, remaining = first, False, room
     while True:
         method = model.abilities.method

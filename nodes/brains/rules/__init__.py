@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.brains.rules.audit import audit
+from nodes.brains.rules.audit import audit, read_code, read_web
 from nodes.brains.rules.decide import decide
 from nodes.brains.rules.investigate import investigate
-from nodes.brains.rules.read import read_code, read_web
 from nodes.brains.rules.write import write
 from nodes.context import Case, Judged
 from nodes.evidence import NumberedEvidence

@@ -90,12 +90,14 @@ class Code:
     def read(self, numbers: Iterable[int]) -> None:
         """Read the files that have not been read yet, within the budget."""
         wanted = [number for number in dict.fromkeys(numbers) if number not in self._lines]
+        # All finders share the budget. A file beyond it has no lines, so no fact is about it.
         wanted = wanted[: max(0, MAX_FILES - len(self._lines))] if self._bytes < MAX_BYTES else []
         blobs = {number: self.index.blobs[number] for number in wanted}
         contents: dict[str, tuple[str, ...]] = {}
         for blob, content in self.repository.read(dict.fromkeys(blobs.values())):
             self._bytes += len(content)
             contents[blob] = tuple(decode(content).split("\n")) if is_text(content) else ()
+        # Equal files share a blob, which is read once.
         for number, blob in blobs.items():
             self._lines[number] = contents.get(blob, ())
 
@@ -138,6 +140,7 @@ class Code:
         first, last = int(index.first_def[number]), int(index.first_def[number + 1])
         starts, ends = index.def_start[first:last], index.def_end[first:last]
         inside = np.flatnonzero((starts <= line) & (ends >= line))
+        # Definitions are in the order of their first lines, so the last one around a line is the innermost.
         return first + int(inside[-1]) if len(inside) else None
 
     def symbol(self, number: int, line: int) -> str | None:
@@ -168,6 +171,7 @@ class Code:
         hashes = {hash_of(name) for name in names} - self._files.keys() - {None}
         wanted = sorted(value for value in hashes if value is not None)
         found = self.index.match(wanted) if wanted else None
+        # Also for names that no file contains, so that they are not looked up again.
         for value in wanted:
             self._files[value] = []
         for term, number in sorted(_pairs(found, self.index)) if found else ():

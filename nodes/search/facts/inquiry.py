@@ -1,21 +1,172 @@
-"""The input of every finder of facts: the issue, the code with its history, and the ranked files."""
+"""The input of every finder of facts: what the reporter wrote, the code with its history, the ranked files."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
+from nodes.search.issue.query import LONGEST
+from nodes.search.issue.stacktraces import find_traces
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from nodes.search.facts.code import Code
-    from nodes.search.facts.issue import Issue
     from nodes.search.facts.types import Fact
     from nodes.search.history.claims import Claims
     from nodes.search.history.log import Log
-    from nodes.search.types import Query
+    from nodes.search.types import Query, StackTrace
 
+MAX_LINE = 2_000
+"""Maximum number of characters of a line that are read."""
+_SPACE = re.compile(r"\s+")
+_BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[ {0,2}\]")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)|<(?:img|video)\b[^>\n]{0,1000}>")
+_IMAGE_URL = re.compile(
+    r"https?://(?:user-images\.githubusercontent\.com|[^\s/]{1,80}/[^\s]{1,200}/assets)/\S{1,300}"
+    r"|https?://[^\s)>\"']{1,300}\.(?:png|jpe?g|gif|webp|svg|mp4|mov)\b[^\s)>\"']{0,100}",
+    re.IGNORECASE,
+)
+_FORM_HEADING = re.compile(r" {0,3}#{2,6}[ \t]{1,8}\S.{0,120}$")
+_LICENCE = re.compile(
+    r"licensed under the|permission is hereby granted|without warrant(?:y|ies)|gnu (?:lesser |affero )?general public"
+    r"|all rights reserved|redistribution and use in source|spdx-license-identifier",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
+_TRACE = "\1"
+"""Placeholder for a removed stack trace."""
+_STAMP = re.compile(
+    r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
+    r"[\])]?[\s:|-]{0,4}"
+)
 # Of 809 files behind these that had a fact in development issues, 13 were in the fix.
 FIRST = 5
 """Number of ranked files that a report may show."""
+
+
+@dataclass(frozen=True)
+class Issue:
+    """The parts of an issue that finders of facts read."""
+
+    title: str
+    prose: tuple[str, ...]
+    """Lines outside code that the reporter wrote."""
+    blocks: tuple[str, ...]
+    """Fenced and indented code, without licences."""
+    pasted: tuple[str, ...]
+    """The blocks that contained no stack trace."""
+    traces: tuple[StackTrace, ...]
+    body: str
+    """The text to which the offsets of the traces refer."""
+    folded: str
+    """The whole original text in lower case with normalised white space, for lookups of words."""
+
+    @cached_property
+    def spans(self) -> tuple[str, ...]:
+        """Return inline code in order, the title's first."""
+        found = (match[2].strip() for line in (self.title, *self.prose) for match in _SPAN.finditer(line))
+        return tuple(dict.fromkeys(span for span in found if span))
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Return every line of prose and code that the reporter wrote or pasted, without the timestamps of logs."""
+        blocks = (line for block in self.blocks for line in block.split("\n"))
+        return tuple(without_timestamp(line[:MAX_LINE]) for line in (self.title, *self.prose, *blocks))
+
+    def holds(self, words: str) -> bool:
+        """Return whether the issue contains the words, with white space normalised."""
+        return folded(words) in self.folded
+
+    def trace_text(self, trace: StackTrace) -> str:
+        """Return the lines of a trace."""
+        return self.body[trace.start : trace.end]
+
+
+def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
+    """Read the title, the body and all answers; drop what the reporter did not write.
+
+    Args:
+        query: the issue.
+        template: lines of the repository's own issue templates.
+    """
+    title = query.title[:1_000]
+    whole = "\n".join((query.body, *query.extra))[:LONGEST]
+    # The placeholder in the text itself would count as a trace.
+    body = whole.replace("\r\n", "\n").replace(_TRACE, " ")
+    traces = tuple(find_traces(body))
+    prose, blocks = split_blocks(without_template(without_comments(_blank(body, traces))))
+    hints = frozenset(filter(None, (line.strip() for line in template)))
+    narrative = "\n".join(_narrative(prose.split("\n"), hints))
+    indented = tuple(indented_blocks(narrative))
+    code = [_own(block, hints) for block in (*blocks, *indented)]
+    return Issue(
+        title=title,
+        prose=tuple(line[:MAX_LINE] for line in _outside(narrative.replace(_TRACE, "")) if line.strip()),
+        blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
+        pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
+        traces=traces,
+        body=body,
+        folded=folded(f"{title}\n{whole}"),
+    )
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case with each run of white space replaced by one space."""
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def normalise_space(text: str) -> str:
+    """Return a text with each run of white space replaced by one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def without_timestamp(line: str) -> str:
+    """Return a line without the leading timestamp of a log."""
+    stamp = _STAMP.match(line) if ":" in line else None
+    return line[stamp.end() :] if stamp else line
+
+
+def _blank(body: str, traces: Iterable[StackTrace]) -> str:
+    """Replace stack traces with placeholders; line numbers do not change, so that fences stay intact."""
+    # The last trace first, so that the offsets of the others remain valid.
+    for trace in sorted(traces, key=lambda trace: -trace.start):
+        # Without frames it is only a message, which finders read as text.
+        if trace.frames:
+            gap = "\n" * body.count("\n", trace.start, trace.end)
+            body = f"{body[: trace.start]}{_TRACE}{gap}{body[trace.end :]}"
+    return body
+
+
+def _narrative(lines: Iterable[str], hints: frozenset[str]) -> Iterator[str]:
+    """Drop headings of forms, empty boxes, template text, pictures and licences."""
+    for line in lines:
+        plain = line.strip()
+        if plain in hints or _BOX.match(line) or _FORM_HEADING.match(line[:MAX_LINE]) or _LICENCE.search(line):
+            # An empty line, so that the paragraphs before and after are not joined.
+            yield ""
+        else:
+            yield _IMAGE_URL.sub(" ", _IMAGE.sub(" ", line[:MAX_LINE])) if "http" in line or "<" in line else line
+
+
+def _own(block: str, hints: frozenset[str]) -> str:
+    if _LICENCE.search(block):
+        paragraphs = block.split("\n\n")
+        block = "\n\n".join(part for part in paragraphs if not _LICENCE.search(part))
+    return "\n".join(line for line in block.split("\n") if line.strip() not in hints)
+
+
+def _outside(prose: str) -> Iterator[str]:
+    """Yield the lines of prose that are not indented code."""
+    blank_above, inside = True, False
+    for line in prose.split("\n"):
+        inside = line.startswith(("    ", "\t")) and (inside or blank_above)
+        if not inside:
+            yield line
+        blank_above = not line.strip() or (blank_above and inside)
 
 
 @dataclass(frozen=True, slots=True)

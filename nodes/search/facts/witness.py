@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import COPIED, family
-from nodes.search.facts.issue import folded
+from nodes.search.facts.inquiry import folded
 from nodes.search.history.printed import is_sha
 from nodes.search.languages import language_of
 from nodes.search.paths.roles import role_of
@@ -83,6 +83,7 @@ class Witness:
         """Return the message of a commit in this commit's history, or None."""
         if not is_sha(change):
             return None
+        # The code that is read does not contain a commit of another branch.
         if self.repository.cached_output("merge-base", "--is-ancestor", change, self.sha) is None:
             return None
         printed = self.repository.cached_output("log", "-1", "--no-show-signature", "--format=%B", change)
@@ -90,6 +91,7 @@ class Witness:
 
     def changed(self, change: str) -> frozenset[str]:
         """Return the files that a commit changed relative to its first parent."""
+        # Options, so that no setting of the machine changes what git prints.
         command = (
             "show",
             "--format=",

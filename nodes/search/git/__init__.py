@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.git.environment import SAFE, environment
-from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, UnknownRevision
+from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
 from nodes.search.git.objects import (
     TEXT_LIMIT,
     Entry,
@@ -25,10 +25,8 @@ from nodes.search.git.objects import (
     printable,
     split_lines,
 )
-from nodes.search.git.query_cache import QueryCache
+from nodes.search.git.query_cache import QueryCache, stamp, tag_state
 from nodes.search.git.running import Cut, ReadLimits, Running
-from nodes.search.git.shortfalls import Shortfalls
-from nodes.search.git.tag_state import stamp, tag_state
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

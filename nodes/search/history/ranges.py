@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nodes.search.history.cues import OTHERS
-from nodes.search.history.products import is_shared, product_of, project_releases
-from nodes.search.history.project import plain
+from nodes.search.history.project import is_shared, plain, product_of, project_releases
 from nodes.search.history.types import HERE, NoRange, Range
 from nodes.search.history.versions import Releases, parse_version, read_releases
 

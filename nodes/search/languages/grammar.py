@@ -1,18 +1,81 @@
-"""The description of a language, and the outlines that need no parser."""
+"""The description of a language, the outlines that need no parser, and the nesting of definitions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from nodes.search.types import Outline
+from nodes.search.types import Definition, Outline
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_STRINGS = 400
+"""Maximum number of stored messages per file."""
+MAX_STRING = 300
+MAX_NAME = 300
+"""Maximum characters of a dotted prefix. A longer one is dropped, because deep nesting would exhaust memory."""
+# Up to three letters: ``rb"``, ``u8"``, ``@"``, ``$@"``, ``#"``.
+_OPENING = re.compile(r"^[A-Za-z@$#]{0,3}[\"'`]{1,3}")
+_CLOSING = re.compile(r"[\"'`]{1,3}#?$")
 MAX_SOURCE = 1_000_000
 """Bytes; a larger file is data or generated and is indexed as text only."""
 MAX_LINE = 5_000
 """Mean bytes per line; a file with more is minified."""
 MAX_UNCLOSED = 100
 """Maximum unterminated comments per file; the time of Swift's scanner grows by the cube of their number."""
+
+
+@dataclass(slots=True)
+class Found:
+    """A definition alone, or a block that only adds its name to those inside (``scope``)."""
+
+    kind: str
+    name: str
+    start: int
+    """First byte."""
+    end: int
+    """End byte, exclusive."""
+    start_line: int
+    end_line: int
+
+
+def nested(found: Iterable[Found]) -> tuple[Definition, ...]:
+    """Prefix each name with those of the definitions around it; count a node that was found twice once."""
+    open_: list[tuple[int, str]] = []
+    result: list[Definition] = []
+    seen: set[tuple[int, int]] = set()
+    # Outer ranges come first. Of a definition and a scope with the same range, the definition counts.
+    for item in sorted(found, key=lambda f: (f.start, -f.end, f.kind == "scope")):
+        if (item.start, item.end) in seen:
+            continue
+        seen.add((item.start, item.end))
+        while open_ and open_[-1][0] < item.end:
+            open_.pop()
+        if open_ and open_[-1][0] == item.end and open_[-1][1].rpartition(".")[2] == item.name:
+            continue  # the node of a decorated definition contains the plain one
+        full = f"{open_[-1][1]}.{item.name}" if open_ and len(open_[-1][1]) < MAX_NAME else item.name
+        open_.append((item.end, full))
+        if item.kind != "scope":
+            result.append(_definition(item, full))
+    return tuple(result)
+
+
+def _definition(item: Found, name: str) -> Definition:
+    kind: Any = "method" if item.kind == "function" and "." in name else item.kind
+    return Definition(name, kind, item.start_line, item.end_line)
+
+
+def message(quoted: bytes) -> str:
+    """Return the text of a string literal if it has a space; most literals are not messages and give an empty text."""
+    if b" " not in quoted:  # a cheap test first, since most literals fail it
+        return ""
+    text = _OPENING.sub("", quoted.decode("utf-8", "replace"))
+    # Only the end is searched, because a literal may have a megabyte.
+    text = (text[:-8] + _CLOSING.sub("", text[-8:])).strip()
+    return text[:MAX_STRING] if " " in text and len(text) < 4 * MAX_STRING else ""
 
 
 @dataclass(frozen=True, slots=True)

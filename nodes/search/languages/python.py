@@ -12,8 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nodes.search.languages.found import MAX_STRINGS, Found, message, nested
-from nodes.search.languages.grammar import Language
+from nodes.search.languages.grammar import MAX_STRINGS, Found, Language, message, nested
 from nodes.search.types import Outline
 
 if TYPE_CHECKING:

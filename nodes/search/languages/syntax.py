@@ -17,8 +17,15 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
 from nodes.search.languages import language_for
-from nodes.search.languages.found import MAX_NAME, MAX_STRINGS, Found, message, nested
-from nodes.search.languages.grammar import Language, outline_without_parser
+from nodes.search.languages.grammar import (
+    MAX_NAME,
+    MAX_STRINGS,
+    Found,
+    Language,
+    message,
+    nested,
+    outline_without_parser,
+)
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodes.search.git import Repository
-from nodes.search.git.blobs import BlobReader
-from nodes.search.git.objects import is_text
+from nodes.search.git.objects import BlobReader, is_text
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
 from nodes.search.parsers.parsing import PLAIN, Job, Text, needs_parser, plain_text, text_without_parser

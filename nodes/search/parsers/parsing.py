@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.git.blobs import MAX_AT_ONCE
-from nodes.search.git.objects import is_text
+from nodes.search.git.objects import MAX_AT_ONCE, is_text
 from nodes.search.languages import always_needs_parser, outline_without_parser
 from nodes.search.types import Outline
 

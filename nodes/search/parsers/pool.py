@@ -6,7 +6,7 @@ from collections import Counter, deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
-from nodes.search.git.blobs import BlobReader
+from nodes.search.git.objects import BlobReader
 from nodes.search.languages import language_of
 from nodes.search.parsers.child import Helper, is_fault_of_file, used
 from nodes.search.parsers.parsing import PLAIN, Parsed, Text, plain_text

@@ -13,9 +13,8 @@ from nodes.search.issue.query import Parsed, parse_query
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import measure
 from nodes.search.ranking.features.functions import Candidates, add_functions
+from nodes.search.ranking.features.priors import HINT, hinted_files, limited, with_hint
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
-from nodes.search.ranking.hints import HINT, hinted_files, limited, with_hint
-from nodes.search.ranking.locations import locate_places
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -29,6 +28,7 @@ from nodes.search.ranking.rank import (
     weighted,
 )
 from nodes.search.reading.sketches import Source, sketch
+from nodes.search.reading.snippets import locate_places
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 if TYPE_CHECKING:

@@ -1,14 +1,20 @@
-"""Selects the few lines of a place to quote, verbatim."""
+"""Select the few lines of a place to quote, verbatim, and the definition that contains it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.git.objects import cut
+from nodes.search.git.objects import cut, decode, split_lines
 from nodes.search.tokens import WORD, terms_of
+from nodes.search.types import Location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
+    from nodes.search.ranking.rank import Place
 
 MAX_LINES = 8
 MAX_BYTES = 1_000
@@ -62,3 +68,33 @@ def trimmed(scores: Sequence[float], first: int, last: int) -> tuple[int, int]:
     matching = [number for number in range(first, last + 1) if scores[number] > 0]
     # Without a match the first three lines show at least the signature.
     return (matching[0], matching[-1]) if matching else (first, min(last, first + 2))
+
+
+def locate_places(
+    repository: Repository, index: Index, parsed: Parsed, places: Sequence[Place]
+) -> tuple[Location, ...]:
+    """Return the locations of ranked places; places whose file cannot be read are left out."""
+    wanted = sorted({index.paths[index.chunk_file[place.chunk]] for place in places})
+    blobs = {path: index.blobs[index.number_of[path]] for path in wanted}
+    contents = dict(repository.read(sorted(set(blobs.values()))))
+    lines = {path: split_lines(decode(contents[blob])) for path, blob in blobs.items() if blob in contents}
+    weights = parsed.weights
+    return tuple(
+        locate(index, place, lines[path], weights)
+        for place in places
+        if (path := index.paths[index.chunk_file[place.chunk]]) in lines
+    )
+
+
+def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
+    """Convert a ranked chunk to a location: the whole definition, with a quote of the chunk's matching lines."""
+    owner = int(index.chunk_def[place.chunk])
+    start, end = int(index.chunk_start[place.chunk]), int(index.chunk_end[place.chunk])
+    quoted = quote(lines, start, end, weights)
+    symbol = None
+    if owner >= 0:
+        symbol = index.name_of(owner)
+        start, end = int(index.def_start[owner]), int(index.def_end[owner])
+    path = index.paths[index.chunk_file[place.chunk]]
+    end = max(start, min(end, len(lines)))
+    return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)

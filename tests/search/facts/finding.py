@@ -9,7 +9,7 @@ from bot.report.languages.translate import translate
 from bot.report.sanitise import prose
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
-from nodes.search.facts.verify import verify
+from nodes.search.facts.kinds import verify
 from nodes.search.types import Query
 from tests.support.repositories import make_repository
 

@@ -11,8 +11,8 @@ import pytest
 from nodes.issue.asked import answers, questions
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
+from nodes.search.facts.kinds import verify
 from nodes.search.facts.types import OF_QUESTIONS
-from nodes.search.facts.verify import verify
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.repositories import git, make_repository
 

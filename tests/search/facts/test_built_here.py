@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.report.comment.folds import sentence_without_path
+from nodes.search.facts.kinds import verify
 from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import match_parts, match_start
-from nodes.search.facts.verify import verify
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_of, of_kind
 from tests.support.growth import assert_cheap

@@ -10,7 +10,7 @@ import pytest
 
 from nodes.search.facts.around.called_from import is_call
 from nodes.search.facts.around.guarded_by import guard
-from nodes.search.facts.verify import verify
+from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.repositories import make_repository

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.search.facts.issue import read_issue, without_timestamp
+from nodes.search.facts.inquiry import read_issue, without_timestamp
 from nodes.search.facts.names import names
 from nodes.search.types import Query
 from tests.support.growth import assert_cheap

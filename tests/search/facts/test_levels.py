@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nodes.search.facts import Fact
-from nodes.search.facts.confidence import cautious, with_facts
+from nodes.search.facts.finding import cautious, with_facts
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, statement
 
 FILES = ("a.py", "b.py", "c.py", "d.py", "e.py", "f.py")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.issue import read_issue
+from nodes.search.facts.inquiry import read_issue
 from nodes.search.facts.names import names
 from nodes.search.types import Query
 from tests.search.facts.finding import facts_of, of_kind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.search.facts.verify import verify
+from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.repositories import make_repository

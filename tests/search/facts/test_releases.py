@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodes.search.facts import Fact
-from nodes.search.facts.verify import verify
+from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
 from tests.search.facts.finding import facts_at, of_kind
 from tests.support.repositories import git, make_repository

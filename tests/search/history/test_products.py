@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.git import Repository
-from nodes.search.history.products import product_of
+from nodes.search.history.project import product_of
 from nodes.search.history.versions import read_releases
 from tests.search.history.story import Story, seconds
 

@@ -1,17 +1,25 @@
-"""Login and logout."""
+"""Login with the operator's token or a GitHub account, and logout."""
 
 from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import RetryableError
+from bot.github.people import LoggedOutError
+from bot.server.registration import LOGIN_CALLBACK
+from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.authentication import TooManyError
 from bot.server.web.faults import fault
 from bot.server.web.forms import read_form
 from bot.server.web.render import render
-from bot.server.web.site import site_of
+from bot.server.web.site import Site, site_of
 
 
 def routes() -> list[Route]:
@@ -67,3 +75,69 @@ def login_form(request: Request, wanted: str, *, status: int = 200, message: str
     authenticator = site_of(request).authenticator
     ways = {"token": authenticator.accepts_tokens, "github": authenticator.accounts is not None}
     return render(request, "login.html", status=status, wanted=own_path(wanted), message=message, ways=ways)
+
+
+def github_routes(site: Site) -> list[Route]:
+    """Return the public login routes. They exist only if the App's client id and secret are set."""
+    if site.authenticator.accounts is None:
+        return []
+    return [Route("/login/github", begin_github_login), Route(LOGIN_CALLBACK, complete_github_login)]
+
+
+async def begin_github_login(request: Request) -> Response:
+    """Redirect the browser to GitHub's authorization page."""
+    # The verifier stays in the browser's cookie: a code that is intercepted on the way is useless without it.
+    state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
+    response = RedirectResponse(
+        _accounts(request).people.address(
+            state=state, challenge=_challenge(verifier), redirect_uri=_redirect_uri(request)
+        ),
+        303,
+    )
+    state_data = {"state": state, "verifier": verifier, "next": own_path(request.query_params.get("next", "/"))}
+    site_of(request).authenticator.oauth_states.write(request, response, state_data)
+    return response
+
+
+async def complete_github_login(request: Request) -> Response:
+    """Complete the login if the browser started it here."""
+    authenticator, accounts = site_of(request).authenticator, _accounts(request)
+    state_data = authenticator.oauth_states.read(request) or {}
+    # The state binds the answer to the browser that started the login; this prevents login CSRF (RFC 6749, 10.12).
+    state = request.query_params.get("state", "")
+    if not state_data or not hmac.compare_digest(state.encode(), str(state_data["state"]).encode()):
+        return login_form(request, "/", status=400, message="This login was not started in this browser. Try again.")
+    try:
+        with accounts.login_in_progress():
+            token = await accounts.people.token(
+                request.query_params.get("code", ""),
+                verifier=state_data["verifier"],
+                redirect_uri=_redirect_uri(request),
+            )
+            key = await accounts.log_in(token)
+    except LoggedOutError:
+        return login_form(request, state_data["next"], status=403, message="GitHub did not log you in.")
+    except RetryableError:
+        return fault(request, 503)
+    response = RedirectResponse(state_data["next"], 303)
+    # Each state is valid for one login.
+    authenticator.oauth_states.forget(request, response)
+    authenticator.sessions.write(request, response, {"account": key, **accounts.sealed(key)})
+    return response
+
+
+def _accounts(request: Request) -> Accounts:
+    accounts = site_of(request).authenticator.accounts
+    if accounts is None:
+        raise RuntimeError("there are no accounts")  # routes() adds these routes only with accounts
+    return accounts
+
+
+def _redirect_uri(request: Request) -> str:
+    site = site_of(request)
+    return site.address(request) + LOGIN_CALLBACK
+
+
+def _challenge(verifier: str) -> str:
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

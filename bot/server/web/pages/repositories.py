@@ -11,10 +11,9 @@ from bot.cli.backtest.plot import draw_reliability, draw_trade
 from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.server.web.auth.sessions import viewer_of
-from bot.server.web.pages.addresses import repository_of
 from bot.server.web.pages.runs import rows_of
 from bot.server.web.render import render
-from bot.server.web.site import site_of
+from bot.server.web.site import repository_of, site_of
 from bot.server.web.views import record
 from bot.server.web.views.words import moment
 from bot.store.pages.selection import RunFilter

@@ -15,9 +15,8 @@ from bot.report.links import Links
 from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.pages import run_commands
-from bot.server.web.pages.addresses import full_run, repository_of
 from bot.server.web.render import environment, render
-from bot.server.web.site import site_of
+from bot.server.web.site import full_run, repository_of, site_of
 from bot.server.web.views import run as view
 from bot.server.web.views.evidence import cited_in, numbered, piece
 from bot.server.web.views.filters import Row, address
@@ -76,7 +75,7 @@ async def shown(request: Request) -> Response:
     )
     return render(
         request,
-        "run.html",
+        "run/page.html",
         progress=progress(full, visits, open_to_all=everything),
         page=page,
         jumps=view.jumps(page),
@@ -141,7 +140,7 @@ def _progress(runs: Runs, row: RunRow, *, everything: bool) -> Callable[[], Awai
         if full is None:
             return ""
         shown = progress(full, await _visits(runs, row), open_to_all=everything)
-        return environment().get_template("run_progress.html").render(progress=shown)
+        return environment().get_template("run/progress.html").render(progress=shown)
 
     return rendered
 

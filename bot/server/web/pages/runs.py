@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import csv
+import io
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
@@ -13,7 +15,7 @@ from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.render import environment, render
 from bot.server.web.site import site_of
-from bot.server.web.views import csv_lines, filters
+from bot.server.web.views import filters
 from bot.server.web.views.filters import Row
 from bot.store.pages.rows import Keys, Place, RunRow
 from bot.store.pages.runs import FOLDED, Runs
@@ -23,6 +25,12 @@ CSV_RUNS = 20_000
 """Runs in a CSV file, the newest ones."""
 _PIECE = 500
 """Runs that are read at once for a CSV file."""
+CSV_HEADER = (
+    *("repository", "issue", "run", "title", "status", "kind", "file", "function", "outcome", "confidence"),
+    *("judged_by", "began", "link"),
+)
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r")
+"""First characters of a cell that a spreadsheet may execute, also as full-width characters (OWASP, CSV injection)."""
 
 
 def routes() -> list[Route]:
@@ -72,11 +80,11 @@ async def as_csv(request: Request) -> Response:
 
 
 async def _csv(runs: Runs, wanted: RunFilter, keys: Keys, address: str) -> AsyncIterator[str]:
-    yield csv_lines.written([csv_lines.HEADER])
+    yield csv_text([CSV_HEADER])
     at: Place | None = None
     for _ in range(CSV_RUNS // _PIECE):
         found = await runs.listing(wanted, keys, before=at, most=_PIECE)
-        yield csv_lines.written(csv_lines.cells(row, address) for row in found.rows)
+        yield csv_text(csv_cells(row, address) for row in found.rows)
         at = found.older
         if at is None:
             return
@@ -106,3 +114,29 @@ async def _row(runs: Runs, wanted: RunFilter, changed: RunRow) -> str:
     *earlier, newest = matching
     row = Row.of(newest, earlier[: -FOLDED - 1 : -1], len(earlier))
     return environment().get_template("run_row.html").render(row=row)
+
+
+def csv_text(lines: Iterable[Sequence[str]]) -> str:
+    """Write lines of cells; a text that a spreadsheet may read as a formula gets an apostrophe in front."""
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL).writerows(map(_inert, lines))
+    return out.getvalue()
+
+
+def csv_cells(run: RunRow, address: str) -> tuple[str, ...]:
+    """Return the cells of a run.
+
+    Args:
+        run: the run.
+        address: the server's address, without a trailing slash.
+    """
+    row = Row.of(run)
+    return (
+        *(f"{run.owner}/{run.name}", str(run.issue), str(run.number), row.title, run.status, run.kind),
+        *(row.place, row.symbol, row.outcome, "" if run.confidence is None else f"{run.confidence:.4f}"),
+        *(run.brain, row.began.iso if row.began else "", f"{address}{row.address}"),
+    )
+
+
+def _inert(line: Sequence[str]) -> list[str]:
+    return [f"'{cell}" if cell.lstrip(" ").startswith(_FORMULA) else cell for cell in line]

@@ -13,7 +13,7 @@ from bot.report import account
 from bot.report.links import Links
 from bot.report.record import read_record
 from bot.report.words import span
-from bot.server.web.views import confidence, path, timing, words
+from bot.server.web.views import drawings, path, words
 from bot.server.web.views.answer import Answer, answer
 from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
@@ -57,7 +57,7 @@ class RunPage:
     dropped: tuple[Markup, ...]
     audit: str
     drafts: Markup | None
-    retries: tuple[confidence.Retry, ...]
+    retries: tuple[drawings.Retry, ...]
     questions: tuple[Question, ...]
     cost: tuple[tuple[str, str], ...]
     timing: Markup | None
@@ -98,9 +98,9 @@ def page(
     known = path.latest(visits)
     shown = open_to_all or is_harmless(full)
     report = full.result.report if full.result else None
-    drafts = confidence.draw(full.result.metrics) if full.result else None
-    drawn = timing.draw(known)
-    overlap = timing.overlap(known)
+    drafts = drawings.draw(full.result.metrics) if full.result else None
+    drawn = drawings.draw_timing(known)
+    overlap = drawings.overlap(known)
     return RunPage(
         open_to_all=shown,
         report=report,
@@ -114,7 +114,7 @@ def page(
         dropped=tuple(map(prose, account.dropped_claims(report.citation_audit))) if report and shown else (),
         audit=account.citation_check(full.result) if full.result else "",
         drafts=Markup(drafts) if drafts else None,  # noqa: S704  the drawing code escapes
-        retries=confidence.retries(full.result.metrics) if full.result else (),
+        retries=drawings.retries(full.result.metrics) if full.result else (),
         questions=tuple(_question(one) for one in questions),
         cost=_cost(full, cost / 1_000_000),
         timing=Markup(drawn) if drawn else None,  # noqa: S704  the drawing code escapes

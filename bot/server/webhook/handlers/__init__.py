@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from bot.jobs import Work
 from bot.server.webhook.events import Delivery
-from bot.server.webhook.handlers import installation, issue_comment, issues, repository
+from bot.server.webhook.handlers import issues, repositories
 from bot.server.webhook.handlers.people import Policy
 
 Handler = Callable[[Delivery, Policy], list[Work]]
 
 HANDLERS: Mapping[str, Handler] = {
-    "issues": issues.handle,
-    "issue_comment": issue_comment.handle,
-    "installation": installation.handle,
-    "installation_repositories": installation.handle,
-    "repository": repository.handle,
+    "issues": issues.handle_issue,
+    "issue_comment": issues.handle_comment,
+    "installation": repositories.handle_installation,
+    "installation_repositories": repositories.handle_installation,
+    "repository": repositories.handle_repository,
 }
 """Handlers by event. Every other event is acknowledged and ignored."""
 

@@ -23,5 +23,6 @@ class Policy:
     def is_own(self, part: IssuePart | CommentPart) -> bool:
         """Return whether this App wrote the issue or comment."""
         app = part.performed_via_github_app
+        # What a person writes with a token of the App names the App too, so the author must be a bot.
         bot = part.user is not None and part.user.is_bot
         return bot and app is not None and self.app_id != 0 and app.id == self.app_id

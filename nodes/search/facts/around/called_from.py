@@ -55,6 +55,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         seen.add(name)
         files = code.files_with(name)
+        # A name in many files is called in many places, and more than FEW calls state nothing: the files are not read.
         calls = list(_calls(code, name, files)) if len(files) <= MAX_FILES else []
         for place in calls if len(calls) <= FEW else ():
             if one := _fact(code, name, place, len(calls)):
@@ -73,6 +74,7 @@ def is_comment(text: str) -> bool:
 
 def is_call(text: str, name: str) -> bool:
     """Return whether a line calls a name outside comments, strings and the name's declaration."""
+    # A message such as "parse(x) failed" names the function and does not call it.
     plain = without_strings(text)
     for found in re.finditer(whole_word(name).pattern + r"\s*(?=(?:<[\w, ]{0,40}>|!)?\()", plain):
         before, after = plain[: found.start()], plain[found.end() :]
@@ -103,16 +105,19 @@ def _calls(code: Code, name: str, files: Sequence[int]) -> Iterator[tuple[int, i
         lines = code.lines(number)
         if not any(name in text for text in lines):
             continue
+        # Examples in docstrings look like calls and are never executed.
         quoted = Docstrings(lines)
         for line, text in enumerate(lines, 1):
             if name not in text or quoted.holds(line) or not is_call(text, name):
                 continue
             symbol = code.symbol(number, line) or ""
+            # A recursive call does not say where the function is entered, and tests do not belong to the program.
             if symbol.rpartition(".")[2] != name and not code.is_tested(number, line):
                 yield number, line
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line calls the name."""
+    # ``kinds.verify`` compared the text with git before this check, so nothing is read again.
     del witness
     return None if fact.symbol and is_call(fact.text or "", fact.symbol) else "the line does not call the name"

@@ -38,6 +38,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if number is None or fact.line is None:
             continue
         row = code.around(number, fact.line)
+        # A condition outside the function decides whether it is defined, and not whether this line runs.
         first = int(code.index.def_start[row]) if row is not None else max(1, fact.line - FAR)
         found = guard(code.lines(number), fact.line, first)
         text = code.text(number, found[0]) if found else None
@@ -59,6 +60,7 @@ def guard(lines: Sequence[str], line: int, first: int) -> tuple[int, bool] | Non
         if _NOTHING.match(text) or len(text) > 1_000:
             continue
         indent = _indent(text)
+        # A line that is indented as far, or further, does not enclose the given one.
         if indent >= column:
             continue
         if _CONDITION.match(text):
@@ -80,6 +82,7 @@ def _whole(lines: Sequence[str], at: int) -> str:
         if _depth(joined) <= 0 and not joined.endswith(("\\", "&&", "||", " and", " or")):
             break
         joined = f"{joined.rstrip(chr(92)).rstrip()} {text.strip()}"
+    # Half a condition may state the opposite of the whole, so one that does not fit is not quoted.
     return joined if _depth(joined) <= 0 and len(joined) <= MAX_WIDTH else ""
 
 

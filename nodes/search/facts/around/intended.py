@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.issue import normalise_space
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.names.documented_here import pages_about
 from nodes.search.facts.types import Fact
@@ -49,6 +49,7 @@ _MARKS = re.compile(r"^(?:#+|//+[/!]?|/?\*+/?|\"{3}|'{3}|--)|(?:\*{1,9}/|\"{3}|'
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the sentence of intention in the comments of a definition that another fact is about."""
     code, issue = inquiry.code, inquiry.issue
+    # Without words in common, a sentence of intention is about another property of the definition.
     report = _terms(" ".join((issue.title, *issue.prose)))
     read: set[int] = set()
     for fact in (fact for fact in inquiry.shown if fact.kind in OF and fact.line):
@@ -56,6 +57,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         row = code.around(number, fact.line or 0) if number is not None else None
         if number is None or row is None or row in read:
             continue
+        # Several facts may be about one definition, whose comments are read once.
         read.add(row)
         name, first = code.index.name_of(row), _begin(code.lines(number), int(code.index.def_start[row]))
         last = min(int(code.index.def_end[row]), first + MAX_LINES)
@@ -110,6 +112,7 @@ def sentences(path: str, lines: Sequence[str], first: int) -> Iterator[tuple[int
         )
         stop = _END.search(text, found.end(), found.end() + LONGEST)
         sentence = text[begin : stop.end() if stop else len(text)].strip()
+        # A negation, a question or a TODO states that the behaviour is not, or may not be, intended.
         if len(sentence) <= LONGEST and not _NOT_SO.search(sentence):
             yield first + bisect_right(starts, found.start()) - 1, sentence
 
@@ -120,6 +123,7 @@ def _is_prose(path: str, lines: Sequence[str]) -> list[bool]:
     prose_lines, at, before = [language is None] * len(lines), 0, ""
     for kind, text in pieces(language, "\n".join(lines)) if language in KEYWORDS else ():
         prose = kind == "comment" or (kind == "string" and text.startswith(('"""', "'''")))
+        # A remark behind code shares its line with the code.
         if prose and not before.strip():
             prose_lines[at : at + text.count("\n") + 1] = [True] * (text.count("\n") + 1)
         at += text.count("\n")
@@ -136,6 +140,7 @@ def _terms(text: str) -> set[str]:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line states an intention, and that it and the lines around it contain the sentence."""
     line = fact.line or 0
+    # A sentence may have several lines, of which the fact names the one that states the intention.
     lines = witness.lines(fact.path or "", max(1, line - ABOVE), line + ABOVE)
     quoted = fact.says.partition("“")[2].removesuffix("”")
     around = normalise_space(" ".join(_MARKS.sub("", text.strip()) for text in lines))

@@ -43,17 +43,20 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for fact, row in _definitions(inquiry):
         symbol = code.index.name_of(row)
         for name in wanted if fact.path else ():
+            # The fact itself already relates these names to the definition.
             if name.last in symbol.split(".") or name.last in re.split(r"\W+", fact.words or ""):
                 continue
             one = _member(code, fact, row, name) or _use(code, fact, row, name)
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
+    # A name on few lines points to a place. The sort is stable, so equal ones stay in the order of the report.
     found.sort(key=lambda one: one[0])
     yield from [fact for _, fact in found[:MAX_FACTS]]
 
 
 def _wanted(inquiry: FinderInput) -> list[Name]:
     """Return the names of the report that are in code mark-up or compound, without common ones."""
+    # A plain word of prose is the name of a variable in many functions.
     every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
     return [name for name in every if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][:MAX_NAMES]
 
@@ -76,6 +79,7 @@ def _member(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | 
     rows = [one for one in code.definitions(name.last) if int(code.index.def_file[one]) == number]
     mine = [one for one in rows if code.index.name_of(one) == f"{owner}.{name.last}"]
     head = code.head(mine[0]) if len(mine) == 1 else None
+    # The other fact already shows its own line.
     if head is None or head[0] == fact.line:
         return None
     says = f"`{name.last}` is a member of `{owner}`; it is defined on this line."

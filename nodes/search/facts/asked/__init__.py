@@ -55,6 +55,7 @@ def files_in(inquiry: FinderInput, asked: list[str]) -> Iterator[tuple[str, int]
     found = dict.fromkeys(path for one in asked for path, _, _ in find_places(one))
     for words in list(found)[:MAX_SUBJECTS]:
         numbers = inquiry.code.ending(words)
+        # Of several files with this ending the reporter means one, and nothing says which.
         if len(numbers) == 1 and inquiry.issue.holds(words):
             yield words, numbers[0]
 

@@ -23,6 +23,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if not calls:
             continue
         first = calls[0]
+        # The sentence gives no number if files were not read: it would be too small.
         says = _sentence(words, first.path or "", len(calls) if is_complete else 0)
         yield Fact("called_here", says, words, first.path, first.line, first.text, first.symbol, count=len(calls))
 
@@ -41,4 +42,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.says not in (_sentence(fact.words or "", fact.path or "", count) for count in (fact.count or 0, 0)):
         return "the sentence states another number"
     hits = witness.grep(name, path=fact.path) or []
+    # At least as many: git also finds recursive calls, and calls in tests inside source files.
     return None if sum(is_call(hit.text, name) for hit in hits) >= (fact.count or 0) else "fewer lines call the name"

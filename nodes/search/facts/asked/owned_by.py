@@ -31,6 +31,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for words, number in files:
         path = inquiry.code.path(number)
         rule = owners_of(rules, path)
+        # A rule without owners takes a file from the owners that earlier rules name.
         if rule is not None and 0 < len(rule.owners) <= MAX_OWNERS:
             line = text.removeprefix("\ufeff").split("\n")[rule.line - 1].removesuffix("\r")
             yield Fact("owned_by", _sentence(path, rule), words, source, rule.line, line, count=len(rule.owners))

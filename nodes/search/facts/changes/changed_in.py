@@ -68,6 +68,7 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
     """Yield the commit that added a line, if the line exists at the end of the range and not at its start."""
     text = (fact.text or "").strip()
     path = fact.path or ""
+    # A short line, such as a closing bracket, exists at many places, and any of them would date it.
     if sum(map(str.isalnum, text)) < _ENOUGH or span.start is None:
         return
     if _holds(inquiry, span.start, path, text) or not _holds(inquiry, span.end, path, text):
@@ -85,6 +86,7 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
 
 def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterator[Fact]:
     commits = _touching(inquiry, path, span)
+    # Many changes of one file only repeat its log.
     for commit in commits if len(commits) <= FEW else ():
         says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.changes.releases import last_to_change, named_release
 from nodes.search.facts.code import MAX_WIDTH
-from nodes.search.facts.issue import normalise_space
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.output.built_here import find_matches
 from nodes.search.facts.output.frames import MAX_FRAMES, frame_text, is_call, is_forwarding, roots
 from nodes.search.facts.output.literals import literals_at
@@ -69,6 +69,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         for line in (*_of_messages(inquiry, release, messages), *_of_frames(inquiry, release))
     }
     repository, sha = inquiry.code.repository, inquiry.code.sha
+    # The pickaxe search walks the history once for each line, so only lines that are gone are searched for.
     for line in [line for line in lines.values() if is_gone(repository, sha, line.path, line.text)][:MAX_SEARCHED]:
         if fact := _fact(inquiry, named, line):
             yield fact
@@ -136,6 +137,7 @@ def is_gone(repository: Repository, sha: str, path: str, text: str) -> bool:
     if _letters(plain) == "" or len(_letters(plain)) < _ENOUGH or len(plain) > MAX_WIDTH:
         return False
     content = repository.read_file(sha, path)
+    # A formatter may have wrapped the line, which changed its form only.
     if content is None or _letters(plain) in _letters(content.decode("utf-8", "replace")):
         return False
     command = ("grep", "-I", "-q", "-F", "-e", plain, sha, "--")

@@ -43,6 +43,7 @@ def _by_sha(inquiry: FinderInput, commits: tuple[Named, ...]) -> Iterator[tuple[
             sha = inquiry.code.repository.resolve(named.text)
         except SearchError:
             continue
+        # ``resolve`` also accepts branches and tags, whose names may consist of hexadecimal digits.
         if sha.startswith(named.text) and inquiry.log.is_ancestor(sha):
             yield from ((commit, named) for commit in inquiry.log.details([sha]))
 
@@ -60,6 +61,7 @@ def _by_number(inquiry: FinderInput, numbers: tuple[Named, ...]) -> Iterator[tup
 def _facts(inquiry: FinderInput, commit: Commit, named: Named) -> Iterator[Fact]:
     code = inquiry.code
     numbers = [n for path in commit.files if (n := code.number(path)) is not None and code.own[n]]
+    # The files of a revert are those of a change that the code no longer has.
     if not numbers or len(numbers) > FEW or commit.subject.startswith("Revert "):
         return
     blamed = named.blamed

@@ -25,6 +25,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     if claimed is None:
         return
     span, words = claimed
+    # The second commit is requested to know whether the first is the only one.
     commits = inquiry.log.touching(list(inquiry.first), span.start, span.end, 2) or []
     if len(commits) == 1:
         found = [fact for path in inquiry.first if (fact := _fact(inquiry, path, commits[0], span, words))]
@@ -38,11 +39,13 @@ def _fact(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: s
         return None
     brought = [line for line in _added_lines(inquiry, path, commit) if line.strip()]
     lines = [line.strip() for line in code.lines(number)]
+    # Of two equal lines of the file, one may be older than the commit.
     places = [lines.index(text.strip()) + 1 for text in brought if lines.count(text.strip()) == 1]
     symbols = {code.symbol(number, line) for line in places}
     symbol = next(iter(symbols), None)
     if len(symbols) != 1 or symbol is None:
         return None
+    # A line with few letters, such as a bracket, would tell a reader nothing.
     line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
     says = (
         f"One commit changed `{path}` within {span.words}: "

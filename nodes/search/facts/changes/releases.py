@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.types import Fact
 from nodes.search.history.log import Log
-from nodes.search.history.products import is_called, product_of, products
-from nodes.search.history.project import own_names
+from nodes.search.history.project import is_called, own_names, product_of, products
 from nodes.search.history.versions import parse_version, read_releases
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _later(release: Release, made: Releases) -> str | None:
     """Return how many final releases follow a release, and which is the last; None if no release follows."""
+    # A release candidate is no reason to ask for an upgrade.
     later = [one for one in made.all if one.version > release.version and not one.version.is_prerelease]
     if not later:
         return None

@@ -14,7 +14,7 @@ from nodes.search.tokens import STOPWORDS, WORD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nodes.search.facts.issue import Issue
+    from nodes.search.facts.inquiry import Issue
 
 MAX_LOOKED_UP = 160
 """Maximum number of names of one issue that are looked up."""
@@ -79,9 +79,11 @@ def names(issue: Issue) -> list[Name]:
     shown = set(WORD.findall(code)) | {f"{name}(" for name in _CALLED.findall(code)} | {f"{s}(" for s in issue.spans}
     every = [*_of_line(issue.title, in_title=True, shown=shown)]
     every += [name for line in issue.prose for name in _of_line(line, in_title=False, shown=set())]
+    # Before the limit applies, so that the names that a reporter stresses are looked up in any case.
     every.sort(key=lambda name: (not name.in_title, not name.marked))
     for name in every:
         known = found.setdefault(name.parts, name)
+        # Reporters often mark a name once and repeat it without the mark.
         if name.marked and not known.marked:
             found[name.parts] = Name(known.words, known.parts, known.in_title, marked=True)
     return list(found.values())[:MAX_LOOKED_UP]
@@ -118,6 +120,7 @@ def _marked_name(span: str, in_title: bool) -> Name | None:  # noqa: FBT001
 
 def _parts(written: str) -> tuple[str, ...]:
     parts = tuple(part for part in _SPLIT.split(written.lstrip("@").rstrip("!?")) if part)
+    # ``self.load`` is a member of some class, whose name is not given.
     while len(parts) > 1 and parts[0] in _OWNERS:
         parts = parts[1:]
     if not parts or len(parts[-1]) < 3 or parts[-1].lower() in STOPWORDS or is_path(written):

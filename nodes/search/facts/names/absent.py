@@ -92,6 +92,7 @@ def _removes(repository: Repository, change: str, name: str) -> bool:
 
 def _is_indexed(inquiry: FinderInput, name: str) -> bool:
     """Return whether any text of the commit contains the name or its singular."""
+    # A report may use the plural of a name that code has in the singular.
     return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
 
 

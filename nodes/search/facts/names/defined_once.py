@@ -89,6 +89,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     seen: set[int] = set()
     every = names(inquiry.issue)
+    # In one pass over the index for all names; a name without a definition leads to no fact.
     inquiry.code.look_up(name.last for name in every if inquiry.code.definitions(name.last))
     for written in every:
         name, row = _resolved(inquiry.code, written)
@@ -192,6 +193,7 @@ def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
     if _SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
         return False
     if hit.name.in_title:
+        # A name in the title may be used widely, because the reporter says that the issue is about it.
         return hit.users <= most
     return _is_marked(hit) and hit.users <= FEW_USERS and listed <= FEW_NAMES
 
@@ -221,6 +223,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not contain the name"
+    # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         return None
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))

@@ -43,6 +43,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if fact and found < MAX_FACTS:
                 found += 1
                 yield fact
+                # The next name, so that the few facts are not all about one name.
                 break
 
 
@@ -54,6 +55,7 @@ def pages_about(inquiry: FinderInput, name: str) -> list[int]:
         for n in files
         if index.roles[n] == "docs" and _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n])
     ]
+    # A name on many pages has no section of its own that answers a question.
     return pages if len(pages) <= FEW_PAGES else []
 
 

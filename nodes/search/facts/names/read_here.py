@@ -68,6 +68,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     declared: list[Fact] = []
     for words in _wanted(inquiry)[:MAX_NAMES]:
         uses = [use for use in _uses(code, words) if not code.is_tested(use[0], use[1])]
+        # Several files may read an option that only one of them declares.
         if not uses:
             declared += _declared_once(code, words)
             continue
@@ -105,6 +106,7 @@ def _wanted(inquiry: FinderInput) -> list[str]:
             or (bare == text and text.isidentifier() and text not in plain)
         ):
             continue
+        # Names with a definition are the subject of ``defined_once``.
         if not len(np.flatnonzero(code.index.def_last == term_hash(bare))):
             keep.append(text)
     code.look_up(longest(text) for text in keep)
@@ -180,6 +182,7 @@ def _used_throughout(code: Code, words: str, uses: list[tuple[int, int, bool]]) 
 
     The stated number includes tests inside the file, which use the name too.
     """
+    # A line with the name in quotes usually reads the setting, and the others pass its value on.
     number, line, _ = next((use for use in uses if _QUOTED.search(code.text(use[0], use[1]) or "")), uses[0])
     text, path, count = code.text(number, line), code.path(number), _count(code.lines(number), words)
     if text is not None and count is not None:

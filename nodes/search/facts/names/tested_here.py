@@ -47,9 +47,11 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # The module that a test is about was in the fix in 30 % of cases, so tests are listed and never lead.
     code = inquiry.code
     chunks = _chunks(code, names(inquiry.issue)[:MAX_NAMES])
+    # More than are shown: the index also finds similar spellings, and such chunks lead to no fact.
     best = sorted(chunks, key=lambda chunk: (-sum(1 / often for _, often in chunks[chunk]), chunk))[: 3 * MAX_FACTS]
     code.read(int(code.index.chunk_file[chunk]) for chunk in best)
     found = [fact for chunk in best if (fact := _fact(code, chunk, chunks[chunk]))]
+    # A test that is known to fail may reproduce the report.
     found.sort(key=lambda one: not one[0])
     yield from [fact for _, fact in found if inquiry.issue.holds(fact.words or "")][:MAX_FACTS]
 

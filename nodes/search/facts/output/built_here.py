@@ -179,6 +179,7 @@ def enclosing(before: str) -> tuple[list[str], int]:
     """Return the calls open at the end of a text, innermost first, and the offset where the outermost begins."""
     names: list[str] = []
     depth, start = 0, len(before)
+    # Backwards, because the calls that are still open began last.
     for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
         character = before[at]
         if character in ")]}":
@@ -255,6 +256,7 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
     """Return another source file whose code quotes the longest part of the message that is on one line."""
     words = (fact.words or "").split(" ")
     spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
+    # grep compares single lines. The longest span is the rarest, so few other lines have it by chance.
     held = max((span for span in islice(spans, MAX_SPANS) if any(span in line for line in lines)), key=len, default="")
     hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if len(held) > LONG_ENOUGH else ()
     others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.issue import normalise_space
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.ranking.features.frames import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.issue import Issue
+    from nodes.search.facts.inquiry import Issue
     from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
@@ -115,11 +115,13 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         if is_forwarding(frame):
             continue
         listed = files_of_frame(code.index, frame)
+        # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
         if len(numbers) == 1:
             found = _mapped(code, issue, trace, depth, numbers[0])
             if found is not None:
                 yield replace(found, lost_inner=lost_inner, is_library=is_library)
+            # The error came from deeper code than the next frame, so that frame must not lead.
             lost_inner |= found is None
         elif not listed:
             lost_inner |= _is_installed(code, frame)
@@ -216,6 +218,7 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     if name is None and line and (row := code.around(number, line)) is not None:
         rows = [row]
     found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
+    # Methods of several classes may have one name, and the line of the trace tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
     return found if found or name else [_Span(1, len(code.lines(number)), None)]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.issue import normalise_space
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.languages import language_of
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def _continues(above: str, text: str) -> bool:
 def _tokens(language: str | None) -> re.Pattern[str]:
     comment = _COMMENTS.get(language or "", _SLASHES)
     strings = _STRINGS.get(language or "", _OTHERS)
+    # Where single quotes enclose characters, the character of a double quote would seem to begin a string.
     other = "" if "'" in strings.replace(_RUST_RAW, "") and language != "rust" else f"|{_CHAR}|{_LIFETIME}"
     return re.compile(f"(?P<comment>{comment})|(?P<string>{_PREFIX}(?:{strings})){other}")
 
@@ -122,6 +123,7 @@ def _joined(path: str, window: str, first: int) -> Iterator[Literal]:
 
 def _gap(between: str) -> str | None:
     """Return the placeholder for the code between two literals, or None if they are separate messages."""
+    # So far apart, two literals are separate arguments or statements.
     if len(between) > 200:
         return None
     if _NOTHING_BETWEEN.fullmatch(between):
@@ -145,6 +147,7 @@ def _plain(escape: re.Match[str]) -> str:
 
 def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
     parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := normalise_space(one)))
+    # A reader recognises the message by its longest part, which may not be on the first line.
     longest = max(run, key=lambda one: len(one[2]))
     start = run[0][0]
     return Literal(

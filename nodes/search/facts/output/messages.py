@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.issue import normalise_space
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.issue.mentions.places import URL
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.issue import Issue
+    from nodes.search.facts.inquiry import Issue
 
 MAX_GAP = 240
 """Maximum number of characters of one value in a message."""
@@ -73,6 +73,7 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(line), is_prose=False) for line in issue.prose if _LOGGED.match(line)]
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
     found += _truncated(issue)
+    # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
     return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
 
 
@@ -85,6 +86,7 @@ def _truncated(issue: Issue) -> Iterator[Text]:
         mark = next((mark for mark in ("…", "...") if bare.endswith(mark)), None)
         if mark:
             yield Text(normalise_space(bare.rstrip(f" {mark}")), is_prose=False, cut=PROSE_WORDS)
+    # Lines of prose end anywhere, so without a mark only code and the title may be truncated.
     for line in (issue.title, *code):
         if len(line.rstrip()) >= NARROW:
             yield Text(normalise_space(line), is_prose=False, cut=PROSE_WORDS + 1)
@@ -129,6 +131,7 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
     fixed = [part for part in fixed if part and WORD.search(part)]
     if not fixed:
         return None
+    # The longest part occurs least often, so few positions of the others have to be tried.
     anchor = max(range(len(fixed)), key=lambda at: len(fixed[at]))
     at = -1
     for _ in range(MAX_TRIES):

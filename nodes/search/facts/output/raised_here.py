@@ -75,6 +75,7 @@ def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
 
 def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
     """Return whether the statement on a line raises deliberately, because the code checked its input."""
+    # A trace may name the last line of a statement, and the word that raises is on its first.
     first, depth = line, _depth(lines[line - 1])
     while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
         first -= 1
@@ -125,6 +126,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"
+    # Traces truncate and wrap lines, so one word of the line suffices.
     quoted = [word for word in WORD.findall(fact.text or "") if len(word) >= 3]
     if fact.exact and quoted and not any(witness.mentions(word) for word in quoted) and not is_raising(fact.text or ""):
         return "the trace does not give this line"

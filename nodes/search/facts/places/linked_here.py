@@ -80,6 +80,7 @@ def links(text: str) -> list[Link]:
         )
         for match in _LINK.finditer(text)
     ]
+    # The end of a full address would count as a short link too.
     rest = _LINK.sub(" ", text)
     found += [
         Link(match[0], match["path"], int(match["first"]), int(match["last"] or match["first"]))

@@ -59,6 +59,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if inquiry.issue.holds(words):
             path = code.path(number)
             yield Fact("named_here", f"The report names the file `{path}`.", words, path, count=1, strong=True)
+    # A path or a link says more than a word of the title that a file is named like.
     if not found and not linked:
         yield from _find_in_title(inquiry)
 
@@ -90,6 +91,7 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
         if paths and all(path in paths for path in _defining(code, words)):
             found.setdefault(paths, words)
     if len(found) > 1:
+        # Words side by side may be plain English, so a single word is preferred.
         found = {paths: words for paths, words in found.items() if " " not in words}
     if not found:
         yield from _definition_in_title(inquiry, written)

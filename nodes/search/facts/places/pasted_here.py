@@ -90,6 +90,7 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     order = np.argsort(term, kind="stable")
     bounds = np.searchsorted(term[order], np.arange(len(hashes) + 1))
     chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
+    # A line with a single term would be in too many chunks.
     near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
     near = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
     code.read(int(code.index.chunk_file[one]) for found in near.values() for one in found)
@@ -149,6 +150,7 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line equals the pasted one apart from white space."""
+    # ``kinds.verify`` compared the text with git before this check, so nothing is read again.
     del witness
     same = _SPACE.sub("", fact.text or "") == _SPACE.sub("", fact.words or "")
     return None if same and fact.words else "the line differs from the pasted one"

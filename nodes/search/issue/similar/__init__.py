@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodes.search.issue.fingerprint import Fingerprint
-from nodes.search.issue.similar.nearest import BODY, TITLE, Near, PastIndex, shared
-from nodes.search.issue.similar.words import VERSION, IssueWords, words_of
+from nodes.search.issue.similar.nearest import BODY, TITLE, VERSION, IssueWords, Near, PastIndex, shared, words_of
 
 __all__ = ["VERSION", "IssueWords", "Likeness", "Near", "PastIndex", "Report", "compare", "words_of"]
 

@@ -11,11 +11,9 @@ import numpy as np
 
 from nodes.search.ranking.features.bm25 import add_words, score_words
 from nodes.search.ranking.features.frames import add_trace
-from nodes.search.ranking.features.naming import add_names
+from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols
 from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
-from nodes.search.ranking.features.phrases import add_phrases
 from nodes.search.ranking.features.priors import add_priors, candidate_files
-from nodes.search.ranking.features.symbols import add_symbols, add_title_symbols
 from nodes.search.ranking.features.table import Features
 
 if TYPE_CHECKING:

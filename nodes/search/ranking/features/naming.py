@@ -1,24 +1,33 @@
-"""Features of files whose path, module or stem occurs in the text."""
+"""Features of what the text names: files, modules, definitions and quoted string literals."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.index import lookup
+from nodes.search.index.columns import grouped
 from nodes.search.issue.query import FIELDS
 from nodes.search.paths.suffixes import PACKAGE_FILES, PathIndex, module_parts
-from nodes.search.ranking.features.table import set_at_least
-from nodes.search.tokens import STOPWORDS, WORD
+from nodes.search.ranking.features.table import best_definition, of_definitions, set_at_least, zero_scores
+from nodes.search.tokens import STOPWORDS, WORD, term_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
+    from nodes.search.index import Index
     from nodes.search.issue.query import Parsed
     from nodes.search.ranking.features.table import Features
 
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
+
+ENOUGH_SHINGLES = 3.0  # the rarity of three unique runs of three words means a message quoted in full
+COMMON = 12  # definitions of the same name; if there are more, the name identifies none
 
 
 def add_names(features: Features, names: PathIndex, parsed: Parsed, ranked: Flags) -> None:
@@ -50,3 +59,85 @@ def stem_scores(names: PathIndex, text: str, ranked: Flags) -> Floats:
             for number in found:
                 set_at_least(scores, number, 1 / len(found))
     return scores
+
+
+def add_phrases(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add features for files with string literals that share three consecutive words with the text: error messages."""
+    query = np.asarray(sorted(parsed.shingles), np.uint32)
+    place, exact = lookup(query, index.string_hash)
+    rows = np.flatnonzero(exact & ranked[index.string_file])
+    keys, _ = grouped(index.string_file[rows].astype(np.int64) << 32 | place[rows])
+    files_with = np.bincount(keys & 0xFFFFFFFF, minlength=len(query))
+    total = np.bincount(keys >> 32, 1 / np.maximum(1, files_with[keys & 0xFFFFFFFF]), len(index.paths))
+    features.files["phrase"] = np.minimum(1.0, total / ENOUGH_SHINGLES)
+    chunks = zero_scores(index)
+    # A message that many files contain identifies no place.
+    for row in rows[files_with[place[rows]] <= 3]:
+        number, line = index.string_file[row], index.string_line[row]
+        chunks[(index.chunk_file == number) & (index.chunk_start <= line) & (line <= index.chunk_end)] += 1
+    features.chunks["phrase"] = np.minimum(1.0, chunks / ENOUGH_SHINGLES)
+
+
+def add_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add features for definitions whose exact name is in the text, weighted by how few share the name."""
+    hashes = {term_hash(word): word for word in parsed.identifiers}
+    strength = {value: parsed.identifiers[word] for value, word in hashes.items()}
+    definition, value = definitions_named(index.def_last, list(hashes), index, ranked)
+    strong = np.zeros(len(index.def_last))
+    weak = np.zeros(len(index.def_last))
+    # Separate features, so that training gives a word that merely equals a name a weight of its own.
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        (strong if strength[key] >= 1 else weak)[number] = strength[key] * rarity
+        features.notes["symbol", int(index.def_file[number])] = hashes[key]
+    dotted = np.zeros(len(index.def_last))
+    tails = {term_hash(tail): tail for name in parsed.dotted for tail in tails_of(name)}
+    definition, value = definitions_named(index.def_dotted, list(tails), index, ranked)
+    for number, key, rarity in zip(definition, value, rarities(value), strict=True):
+        dotted[number] = rarity
+        features.notes["symbol_dotted", int(index.def_file[number])] = tails[key]
+    for name, scores in (("symbol", strong), ("symbol_word", weak), ("symbol_dotted", dotted)):
+        features.files[name] = total_of_distinct(index, scores)
+        features.chunks[name] = of_definitions(index, scores)
+
+
+def add_title_symbols(features: Features, index: Index, parsed: Parsed, ranked: Flags) -> None:
+    """Add features for definitions named in the title. Plain words count too, because a title is short and chosen."""
+    title = {term_hash(word): 1.0 for word in WORD.findall(parsed.texts["title"]) if word in parsed.identifiers}
+    scores = np.zeros(len(index.def_last))
+    definition, value = definitions_named(index.def_last, list(title), index, ranked)
+    for number, rarity in zip(definition, rarities(value), strict=True):
+        scores[number] = rarity
+    features.files["symbol_title"] = best_definition(index, scores)
+    features.chunks["symbol_title"] = of_definitions(index, scores)
+
+
+def definitions_named(
+    names: npt.NDArray[np.uint32], hashes: list[int], index: Index, ranked: Flags
+) -> tuple[list[int], list[int]]:
+    """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
+    place, exact = lookup(np.asarray(hashes, np.uint32), names)
+    rows = np.flatnonzero(exact & ranked[index.def_file])
+    return rows.tolist(), [hashes[number] for number in place[rows]]
+
+
+def rarities(values: Sequence[int]) -> list[float]:
+    """Weight each value by how often it occurs: 1 for a unique one, little for a frequent one."""
+    counts: dict[int, int] = defaultdict(int)
+    for value in values:
+        counts[value] += 1
+    return [1 / counts[value] ** 0.5 if counts[value] <= COMMON else 0.3 / counts[value] ** 0.5 for value in values]
+
+
+def total_of_distinct(index: Index, scores: Floats) -> Floats:
+    """Sum the scores of a file's definitions with diminishing returns, so that a facade does not win by number."""
+    total = np.bincount(index.def_file, scores, len(index.paths)) if len(scores) else np.zeros(len(index.paths))
+    best = np.zeros(len(index.paths))
+    np.maximum.at(best, index.def_file, scores)
+    return np.asarray(0.6 * best + 0.4 * total / (1 + total))
+
+
+def tails_of(dotted: str) -> list[str]:
+    """Return the tails of a dotted name, since ``a.B.c`` may be the definition ``B.c``."""
+    parts = dotted.split(".")
+    # Tails of two and three parts: a single part is what ``symbol`` covers, and definitions rarely nest deeper.
+    return [".".join(parts[start:]) for start in range(max(0, len(parts) - 3), len(parts) - 1)]

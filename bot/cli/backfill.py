@@ -1,0 +1,217 @@
+"""The plan of a backfill: which issues, what it costs, and its page in HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from bot.github.repository import RepositoryClient
+from bot.limits.writes import PER_HOUR, PER_MINUTE
+from bot.ports import Issue
+from bot.report.sanitise import plain
+from bot.report.words import count
+from bot.settings import Settings
+from bot.settings.repository import RepositoryConfig
+from bot.settings.repository_file import find_config
+from bot.store.runs.usage import RunCost
+from bot.store.tables import Store
+from bot.worker.budgets import Budgets
+from bot.worker.publish.skip_reasons import reason_to_skip
+from nodes.agents.writing.past_issues import READ
+
+State = Literal["to triage", "triaged", "queued", "left alone"]
+_READS = 5
+"""Read requests for one issue: the configuration, the issue twice, the newest commit, the labels."""
+_A_PAGE = 100
+READS_PER_HOUR = 5_000
+"""GitHub's limit for an installation; larger ones may have a higher one."""
+_STYLE = """
+  :root { color-scheme: light dark; } body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto;
+  padding: 0 1rem; } table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .6rem;
+  border-bottom: 1px solid #8886; vertical-align: top; } td:first-child { white-space: nowrap; }
+  td { overflow-wrap: anywhere; }
+"""
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{title}</h1>
+<ul>
+{facts}
+</ul>
+<table>
+<thead><tr><th>Issue</th><th>Title</th><th>Opened</th><th>Comments</th><th>What happens</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedIssue:
+    """An open issue, and what a backfill does with it."""
+
+    issue: Issue
+    state: State
+    reason: str = ""
+    """Why it is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The issues of a backfill, and the figures of its cost."""
+
+    repository: str
+    issues: tuple[PlannedIssue, ...]
+    """All issues that were listed, the newest first."""
+    config: RepositoryConfig
+    has_labels: bool
+    """The repository has a label that may be set."""
+    model: str
+    """The model that judges; empty if rules do."""
+    spent: RunCost | None
+    """What earlier runs with a model cost; None if there were none."""
+    most_calls: int | None
+    """The limit of a run's model calls."""
+    most_a_day: int | None
+    """The limit of runs a day; None if there is none."""
+
+    @property
+    def fresh(self) -> tuple[Issue, ...]:
+        """The issues that are to be triaged."""
+        return tuple(one.issue for one in self.issues if one.state == "to triage")
+
+    @property
+    def writes_of_one(self) -> tuple[int, int]:
+        """The fewest and the most writes to GitHub for one issue, without alerts and without replies to people."""
+        label = int(self.has_labels)
+        if self.config.mode == "dry-run":
+            return 0, 0
+        if self.config.mode == "label":
+            return 0, label
+        # Two reactions, and a comment if there is something to state; a model's report edits one by rules.
+        return 2, 3 + label + bool(self.model)
+
+    @property
+    def writes(self) -> tuple[int, int]:
+        """The fewest and the most writes to GitHub."""
+        least, most = self.writes_of_one
+        return least * len(self.fresh), most * len(self.fresh)
+
+    @property
+    def reads(self) -> int:
+        """The maximum number of read requests."""
+        compared = READ if self.config.earlier_issues else 0
+        pages = sum(-(-(issue.comments or 0) // _A_PAGE) for issue in self.fresh)
+        return len(self.fresh) * (_READS + compared) + pages
+
+    @property
+    def seconds(self) -> float:
+        """The least time for the most writes, at our limit, which is just below GitHub's."""
+        hours, rest = divmod(max(self.writes[1] - 1, 0), PER_HOUR)
+        return hours * 3_600.0 + rest // PER_MINUTE * 60.0
+
+
+async def read_plan(store: Store, github: RepositoryClient, settings: Settings, issues: Sequence[Issue]) -> Plan:
+    """Return the plan for these open issues of one repository, of which there is at least one."""
+    ref = issues[0].ref.repository
+    found = await find_config(github, await store.for_repository(ref).config.last_valid())
+    config = found.config.model_copy(update={"bots": (*found.config.bots, *settings.bots)})
+    budgets = Budgets.of(settings)
+    days = [scope.ceiling.issues for scope in budgets.day(ref, config, store.clock())]
+    with_model = settings.brain == "llm" and config.brain != "rules"
+    return Plan(
+        repository=f"{ref.owner}/{ref.name}",
+        issues=tuple([await _planned(store, issue, config) for issue in issues]),
+        config=config,
+        has_labels=any(map(config.labels.allows, await github.repository_labels())),
+        model=settings.triage_model if with_model else "",
+        spent=await store.usage.of_model_runs() if with_model else None,
+        most_calls=budgets.run.calls,
+        most_a_day=min((most for most in days if most is not None), default=None),
+    )
+
+
+async def _planned(store: Store, issue: Issue, config: RepositoryConfig) -> PlannedIssue:
+    issue_store = store.for_issue(issue.ref)
+    if await issue_store.runs.last() is not None:
+        return PlannedIssue(issue, "triaged")
+    if await store.jobs.has_unfinished(issue.ref.key):
+        return PlannedIssue(issue, "queued")
+    muted = "a person stopped triage" if (await issue_store.row.state()).muted else None
+    reason = reason_to_skip(issue, config) or muted
+    return PlannedIssue(issue, "left alone", reason) if reason else PlannedIssue(issue, "to triage")
+
+
+def describe(plan: Plan) -> list[str]:
+    """Return the plan in sentences, one a line."""
+    states = Counter(one.state for one in plan.issues)
+    lines = [f"{count(len(plan.fresh), 'issue')} of the newest {len(plan.issues)} open ones to triage"]
+    if states["triaged"] or states["queued"]:
+        lines.append(f"resumes: {states['triaged']} triaged before, {states['queued']} queued already")
+    reasons = Counter(one.reason for one in plan.issues if one.reason)
+    lines += [f"left alone: {number}, because {reason}" for reason, number in sorted(reasons.items())]
+    return [*lines, *_costs(plan)] if plan.fresh else lines
+
+
+def _costs(plan: Plan) -> Iterator[str]:
+    (least, most), (_, of_one) = plan.writes, plan.writes_of_one
+    yield f"writes to GitHub: {least} to {most} (mode {plan.config.mode}, at most {of_one} for an issue)"
+    if most:
+        yield f"time: at least {_time(plan.seconds)} for {most} writes, at {PER_HOUR} an hour"
+    yield f"reads from GitHub: up to {plan.reads}, of {READS_PER_HOUR} an hour"
+    days = -(-len(plan.fresh) // plan.most_a_day) if plan.most_a_day else 1
+    if days > 1:
+        yield f"limit: {plan.most_a_day} runs a day, so {days} days"
+    yield _model(plan)
+
+
+def _model(plan: Plan) -> str:
+    number = len(plan.fresh)
+    if not plan.model:
+        return "model: none, rules judge"
+    most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
+    if plan.spent is None:
+        return f"model {plan.model}: no earlier run shows what one costs (docs/cost.md has measurements){most}"
+    calls, tokens, dollars = (round(one * number / plan.spent.runs) for one in plan.spent.totals)
+    cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
+    basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"
+    return f"model {plan.model}: about {calls} calls, {tokens:,} tokens{cost}, {basis}{most}"
+
+
+def _time(seconds: float) -> str:
+    hours, minutes = divmod(int(seconds // 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "some seconds"
+
+
+def draw_page(plan: Plan) -> str:
+    """Return the page: the plan, and a row for each listed issue."""
+    return _PAGE.format(
+        title=escape(f"Backfill of {plan.repository}"),
+        style=_STYLE,
+        facts="\n".join(f"<li>{escape(line)}</li>" for line in describe(plan)),
+        rows="\n".join(map(_html_row, plan.issues)),
+    )
+
+
+def _html_row(one: PlannedIssue) -> str:
+    issue = one.issue
+    number = f"#{issue.ref.number}"
+    safe = issue.url.startswith(("https://", "http://"))
+    link = f'<a href="{escape(issue.url)}" rel="noreferrer">{number}</a>' if safe else number
+    happens = f"{one.state}: {one.reason}" if one.reason else one.state
+    cells = (link, *map(escape, (plain(issue.title), issue.created_at[:10], str(issue.comments or 0), happens)))
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

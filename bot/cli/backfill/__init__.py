@@ -1,1 +1,0 @@
-"""The plan of a backfill: which issues, what it costs, and its page."""

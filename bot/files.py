@@ -1,0 +1,100 @@
+"""Files that other accounts must not read, and which ``.env`` may be read: never one of the analysed repository."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from pathlib import Path
+
+UMASK = 0o077
+_PARTS = ("repos", "clones", "backtest")
+
+logger = logging.getLogger(__name__)
+
+
+def restrict_umask() -> None:
+    """Set the umask so that only the owner can read files of this process and its children."""
+    os.umask(UMASK)
+
+
+def restrict_permissions(directory: Path) -> None:
+    """Remove other accounts' access to a data directory that an earlier release created; this covers its content."""
+    try:
+        for path in (directory, *(directory / part for part in _PARTS)):
+            _close(path)
+    except FileNotFoundError:
+        return  # it is created later, under the private umask
+    except OSError as error:
+        logger.warning(
+            "other accounts can read %s, and its permissions cannot be changed: %s",
+            *(directory, error.strerror),
+            extra={"action": "open_data"},
+        )
+
+
+def _close(path: Path) -> None:
+    if not path.is_dir():
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_ISVTX:
+        raise PermissionError(0, "it is a shared directory such as /tmp; set another TRIAGE_DATA_DIR")
+    if mode & UMASK:
+        path.chmod(mode & ~UMASK)
+
+
+def find_env_file(repository: str | None) -> Path | None:
+    """Return the current folder's ``.env``, unless it is absent or the repository can have supplied it.
+
+    A checkout whose ``.env`` names the model's endpoint would receive the operator's key.
+    """
+    file = Path.cwd() / ".env"
+    if not file.is_file() or (repository is not None and _same_repository(Path(repository), Path.cwd())):
+        return None
+    return file
+
+
+def ignored_settings(repository: str) -> bool:
+    """Return whether the current folder has a ``.env`` with our settings that is not read."""
+    file = Path.cwd() / ".env"
+    if find_env_file(repository) is not None or not file.is_file():
+        return False
+    lines = file.read_bytes().upper().splitlines()
+    return any(line.removeprefix(b"EXPORT ").lstrip().startswith((b"TRIAGE_", b"OPENAI_")) for line in lines)
+
+
+def is_inside(repository: str, file: Path) -> bool:
+    """Return whether a file is in a repository, one of its submodules or another of its work trees."""
+    return _same_repository(Path(repository), file.expanduser().resolve().parent)
+
+
+def repository_around(folder: Path) -> str | None:
+    """Return the folder if it is inside a repository, which may have supplied its ``.env``; otherwise None."""
+    inside = (_work_tree(folder.resolve()) / ".git").exists() or _git_directory(folder) is not None
+    return str(folder) if inside else None
+
+
+def _same_repository(repository: Path, folder: Path) -> bool:
+    """Return whether a folder is in the repository's work tree, one of its submodules or another work tree."""
+    root = _work_tree(repository.expanduser().resolve())
+    if folder.resolve().is_relative_to(root):
+        return True
+    common = _git_directory(root)
+    return common is not None and common == _git_directory(folder)
+
+
+def _work_tree(path: Path) -> Path:
+    return next((parent for parent in (path, *path.parents) if (parent / ".git").exists()), path)
+
+
+def _git_directory(folder: Path) -> Path | None:
+    """Return the git directory that all work trees of a repository share; None if git fails."""
+    import subprocess  # noqa: PLC0415  every command loads this module, and few ask git
+
+    # git refuses a repository that another account owns ("dubious ownership"); safe.directory=* allows the query.
+    asked = ["git", "-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--git-common-dir"]
+    try:
+        done = subprocess.run(asked, capture_output=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return (folder / done.stdout.decode(errors="surrogateescape").strip()).resolve() if done.returncode == 0 else None

@@ -1,0 +1,100 @@
+"""``GET /metrics`` for Prometheus: this process's answers, all workers' metrics, and figures from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.observability.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDEST, SHARED
+from bot.server.bearer import has_bearer_token, refused
+from bot.settings import Settings
+from bot.store.databases.database import StoreError
+from bot.store.metrics import Accuracy, Queue, Sample
+from bot.store.tables import Store
+
+_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def metrics_route(settings: Settings, store: Store) -> Route:
+    """Build the route. It requires TRIAGE_METRICS_TOKEN or the operator's token; if neither is set, it refuses all."""
+    tokens = (settings.triage_metrics_token, settings.triage_admin_token)
+
+    async def metrics(request: Request) -> Response:
+        if not has_bearer_token(request, *tokens):
+            return refused()
+        try:
+            stored = await store.metrics.samples()
+            glance = [*_queue(await store.metrics.queue()), *_accuracy(await store.metrics.accuracy())]
+        except StoreError as error:
+            return JSONResponse({"error": f"the store does not answer: {error}"}, 503)
+        return Response(generate_latest(ANSWERS) + _exposed([*_work(stored), *glance]), media_type=_TYPE)
+
+    return Route("/metrics", metrics)
+
+
+class _Given(Collector):
+    """A collector of prebuilt metric families."""
+
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        """Return all families."""
+        return iter(self._families)
+
+
+def _exposed(families: list[Metric]) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Given(families))
+    return generate_latest(registry)
+
+
+def _work(stored: Mapping[Sample, float]) -> Iterator[Metric]:
+    """Build the workers' metrics with the names and descriptions under which they were measured."""
+    for measure in SHARED:
+        for described in measure.describe():
+            family = Metric(described.name, described.documentation, described.type)
+            names = {described.name + suffix for suffix in ("", "_total", "_bucket", "_sum", "_count")}
+            found = [(name, dict(labels), value) for (name, labels), value in stored.items() if name in names]
+            for name, labels, value in sorted(found, key=_in_order):
+                family.add_sample(name, labels, value)
+            yield family
+
+
+def _in_order(sample: tuple[str, dict[str, str], float]) -> tuple[list[tuple[str, str]], str, float]:
+    """Sort key that places a histogram's buckets together in increasing order, as Prometheus requires."""
+    name, labels, _ = sample
+    others = sorted((label, value) for label, value in labels.items() if label != "le")
+    return others, name, float(labels.get("le", "0"))
+
+
+def _queue(queue: Queue) -> Iterator[Metric]:
+    jobs = _gauge(QUEUE_JOBS)
+    for where, count in queue.jobs.items():
+        jobs.add_metric(where, count)
+    yield jobs
+    age = _gauge(QUEUE_OLDEST)
+    for lane in ("control", "run"):
+        age.add_metric([lane], queue.oldest.get(lane, 0.0))
+    yield age
+
+
+def _accuracy(accuracy: Accuracy) -> Iterator[Metric]:
+    """Build the gauge of reports by result; docs/accuracy.md explains how reports are compared with fixes."""
+    family = _gauge(OUTCOMES)
+    for result, count in asdict(accuracy).items():
+        family.add_metric([result], count)
+    yield family
+
+
+def _gauge(described: tuple[str, tuple[str, ...], str]) -> GaugeMetricFamily:
+    name, labels, documentation = described
+    return GaugeMetricFamily(name, documentation, labels=labels)

@@ -1,0 +1,80 @@
+"""Comments beside the report: the alert on a crash, and the reply to a person whose answer changed the finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bot.report.comment.thread import Thread
+from bot.report.difference import is_other_finding
+from bot.report.languages.translate import translate
+from bot.report.sanitise import code
+from nodes.report import TriageReport
+
+_ISSUES = 10
+"""Maximum number of issues that the comment names."""
+
+
+def alert_marker(fingerprint: str) -> str:
+    """Return the line by which the alert of a crash is found."""
+    return f"<!-- triage:alert crash={re.sub(r'[^A-Za-z0-9_.-]', '-', fingerprint)[:80]} -->"
+
+
+def alert_comment(fingerprint: str, reporters: int, others: Sequence[int], language: str = "en") -> str:
+    """Return the comment.
+
+    Args:
+        fingerprint: identifies the crash.
+        reporters: number of different reporters, the first one included.
+        others: numbers of the other issues.
+        language: the maintainers' language.
+    """
+    # In code spans, because live references would write into the other issues' histories.
+    named = ", ".join(code(f"#{number}") for number in others[:_ISSUES])
+    more = f" and {len(others) - _ISSUES} more" if len(others) > _ISSUES else ""
+    says = f"**{reporters} people reported this crash within 24 hours.** Other reports: {named}{more}."
+    note = "<sub>For maintainers; written once per crash.</sub>"
+    return f"{alert_marker(fingerprint)}\n\n{translate(says, language)}\n\n{translate(note, language)}\n"
+
+
+def answer_marker(question_id: str) -> str:
+    """Return the line by which the reply to the answer of a question is found."""
+    return f"<!-- triage:answered id={re.sub(r'[^A-Za-z0-9_.-]', '-', question_id)[:80]} -->"
+
+
+def answer_reply(
+    before: TriageReport | None, after: TriageReport, thread: Thread, question_id: str, sticky_url: str
+) -> str:
+    """Return one sentence on the new finding, with a link to the report; empty if the finding did not change.
+
+    Args:
+        before: the report before the question; None if there was none.
+        after: the report that was written with the answer.
+        thread: the issue.
+        question_id: the question that was answered.
+        sticky_url: the address of the report's comment.
+    """
+    finding = _finding(after)
+    # While a question is open the comment claims nothing, so without an earlier report any finding is a change.
+    changed = is_other_finding(before, after) if before is not None else bool(finding)
+    if not changed or after.kind == "security" or not sticky_url.startswith(f"{thread.base}/issues/"):
+        return ""
+    says = finding or "With it, [the report]({url}) no longer names a place."
+    reply = thread.to_reporter(f"Thank you, the answer was read. {says.format(url=sticky_url)}")
+    return f"{answer_marker(question_id)}\n\n{reply}\n"
+
+
+def _finding(report: TriageReport) -> str:
+    """Return what the report names, as a sentence with a blank for its address; empty if it names nothing."""
+    same = next((one for one in report.related if one.relation != "related"), None)
+    if same is not None:
+        # In a code span, because a live reference would write into the other issue's history.
+        known = "an issue that may be the same" if same.relation == "duplicate" else "what may have fixed it"
+        return f"With it, [the report]({{url}}) names {known}: {_braced(code(same.reference))}."
+    if report.statement in ("claim", "facts", "first_place") and report.suspects:
+        return f"With it, [the report]({{url}}) names a place to look at: {_braced(code(report.suspects[0].path))}."
+    return ""
+
+
+def _braced(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

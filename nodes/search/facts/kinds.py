@@ -1,0 +1,107 @@
+"""Every kind of fact: its finder, and its check with plain git, which is independent of the finder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.around import called_from, guarded_by, intended, used_here
+from nodes.search.facts.asked import called_here, last_changed, owned_by
+from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
+from nodes.search.facts.finding import Finder
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
+from nodes.search.facts.output import built_here, raised_here
+from nodes.search.facts.places import linked_here, named_here, pasted_here
+from nodes.search.facts.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nodes.search.facts.types import Fact, Kind
+    from nodes.search.git import Repository
+
+FINDERS: tuple[Finder, ...] = (
+    linked_here.find,
+    named_change.find,
+    raised_here.find,
+    pasted_here.find,
+    defined_once.find,
+    built_here.find,
+    read_here.find,
+    named_here.find,
+    # The next finders explain facts of those above, so they come after them.
+    guarded_by.find,
+    called_from.find,
+    used_here.find,
+    intended.find,
+    only_change.find,
+    changed_in.find,
+    changed_since.find,
+    releases.find,
+    tested_here.find,
+    absent.find,
+    documented_here.find,
+    owned_by.find,
+    last_changed.find,
+    called_here.find,
+)
+"""The finders in order of precedence."""
+CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
+    "linked_here": linked_here.check,
+    "named_change": named_change.check,
+    # With a line it comes from a range of versions; without one, the report names the commit.
+    "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
+    "raised_here": raised_here.check,
+    "raised_on_purpose": raised_here.check,
+    "named_here": named_here.check,
+    "pasted_here": pasted_here.check,
+    "defined_once": defined_once.check,
+    "built_here": built_here.check,
+    "read_here": read_here.check,
+    "default_here": read_here.check,
+    "guarded_by": guarded_by.check,
+    "called_from": called_from.check,
+    "used_here": used_here.check,
+    "intended": intended.check,
+    "tested_here": tested_here.check,
+    "changed_in": changed_in.check,
+    "changed_since": changed_since.check,
+    "older_release": releases.check,
+    "documented_here": documented_here.check,
+    "owned_by": owned_by.check,
+    "last_changed": last_changed.check,
+    "called_here": called_here.check,
+    "absent": absent.check,
+}
+"""The additional check of each kind; a check returns the reason why a fact does not hold, or None."""
+
+
+def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
+    """Verify a fact.
+
+    Args:
+        fact: the fact.
+        repository: the clone.
+        sha: full SHA of the commit that the fact is about.
+        issue_text: title, body and all answers, unchanged.
+
+    Returns:
+        The reason why the fact does not hold, or None if it holds.
+    """
+    # Without the index, so that its errors cannot confirm themselves.
+    witness = Witness(repository, sha, issue_text)
+    return _everywhere(fact, witness) or CHECKS[fact.kind](fact, witness)
+
+
+def _everywhere(fact: Fact, witness: Witness) -> str | None:
+    """Check what every fact must have: words of the issue, and a line with the stated text."""
+    if fact.words is not None and not witness.mentions(fact.words):
+        return "the issue does not contain these words"
+    if fact.words is None and fact.follows is None:
+        return "it neither has words of the issue nor follows a fact"
+    if fact.line is None:
+        return None
+    if fact.path is None or fact.text is None or not fact.text.strip():
+        return "it has a line but no path or text"
+    if witness.line(fact.path, fact.line, fact.sha) != fact.text:
+        return "the line has different text"
+    return None
