@@ -3,8 +3,9 @@
     python -m benchmarks.ranking.bench                              the project's own small set
     python -m benchmarks.ranking.bench --repos CLONES --data FILE   JSON lines: id, repo, base_commit, issue, gold_files
 
-CLONES contains one clone per repository in a folder named owner+name, or in its subfolder repo. All three
-index the same text files of the same commit from nothing, and rank its source files. all@k: every fixed file is within
+CLONES contains one clone per repository in a folder named owner+name, or in its subfolder repo. All
+index the same commit from nothing and rank its source files; bm25s does so with every text file and with source files
+alone, whose content is all that Tracehound reads for a ranking. all@k: every fixed file is within
 the first k; hit@k: any is; fn@k: every fixed function is within the first k places. x: time as a multiple of bm25s's in
 this run.
 """

@@ -1,6 +1,7 @@
-"""Rankers for comparison that a user might choose instead, on the same files of the same commit.
+"""Rankers for comparison that a user might choose instead, on the same commit.
 
-Like Tracehound, they index every text file of the tree and rank source files only.
+They index every text file of the tree and rank source files only. Tracehound does not read the content of tests and
+documents for a ranking; one rival leaves these out as well, so that the time for the same files can be compared.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 
 from nodes.search.engine import Engine
 from nodes.search.git.objects import TEXT_LIMIT, decode, is_text
-from nodes.search.index.loading import WITHOUT_WORDS
+from nodes.search.index.loading import OF_SCOPE
 from nodes.search.paths.roles import role_of
-from nodes.search.types import Query
+from nodes.search.types import Query, Scope
 
 WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
 LISTED = 20
@@ -42,7 +43,7 @@ def tracehound(clone: Path, commit: str, scratch: Path) -> Ranker:
     """Index a commit with an empty cache."""
     with tempfile.TemporaryDirectory(dir=scratch) as fresh:
         engine = Engine(clone, Path(fresh))
-        engine.warm(commit)
+        engine.warm(commit, "source")
 
     def rank(issue: str) -> Ranked:
         title, _, body = issue.partition("\n")
@@ -55,7 +56,15 @@ def tracehound(clone: Path, commit: str, scratch: Path) -> Ranker:
 
 def bm25(clone: Path, commit: str, _scratch: Path) -> Ranker:
     """Index whole files, identifiers split, with bm25s."""
-    texts = _texts(clone, commit)
+    return _bm25(_texts(clone, commit))
+
+
+def bm25_of_source(clone: Path, commit: str, _scratch: Path) -> Ranker:
+    """Index only the files whose path says source, with bm25s."""
+    return _bm25(_texts(clone, commit, "source"))
+
+
+def _bm25(texts: dict[str, str]) -> Ranker:
     paths = list(texts)
     is_source = np.array([role_of(path) == "source" for path in paths])
     index = bm25s.BM25()
@@ -85,14 +94,15 @@ def counting(clone: Path, commit: str, _scratch: Path) -> Ranker:
 RANKERS: dict[str, Callable[[Path, str, Path], Ranker]] = {
     "tracehound": tracehound,
     "bm25s": bm25,
+    "bm25s, source": bm25_of_source,
     "keyword counting": counting,
 }
 
 
-def _texts(clone: Path, commit: str) -> dict[str, str]:
+def _texts(clone: Path, commit: str, scope: Scope = "all") -> dict[str, str]:
     repository = Engine(clone).repository
     tree = repository.tree(repository.resolve(commit))
-    entries = [e for e in tree if role_of(e.path) not in WITHOUT_WORDS and 0 < e.size <= TEXT_LIMIT]
+    entries = [e for e in tree if role_of(e.path) in OF_SCOPE[scope] and 0 < e.size <= TEXT_LIMIT]
     blobs = dict(repository.read(sorted({entry.blob for entry in entries})))
     return {e.path: decode(blobs[e.blob]) for e in entries if e.blob in blobs and is_text(blobs[e.blob])}
 

@@ -29,7 +29,7 @@ PULL_FILES, PULL_CHUNKS = 30.0, 10.0
 SURE = 1.5
 """Factor that converts the first pass's weights to the prior."""
 AROUND = 0.3
-"""Prior weight of features that the first pass does not use: history, bridges, neighbours."""
+"""Prior weight of features that the first pass does not use: history, neighbours."""
 CROWDED = 0.75
 """Exponent by which a repository's number of issues reduces their weight, so that large ones do not dominate."""
 NO_FUNCTION = {"container": -3.0, "outside": -3.0}

@@ -127,8 +127,8 @@ def _format(connection: sqlite3.Connection) -> int:
 
 LARGEST = 512_000_000
 """Default limit of the stored bytes."""
-TREES = 3
-"""Number of stored trees: the current commit, the previous one, and one of another branch."""
+TREES = 6
+"""Number of stored trees, of each of the two scopes: the current commit, the previous one, one of another branch."""
 BATCH = 500  # keys per statement; below SQLite's former limit of 999 variables
 HOUR = 3_600  # seconds; the last use of a record is stored with this precision, so that few reads cause a write
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)

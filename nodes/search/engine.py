@@ -13,8 +13,10 @@ from nodes.search.index import Index
 from nodes.search.index.loading import MAX_TEXT, Loaded
 from nodes.search.indexes import Indexes, cache_file
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
+from nodes.search.issue.query import parse_query
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
+from nodes.search.ranking.features.priors import reads_other_roles
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Query, Ranking
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.ranking.survey import Survey
+    from nodes.search.types import Scope
 
 
 class Engine:
@@ -75,15 +78,19 @@ class Engine:
         """
         return self.repository.resolve(rev)
 
-    def warm(self, commit: str) -> Loaded:
+    def warm(self, commit: str, scope: Scope = "all") -> Loaded:
         """Parse what is not in the cache and return the index with the cost of loading it."""
-        return self._indexes.load(self.repository, self.commit(commit))
+        sha = self.commit(commit)
+        loaded = self._indexes.load(self.repository, sha, scope)
+        # Afterwards, because then nothing has to be parsed for it.
+        self._indexes.load(self.repository, sha, "source")
+        return loaded
 
     def find(self, query: Query, commit: str) -> Ranking:
         """Rank the files and places of a commit by how likely the issue is about them."""
         started = time.perf_counter()
         sha = self.commit(commit)
-        return rank(Measured.of(self.repository, self._index(sha), query), query, sha, started)
+        return rank(self.measure(query, sha), query, sha, started)
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
@@ -103,18 +110,24 @@ class Engine:
         from nodes.search.facts.finding import CODE_FINDERS, cautious  # noqa: PLC0415 - ranking alone does not need it
 
         paths = [lead.path for lead in ranking.leads]
-        return cautious(ranking.confidence, paths, self._facts(query, paths, ranking.commit, CODE_FINDERS))
+        return cautious(ranking.confidence, paths, self._facts(query, paths, ranking.commit, CODE_FINDERS, "source"))
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
         """Return sketches of files of a commit, in the order given; a path may be the end of a file's path.
 
         A path that no file or more than one file has is left out.
         """
-        return sketch_files(Measured.of(self.repository, self._index(self.commit(commit)), query), paths)
+        index = self._index(self.commit(commit))
+        return sketch_files(Measured.of(self.repository, index, parse_query(query)), paths)
 
     def measure(self, query: Query, sha: str) -> Measured:
         """Return the features that ``find`` ranks a commit by, given its full SHA; training reads them too."""
-        return Measured.of(self.repository, self._index(sha), query)
+        parsed = parse_query(query)
+        index = self._index(sha, "source")
+        # The content of other files is read only for the few issues that are about such files.
+        if reads_other_roles(index, parsed):
+            index = self._index(sha)
+        return Measured.of(self.repository, index, parsed)
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
@@ -122,7 +135,7 @@ class Engine:
         from nodes.search.history.touched import widened  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
-        index = self._index(sha)
+        index = self._index(sha, "source")
         wide = [widened(index, spot) for spot in spots]
         return read_history(self.repository, sha, query, wide, dict(zip(index.paths, index.blobs, strict=True)))
 
@@ -138,12 +151,14 @@ class Engine:
 
         return self._facts(query, files, commit, FINDERS)
 
-    def _facts(self, query: Query, files: Sequence[str], commit: str, finders: Sequence[Finder]) -> tuple[Fact, ...]:
+    def _facts(
+        self, query: Query, files: Sequence[str], commit: str, finders: Sequence[Finder], scope: Scope = "all"
+    ) -> tuple[Fact, ...]:
         from nodes.search.facts.finding import find_facts  # noqa: PLC0415 - ranking alone does not need it
         from nodes.search.issue.templates import template_lines  # noqa: PLC0415 - ranking alone does not need it
 
         sha = self.commit(commit)
-        index = self._index(sha)
+        index = self._index(sha, scope)
         ignored = ignored_files(index, query.ignore)
         template = template_lines(self.repository, sha)
         return find_facts(
@@ -224,7 +239,7 @@ class Engine:
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of the crashes in a text, by the files of a commit."""
-        return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit)).paths))
+        return fingerprints(find_traces(text), PathIndex(self._index(self.commit(commit), "source").paths))
 
     def subject(self, commit: str, change: str) -> str | None:
         """Return the first line of a change's message, or None if the commit's history lacks the change."""
@@ -257,5 +272,5 @@ class Engine:
         index = self._index(sha)
         return Lookups(self.repository, sha, index, ignored_files(index, ignore))
 
-    def _index(self, sha: str) -> Index:
-        return self._indexes.load(self.repository, sha).index
+    def _index(self, sha: str, scope: Scope = "all") -> Index:
+        return self._indexes.load(self.repository, sha, scope).index

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from nodes.search.cache import Cache
     from nodes.search.git import Repository
+    from nodes.search.types import Scope
 
 COMMITS = 2
-"""Number of indexes in memory: the current commit and the previous one."""
+"""Number of indexes of each scope in memory: the current commit and the previous one."""
 
 
 class Indexes:
@@ -35,24 +36,26 @@ class Indexes:
         self._cache = cache
         self._progress = progress
         self._most_text = most_text
-        self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        self._loaded: dict[Scope, OrderedDict[str, Loaded]] = {"source": OrderedDict(), "all": OrderedDict()}
         self._lock = Lock()
 
     @property
     def memory(self) -> int:
         """Approximate bytes of the indexes in memory."""
-        return sum(loaded.index.memory for loaded in list(self._loaded.values()))
+        return sum(loaded.index.memory for commits in self._loaded.values() for loaded in list(commits.values()))
 
-    def load(self, repository: Repository, sha: str) -> Loaded:
+    def load(self, repository: Repository, sha: str, scope: Scope) -> Loaded:
         """Return the index of a commit, given its full SHA, with the cost of loading it."""
         # The lock also covers loading, so that two threads never parse the same commit at once.
         with self._lock:
-            if sha not in self._loaded:
-                self._loaded[sha] = load_index(repository, sha, self._cache, self._progress, most_text=self._most_text)
-                while len(self._loaded) > COMMITS:
-                    self._loaded.popitem(last=False)
-            self._loaded.move_to_end(sha)
-            return self._loaded[sha]
+            commits = self._loaded[scope]
+            if sha not in commits:
+                limit = self._most_text
+                commits[sha] = load_index(repository, sha, self._cache, self._progress, scope=scope, most_text=limit)
+                while len(commits) > COMMITS:
+                    commits.popitem(last=False)
+            commits.move_to_end(sha)
+            return commits[sha]
 
 
 def cache_file(directory: Path, repository: Path) -> Path:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal["source", "test", "docs", "example", "config", "generated", "vendored", "minified", "data"]
+Scope = Literal["source", "all"]
+"""The files whose content an index has: a ranking reads source; facts, questions and models read all text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,11 +63,12 @@ def test_needed_records_stay_and_those_without_room_are_left_out(path):
 
 def test_only_the_last_trees_are_stored(path):
     cache = Cache(path)
-    for number in range(5):
+    for number in range(8):
         cache.put_tree(f"c{number}:v1", b"%d" % number)
         cache.tree("c0:v1")  # used repeatedly
-    assert [cache.tree(f"c{number}:v1") for number in range(5)] == [b"0", None, None, b"3", b"4"]
-    assert cache.latest_tree("v1") == b"4"
+    kept = [b"0", None, None, b"3", b"4", b"5", b"6", b"7"]
+    assert [cache.tree(f"c{number}:v1") for number in range(8)] == kept
+    assert cache.latest_tree("v1") == b"7"
     assert cache.latest_tree("v2") is None
 
 

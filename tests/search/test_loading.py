@@ -12,6 +12,7 @@ from nodes.search.index import loading
 from nodes.search.index.loading import load_index
 from nodes.search.parsers import parsing, workers
 from nodes.search.paths.roles import role_of
+from nodes.search.types import Scope
 from tests.search.states import state
 from tests.support.repositories import git, make_repository
 
@@ -60,6 +61,29 @@ def test_from_the_cache(repository, cache, expected):
     assert state(first.index) == state(second.index) == expected
     assert (first.parsed, second.parsed) == (13, 0)
     assert first.texts == second.texts
+
+
+@pytest.mark.parametrize(
+    "order", [pytest.param(("source", "all"), id="source-first"), pytest.param(("all", "source"), id="all-first")]
+)
+def test_each_scope_is_the_same_whatever_was_loaded_before(repository, cache, order: tuple[Scope, Scope]):
+    sha = repository.resolve()
+    alone = {scope: load_index(repository, sha, None, ignored, scope=scope) for scope in order}
+    cached = {scope: load_index(repository, sha, cache, ignored, scope=scope) for scope in order}
+    for scope in order:
+        assert state(cached[scope].index) == state(alone[scope].index)
+    assert {scope: loaded.parsed for scope, loaded in alone.items()} == {"source": 11, "all": 13}
+    # Nothing is parsed twice.
+    assert sum(loaded.parsed for loaded in cached.values()) == 13
+    again = [load_index(repository, sha, cache, ignored, scope=scope) for scope in order]
+    assert [loaded.parsed for loaded in again] == [0, 0]
+
+
+def test_the_content_of_source_files_alone_is_indexed_for_a_ranking(repository):
+    index = load_index(repository, repository.resolve(), None, ignored, scope="source").index
+    with_words = {index.paths[number] for number in index.chunk_file.tolist()}
+    assert with_words == {path for path in FILES if role_of(path) == "source"} - {"pkg/__init__.py", "image.png"}
+    assert set(index.paths) == set(FILES)
 
 
 def test_from_records_alone(repository, cache, tmp_path, expected):
@@ -148,7 +172,7 @@ def test_source_is_indexed_before_other_files(tmp_path):
     }
     make_repository(tmp_path / "r", files)
     entries = Repository.open(tmp_path / "r").tree("HEAD")
-    order = loading.by_value(entries, [role_of(entry.path) for entry in entries])
+    order = loading.by_value(entries, [role_of(entry.path) for entry in entries], loading.OF_SCOPE["all"])
     assert [entries[number].path for number in order] == ["a.py", "big.py", "doc.txt", "tests/test_a.py", "vendor/a.py"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -20,12 +20,12 @@ from nodes.search.parsers.parsing import Job, cut_batches
 from nodes.search.parsers.pool import Progress
 from nodes.search.parsers.workers import build
 from nodes.search.paths.roles import role_of
+from nodes.search.types import Role, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from nodes.search.cache import Cache
-    from nodes.search.types import Role
 
     Watcher = Callable[[str, int, int], None]
 
@@ -35,6 +35,11 @@ WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
 """Roles whose content is not indexed; these files are found by their path only."""
 MAX_TEXT = 64_000_000
 """Default limit of the indexed text in bytes."""
+OF_SCOPE: dict[Scope, frozenset[Role]] = {
+    "source": frozenset({"source"}),
+    "all": frozenset(get_args(Role)) - WITHOUT_WORDS,
+}
+"""Roles whose content is indexed."""
 _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendored": 4}
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
 # bytes of records per write to the cache; a killed process loses at most this much and parses it again
@@ -57,7 +62,13 @@ class Loaded:
 
 
 def load_index(
-    repository: Repository, commit: str, cache: Cache | None, progress: Watcher, *, most_text: int = MAX_TEXT
+    repository: Repository,
+    commit: str,
+    cache: Cache | None,
+    progress: Watcher,
+    *,
+    scope: Scope = "all",
+    most_text: int = MAX_TEXT,
 ) -> Loaded:
     """Load the index of a commit; parse only what the cache lacks.
 
@@ -66,10 +77,12 @@ def load_index(
         commit: the full SHA.
         cache: results of earlier runs; None for no cache.
         progress: called with (phase, done, total).
+        scope: the files whose content is indexed; all others are found by their path only.
         most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
     """
-    # The limit of text is part of the key because it decides which files are indexed.
-    tree_key = f"{commit}:{most_text}:{parser_version()}"
+    # Scope and limit of text are part of the key because they decide which files are indexed.
+    version = f"{scope}:{parser_version()}"
+    tree_key = f"{commit}:{most_text}:{version}"
     stored = unpack_tree(cache.tree(tree_key)) if cache else None
     if stored:
         return Loaded(Index(stored), stored.texts)
@@ -82,9 +95,10 @@ def load_index(
         terms = pool.submit(path_terms, paths)
         # Most contents of a commit are those of the last indexed one, and one row of SQLite is read faster than
         # 10,000.
-        previous = unpack_tree(cache.latest_tree(parser_version())) if cache else None
+        # The last tree of the same scope, else of the other one, which has a part of the contents or more than needed.
+        previous = unpack_tree(cache.latest_tree(version) or cache.latest_tree(parser_version())) if cache else None
         roles = path_roles(entries, previous)
-        files = Assembly(entries, roles, most_text)
+        files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
         # Before ``batches``, so that only what no cache has is parsed.
         files.add_known(previous, cache)
         parsed = len(files.missing)
@@ -137,7 +151,9 @@ def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Ca
 class Assembly:
     """Assembles the columns of a commit's files from the last commit, the cache and the parsers."""
 
-    def __init__(self, entries: Sequence[Entry], roles: Sequence[Role], most_text: int) -> None:
+    def __init__(
+        self, entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role], most_text: int
+    ) -> None:
         self._sources: list[Columns] = []
         self._picks = np.full((len(entries), 2), -1)
         self._files: dict[str, list[int]] = {}
@@ -146,7 +162,7 @@ class Assembly:
         self.left_out = 0
         """Number of files with text beyond the limit."""
         # The choice depends on the commit only, so the index is the same whatever the cache contains.
-        for number in by_value(entries, roles):
+        for number in by_value(entries, roles, indexed):
             entry = entries[number]
             key = key_of(entry.path, entry.blob)
             # A copy of an indexed file costs nothing, so it is indexed even if the budget is used up.
@@ -196,9 +212,9 @@ class Assembly:
         return select_files(self._sources, self._picks)
 
 
-def by_value(entries: Sequence[Entry], roles: Sequence[Role]) -> list[int]:
-    """Return the numbers of the files with text, ordered by role (source first), then smallest first."""
-    numbers = (n for n, entry in enumerate(entries) if roles[n] not in WITHOUT_WORDS and 0 < entry.size <= TEXT_LIMIT)
+def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role]) -> list[int]:
+    """Return the numbers of the files with text of some roles, ordered by role (source first), then smallest first."""
+    numbers = (n for n, entry in enumerate(entries) if roles[n] in indexed and 0 < entry.size <= TEXT_LIMIT)
     return sorted(numbers, key=lambda number: (_ROLE_ORDER.get(roles[number], 1), entries[number].size, number))
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.git.objects import decode, split_lines
-from nodes.search.issue.query import Parsed, parse_query
 from nodes.search.paths.globs import path_matches
 from nodes.search.ranking.features import measure
 from nodes.search.ranking.features.functions import Candidates, add_functions
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
     from nodes.search.index import Index
+    from nodes.search.issue.query import Parsed
     from nodes.search.ranking.features.table import Features
 
     Floats = npt.NDArray[np.float64]
@@ -57,9 +57,8 @@ class Measured:
     first: FirstPass
 
     @classmethod
-    def of(cls, repository: Repository, index: Index, query: Query) -> Measured:
+    def of(cls, repository: Repository, index: Index, parsed: Parsed) -> Measured:
         """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
-        parsed = parse_query(query)
         features = measure(index, parsed)
         # The surroundings of the likely files are measured, so a first pass with weights of its own determines these.
         first = load_weights().first

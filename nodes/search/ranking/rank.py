@@ -49,7 +49,6 @@ KINDS = {
     "fixed": ("prior", "past fixes changed it"),
     "busy_folder": ("prior", "its folder is under active development"),
     "siblings": ("prior", "its folder has other likely files"),
-    "bridge": ("bridge", "tests or documents similar to the text refer to it"),
     "size": ("prior", "its size"),
     "container": ("prior", "a whole class; its members are ranked separately"),
     "dunder": ("prior", "a special method"),
@@ -183,8 +182,8 @@ EVIDENCE_KINDS = 6
 """Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
 LOGIT_PER_LEAD = 3.0
 """Logit per unit of lead. It caps the confidence: with two tied files, neither is right more often than not."""
-NOT_EVIDENCE = frozenset({"prior", "bridge"})
-"""Kinds that are not evidence by themselves."""
+NO_EVIDENCE = "prior"
+"""The kind of features that say nothing about the issue."""
 
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
@@ -212,7 +211,7 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
     for name, weight in weights.items():
         # The title counts as a kind of its own, because it is the part of an issue that is written most carefully.
         kind = "title" if name.startswith("title") else kind_of(name)
-        if name in features and kind not in NOT_EVIDENCE and len(features[name]) >= MIN_FILES:
+        if name in features and kind != NO_EVIDENCE and len(features[name]) >= MIN_FILES:
             shares[kind] = shares[kind] + weight * features[name]
     applicable = [np.round(values, 9) for values in shares.values() if np.max(values) > 0]
     agreeing = sum(bool(values[0] > values[1:].max()) for values in applicable)

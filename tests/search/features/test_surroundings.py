@@ -1,4 +1,4 @@
-"""Bridges, calls and neighbours of the likeliest files and functions."""
+"""Calls and neighbours of the likeliest files and functions."""
 
 from __future__ import annotations
 
@@ -29,21 +29,14 @@ def find(path, title: str, body: str = "") -> Ranking:
     return Engine(path).find(Query(title, body), "HEAD")
 
 
-def kinds(ranking: Ranking, path: str) -> set[str]:
-    return {reason.kind for hit in ranking.files if hit.path == path for reason in hit.reasons}
-
-
-@pytest.mark.parametrize(
-    ("title", "path"),
-    [
-        pytest.param("Umlauts in the greeting of customers vanish", "shop/mail.py", id="over-a-test"),
-        pytest.param("Receipts are not rounded to whole cents", "shop/prices.py", id="over-a-page"),
-    ],
-)
-def test_a_word_of_a_test_or_a_page_leads_to_the_code_it_covers(tmp_path, title, path):
-    ranking = find(tmp_path, title)
-    assert ranking.files[0].path == path
-    assert "bridge" in kinds(ranking, path)
+def test_content_of_tests_and_documents_is_read_only_for_issues_about_them(tmp_path):
+    make_repository(tmp_path, SHOP)
+    parsed: list[int] = []
+    engine = Engine(tmp_path, progress=lambda _phase, _done, total: parsed.append(total))
+    engine.find(Query("Umlauts in the greeting of customers vanish", ""), "HEAD")
+    assert set(parsed) == {3}
+    engine.find(Query("Typo in the documentation of receipts", ""), "HEAD")
+    assert set(parsed) == {3, 5}
 
 
 def test_callees_of_a_likely_function_are_considered(tmp_path):

@@ -115,8 +115,6 @@ def best_chunk(index: Index, scores: Floats) -> Floats:
 def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
     """Add BM25 features of files, of their best chunk and of their paths."""
     every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
-    # Unscaled and for all roles: ``bridges`` compares tests and documents with source files by it.
-    features.similarity = every
     parts = np.asarray(sum(words.parts.values(), np.zeros(len(index.chunk_file))))
     in_ranked = ranked[index.chunk_file]
     for name in FIELDS:

@@ -45,6 +45,12 @@ def candidate_files(index: Index, parsed: Parsed) -> Flags:
     return marked if marked.any() else np.ones(len(index.paths), bool)
 
 
+def reads_other_roles(index: Index, parsed: Parsed) -> bool:
+    """Return whether files that are not source may be at fault, so that their content counts too."""
+    source = np.array([role == "source" for role in index.roles], bool)
+    return bool((candidate_files(index, parsed) & ~source).any())
+
+
 def add_priors(features: Features, index: Index, ranked: Flags) -> None:
     """Add features of files that are rarely at fault, unless ``ranked`` marks them."""
     for role in ROLES:

@@ -26,8 +26,6 @@ class Features:
     chunks: dict[str, Floats] = field(default_factory=dict)
     notes: dict[tuple[str, int], str] = field(default_factory=dict)
     """The name to show in the reason for (feature, file)."""
-    similarity: Floats = field(default_factory=lambda: np.zeros(0))
-    """BM25 of the whole text for every chunk, whatever its role."""
 
 
 def scaled(scores: Floats, ranked: Iterable[bool] | Flags) -> Floats:
