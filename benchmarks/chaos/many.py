@@ -237,10 +237,13 @@ def _left(url: str) -> Counter[str]:
 
 
 def disordered(url: str) -> int:
-    """Return the number of jobs settled before an earlier one of their issue and lane, except delayed ones."""
-    last: dict[tuple[str, str], float] = defaultdict(float)
+    """Return the number of jobs settled before an earlier one of their issue and lane, except delayed ones.
+
+    The transaction ids (``xmin``) give the order of the changes. The times of two processes differ by milliseconds.
+    """
+    last: dict[tuple[str, str], int] = defaultdict(int)
     out = 0
-    rows = ask(url, "SELECT issue_key, lane, work, settled_at FROM jobs WHERE state = 'done' ORDER BY id")
+    rows = ask(url, "SELECT issue_key, lane, work, xmin::text::bigint FROM jobs WHERE state = 'done' ORDER BY id")
     for key, lane, work, settled in rows:
         if load(work).delay == 0.0:
             out += settled < last[key, lane]

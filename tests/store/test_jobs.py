@@ -66,6 +66,23 @@ async def test_an_issue_has_one_running_job_in_the_order_of_events(queue: Queue)
     assert (await queue.claim()).work == Continue(ref=ref())
 
 
+async def test_an_earlier_job_goes_first_although_the_clock_of_its_process_is_ahead(queue: Queue) -> None:
+    queue.clock.now += 0.02
+    await queue.store(triage())
+    queue.clock.now -= 0.02
+    await queue.store(Continue(ref=ref()))
+    assert await queue.idle()
+    queue.clock.now += 0.02
+    assert (await queue.claim()).work == triage()
+
+
+async def test_a_job_from_before_the_clock_was_set_back_blocks_no_other(queue: Queue) -> None:
+    await queue.store(triage())
+    queue.clock.now -= 3_600
+    await queue.store(Continue(ref=ref()))
+    assert (await queue.claim()).work == Continue(ref=ref())
+
+
 async def test_commands_do_not_wait_behind_a_run(queue: Queue) -> None:
     await queue.store(triage(), Ended(ref=ref(), how="closed"))
     await queue.claim()

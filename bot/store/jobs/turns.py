@@ -9,16 +9,22 @@ from bot.store.databases.database import Connection, Value
 MAX_OFFERED = 8
 """Issues offered to one claim. Other processes may take the first ones at the same moment."""
 _CLOCKS = 10.0
-"""Seconds by which a turn may lie ahead. One further ahead was noted before a clock was set back."""
+"""Seconds by which a stored time may lie ahead. One further ahead was stored before a clock was set back."""
 
-FREE = """
+FREE = f"""
 NOT EXISTS (
     SELECT 1 FROM jobs AS other
     WHERE other.issue_key = job.issue_key AND other.lane = job.lane AND other.state IN ('todo', 'doing')
-      AND (other.state = 'doing' OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0)))
+      AND (other.state = 'doing'
+        OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0
+          OR (other.due <= other.stored_at AND other.due < :now + {_CLOCKS}))))
 )
+"""  # noqa: S608  no input in it
+"""No other job of the issue and lane runs, and no earlier one has to go first.
+
+A job without a delay (``due <= stored_at``) goes first even if it is not due yet by this process's clock. The clocks of
+two processes differ by milliseconds, so of two jobs the earlier may be due later.
 """
-"""No other job of the issue and lane runs, and no earlier one has to go first."""
 _DUE = "SELECT 1 FROM jobs WHERE state = 'todo' AND lane = :lane AND due <= :now LIMIT 1"
 _FIRST = f"""
 SELECT job.id FROM jobs AS job
