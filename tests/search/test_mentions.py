@@ -10,6 +10,7 @@ from nodes.search.issue.mentions import MAX_EACH, find_mentions, form_fields, sp
     [
         pytest.param("see src/foo/bar.py and foo.c:12.", ("src/foo/bar.py", "foo.c"), id="plain"),
         pytest.param(r"in C:\work\a.cs", ("C:/work/a.cs",), id="windows"),
+        pytest.param("at src/op/././pool.h:26", ("src/op/pool.h",), id="included-with-a-dot"),
         pytest.param("https://github.com/a/b/blob/main/lib/x.rb#L3-L5", ("lib/x.rb",), id="blob-link"),
         pytest.param("`./lib/x.ts` twice: lib/x.ts", ("lib/x.ts",), id="without-repeats"),
         pytest.param("Node.js and Vue.js, e.g. and/or 3.2", (), id="products"),
@@ -86,6 +87,8 @@ VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
         pytest.param("Ubuntu 18.04, Perl v5.008 and Chrome 95.0.4638.54", VALID_NUMBERS, id="not-values"),
         pytest.param("Yarn - 1.22, my version is 1.8", ("Yarn 1.22", "1.8"), id="said-in-words"),
         pytest.param("Works in 2.1, not since version 2.10", ("2.1", "2.10"), id="two-parts"),
+        pytest.param("It raises an exception in 3.6.1", ("3.6.1",), id="not-of-the-noun-before"),
+        pytest.param("Fails on Python since 3.12", ("Python 3.12",), id="of-a-runtime-before"),
         pytest.param("It fails going 1.2.0 -> 1.3.1", ("1.2.0", "1.3.1"), id="a-verb"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),
     ],

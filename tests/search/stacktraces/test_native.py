@@ -64,6 +64,20 @@ READ of size 1 at 0x602 thread T0
             [("src/hash.c", 20, None)],
             id="undefined-behaviour",
         ),
+        pytest.param(
+            """base.Error: [18:24:22] src/op/./pool-inl.h:267: Check failed: kernel > 0 (0 vs. 0)""",
+            "Check failed",
+            "kernel > 0 (0 vs. 0)",
+            [("src/op/pool-inl.h", 267, None)],
+            id="check-after-an-exception",
+        ),
+        pytest.param(
+            """F0102 10:11:12.000131 4711 pool.cc:45] Check failed: size > 0""",
+            "Check failed",
+            "size > 0",
+            [("pool.cc", 45, None)],
+            id="check-in-a-log",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

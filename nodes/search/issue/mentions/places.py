@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from nodes.search.issue.mentions.markdown import lines
+from nodes.search.issue.stacktraces.runs import forward
 
 URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\]{1,500}")
 _BLOB = re.compile(
@@ -68,6 +69,6 @@ def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
     for found in _PATH.finditer(line):
         # ``C:\src\a.py`` has a colon that is not followed by a line number.
         path, _, number = found[0].partition(":") if found[0][1:2] != ":" else (found[0], "", "")
-        path = path.rstrip(".,-").replace("\\", "/")
+        path = forward(path.rstrip(".,-"))
         if is_path(path):
             yield found.start(), (path.removeprefix("./"), int(number or 0), int(number or 0))

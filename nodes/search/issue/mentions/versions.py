@@ -58,6 +58,14 @@ _NAMELESS = frozenset(
     properly correctly incorrectly build builds
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
+_PREPOSITIONS = frozenset(["after", "at", "before", "from", "in", "on", "since", "than", "to", "until", "with"])
+"""Words between a noun and a version that show that the version is not the noun's."""
+_TOOLS = frozenset(
+    """
+    c# clang cmake elixir erlang gcc go java kotlin msvc .net node npm perl php pip python ruby rust scala swift xcode
+    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+)
+"""Languages and tools that have versions of their own."""
 _PLATFORMS = re.compile(
     r"(?<![\w.])(?:"
     r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
@@ -122,5 +130,8 @@ def _version_name(before: str) -> str:
     name = _VERSION_NAME.search(before.replace("`", "").replace("*", ""))
     if not name:
         return ""
-    words = [word for word in name[1].strip(":-= ").split() if word.lower() not in _NAMELESS]
-    return " ".join(words)
+    written = name[1].strip(":-= ").split()
+    words = " ".join(word for word in written if word.lower() not in _NAMELESS)
+    # There, only systems, browsers, languages and tools have one: "fails on Python since 3.12".
+    is_versioned = words.lower() in _TOOLS or _PLATFORMS.fullmatch(words)
+    return words if is_versioned or written[-1].lower() not in _PREPOSITIONS else ""

@@ -28,6 +28,8 @@ _ASSERTED = re.compile(
     rf"(?:[\w./-]{{1,100}}: )?({_SOURCE}):(\d{{1,9}}): "
     r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): Assertion [`'](.*)' failed"
 )
+_CHECKED = re.compile(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
+"""A check of a logging library, after a time or the name of an exception."""
 _SANITIZER = re.compile(
     r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
     r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
@@ -112,9 +114,9 @@ def _heading(bare: str) -> Heading | None:
 
 
 def _located(bare: str) -> Heading | None:
-    if "ssert" not in bare and "runtime error" not in bare:
+    if not any(words in bare for words in ("ssert", "runtime error", "Check failed")):
         return None
-    if match := _RUNTIME.match(bare):
+    if match := _RUNTIME.match(bare) or _CHECKED.match(bare):
         return Heading(match[3], match[4], Frame(forward(match[1]), int(match[2])))
     if match := _ASSERTED.match(bare):
         return Heading("Assertion", match[4], Frame(forward(match[1]), int(match[2]), _name(match[3])))

@@ -28,6 +28,7 @@ _TAG = re.compile(
 )
 _LEVEL = re.compile(r"\[(?:error|warn|info|debug|ERROR|WARN|WARNING|INFO|DEBUG)\] ")
 _MAX_TAGS = 6
+_HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +246,11 @@ def same_place(one: Frame, other: Frame) -> bool:
 
 
 def forward(path: str) -> str:
-    """Replace backslashes with forward slashes, as in Windows paths."""
-    return path.replace("\\", "/")
+    """Replace backslashes with forward slashes, as in Windows paths, and ``/./`` with one slash.
+
+    Compilers write ``src/./queue.h`` for a header that is included as ``./queue.h``.
+    """
+    return _HERE.sub("/", path.replace("\\", "/"))
 
 
 def innermost_first(trace: StackTrace) -> StackTrace:
