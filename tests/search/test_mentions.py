@@ -68,6 +68,7 @@ def test_errors(text, errors):
     assert find_mentions(text).errors == errors
 
 
+NEIGHBOURS = ("SQLite 3.45.1", "1.2.0", "1.3.0")
 VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
 
 
@@ -88,6 +89,7 @@ VALID_NUMBERS = ("Ubuntu 18.04", "Perl 5.008", "Chrome 95.0.4638.54")
         pytest.param("Yarn - 1.22, my version is 1.8", ("Yarn 1.22", "1.8"), id="said-in-words"),
         pytest.param("Works in 2.1, not since version 2.10", ("2.1", "2.10"), id="two-parts"),
         pytest.param("It raises an exception in 3.6.1", ("3.6.1",), id="not-of-the-noun-before"),
+        pytest.param("The table is empty. SQLite 3.45.1, from v1.2.0 to v1.3.0", NEIGHBOURS, id="of-its-own-sentence"),
         pytest.param("Fails on Python since 3.12", ("Python 3.12",), id="of-a-runtime-before"),
         pytest.param("It fails going 1.2.0 -> 1.3.1", ("1.2.0", "1.3.1"), id="a-verb"),
         pytest.param('"version": "1.2.345", "lodash": "4.17.21"', ("1.2.345", "4.17.21"), id="quoted-versions"),

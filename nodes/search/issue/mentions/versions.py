@@ -18,6 +18,8 @@ _VERSION_NAME = re.compile(
     r"(?:\s{0,3}(?:\bversion\b|\bver\b|==|>=|<=|~=|:|@|=|\*\*|\bv\b|\(|-)){0,3}\s{0,3}$",
     re.IGNORECASE,
 )
+_NO_NAME = re.compile(r"[a-z]|v?\d[\w.]*")
+"""A lower-case letter, or a version."""
 _MONEY = re.compile(r"[$\u20ac\u00a3\u00a5] ?$")
 _CUE = re.compile(r"\b(?:versions?|ver|releases?|v)\b(?: (?:is|was))?[\s:=*`\"'(]{0,6}$", re.IGNORECASE)
 _ASSIGNED = re.compile(r"[^=<>~!]\s={1,2}\s$")
@@ -55,7 +57,7 @@ _NAMELESS = frozenset(
     implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
     downgrading changed changes deprecated removed added starting testing tested running applies return returns said
     problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
-    properly correctly incorrectly build builds
+    properly correctly incorrectly build builds also as somewhere commit hash milestone master bit
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PREPOSITIONS = frozenset(["after", "at", "before", "from", "in", "on", "since", "than", "to", "until", "with"])
@@ -131,7 +133,10 @@ def _version_name(before: str) -> str:
     if not name:
         return ""
     written = name[1].strip(":-= ").split()
-    words = " ".join(word for word in written if word.lower() not in _NAMELESS)
+    # A full stop ends a sentence, and the words before it name something else.
+    while len(written) > 1 and written[0].endswith("."):
+        written = written[1:]
+    words = " ".join(word for word in written if word.lower() not in _NAMELESS and not _NO_NAME.fullmatch(word))
     # There, only systems, browsers, languages and tools have one: "fails on Python since 3.12".
     is_versioned = words.lower() in _TOOLS or _PLATFORMS.fullmatch(words)
     return words if is_versioned or written[-1].lower() not in _PREPOSITIONS else ""
