@@ -63,6 +63,13 @@ def test_no_file_takes_more_than_two_places():
     assert [s.evidence for s in written(*places, READER).suspects] == ["E1", "E2", "E5"]
 
 
+def test_a_place_is_off_the_trace_only_if_the_trace_leads_into_found_code():
+    others = [place(f"src/part{n}.py", f"part{n}", score=0.7 - n / 100) for n in range(5)]
+    assert written(LEXER, READER, *others).ruled_out[0].startswith("`part3` in `src/part3.py`: not on the stack trace")
+    elsewhere = BODY.replace("/x/src/lexer.py", "/x/dist/bundle.py")
+    assert written(LEXER, READER, *others, body=elsewhere).ruled_out == ()
+
+
 def test_a_frame_of_the_trace_outranks_a_slightly_better_score():
     ahead = place("src/reader.py", "read")
     behind = LEXER.model_copy(update={"score": 0.9})

@@ -103,11 +103,12 @@ def _ruled_out(case: Case, ranked: Sequence[NumberedEvidence], chosen: Sequence[
         for item in ranked
         if item not in chosen and not is_source(item.evidence)
     ]
-    trace = main_trace(case.facts)
+    # A trace whose frames are elsewhere, such as in the built package, says nothing about these files.
+    is_mapped = main_trace(case.facts) is not None and any(frame_in(case, item.evidence) for item in ranked)
     off_trace = [
         f"{name(item.evidence)}: not on the stack trace [{item.id}]"
         for item in ranked
-        if item not in chosen and is_source(item.evidence) and trace is not None and not frame_in(case, item.evidence)
+        if item not in chosen and is_source(item.evidence) and is_mapped and not frame_in(case, item.evidence)
     ]
     return tuple(line[:300] for line in (*sentences, *off_trace))[:3]
 

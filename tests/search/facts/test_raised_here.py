@@ -120,6 +120,19 @@ def test_a_function_of_a_moved_file_is_found_by_its_only_definition(tmp_path: Pa
     assert (found.path, found.line) == ("train.py", 2)
 
 
+def test_a_frame_without_a_file_is_found_by_the_only_definition_of_its_name(tmp_path: Path):
+    files = {
+        "src/key.c": "#include <stdlib.h>\n\nvoid\nkey_free(key *one)\n{\n    free(one->fingerprint);\n}\n",
+        "src/read.c": "int read(int handle)\n{\n    return handle;\n}\n",
+    }
+    trace = "#0  raise () from /usr/lib/libc.so.6\n#1  read ()\n#2  key_free ()\n#3  main ()\n"
+    (found,) = of_kind(facts_of(tmp_path / "one", files, "It aborts", trace), "raised_here")
+    # `read` is the standard library's as well.
+    assert (found.path, found.line, found.words, found.strong) == ("src/key.c", 4, "#2  key_free ()", False)
+    files["src/old.c"] = files["src/key.c"]
+    assert of_kind(facts_of(tmp_path / "two", files, "It aborts", trace), "raised_here") == []
+
+
 def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp_path: Path):
     trace = _trace(
         ("/x/site-packages/pkg/io.py", 3, "load", "handle = open_it(path)"),

@@ -65,6 +65,16 @@ READ of size 1 at 0x602 thread T0
             id="undefined-behaviour",
         ),
         pytest.param(
+            """Program received signal SIGABRT, Aborted.
+#0  raise () from /usr/lib/libc.so.6
+#1  key_free ()
+#2  Store::load (path=0x0)""",
+            "SIGABRT",
+            "Aborted",
+            [("", None, "raise"), ("", None, "key_free"), ("", None, "Store::load")],
+            id="without-symbols",
+        ),
+        pytest.param(
             """base.Error: [18:24:22] src/op/./pool-inl.h:267: Check failed: kernel > 0 (0 vs. 0)""",
             "Check failed",
             "kernel > 0 (0 vs. 0)",

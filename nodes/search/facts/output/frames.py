@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
+MAX_HEAD = 8
+"""Maximum number of lines of a definition up to its name."""
 _FILE = re.compile(r"File [\"“”]")
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
@@ -31,6 +33,8 @@ _LIBRARY = re.compile(
 _PACKAGE = re.compile(r"\b(?:site-packages|dist-packages|node_modules|pkg/mod|gems)\b|\.cargo\b")
 """A path of an installed package."""
 _INSTALLED = re.compile(r"\b(?:site-packages|dist-packages|node_modules)/([\w.-]+)/")
+_COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
+"""A function's name of at least two words."""
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
 _RAISES = re.compile(
     r"\b(?:raise|throw|panic!?|assert\w*!?|unreachable!?|unwrap\w*|expect|abort|fail\w*|bail!?|ensure!?|todo!?|error)\b|Err\("
@@ -143,8 +147,12 @@ def _is_installed(code: Code, frame: Frame) -> bool:
 def _moved_to(code: Code, frame: Frame) -> list[int]:
     """Return where a function of a file that this commit lacks is now: the only definition, in a folder of that name.
 
-    The condition on the folder excludes libraries, whose functions often have the names of the project's.
+    The condition on the folder excludes libraries, whose functions often have the names of the project's. Programs
+    without symbols print no file; then a compound name (``key_free``, ``Store::load``) has to be the project's alone.
     """
+    if not frame.path and not frame.module:
+        rows = code.definitions(last_part(frame.function) or "") if _COMPOUND.search(frame.function or "") else []
+        return [int(code.index.def_file[row]) for row in rows[:2]]
     name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
     if not name or not folders or (_LIBRARY.search(frame.path) and not _is_installed(code, frame)):
         return []
@@ -204,11 +212,18 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
         exact = line is not None or (held is not None and is_call(held, inner))
-        at = line or inside or span.start
+        at = line or inside or _line_of_name(code, number, span)
         # Without a function's name, only the number says where the frame is, and numbers change with each version.
         if code.text(number, at) and (exact or last_part(frame.function)):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
+
+
+def _line_of_name(code: Code, number: int, span: _Span) -> int:
+    """Return the first line of a function that has its name; in C, the type may be on a line above."""
+    name = (span.symbol or "").rpartition(".")[2]
+    first = code.lines(number)[span.start - 1 : span.end][:MAX_HEAD]
+    return next((line for line, text in enumerate(first, span.start) if name in text), span.start)
 
 
 def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:

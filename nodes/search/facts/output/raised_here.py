@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.output.frames import chains, from_root, is_raising, own_frames
+from nodes.search.facts.output.frames import chains, from_root, is_raising, last_part, own_frames
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
@@ -80,7 +80,19 @@ def is_refusal(lines: tuple[str, ...], line: int, start: int = 1) -> bool:
     while first > max(start, line - LONGEST_STATEMENT) and (depth < 0 or lines[first - 2].rstrip().endswith("\\")):
         first -= 1
         depth += _depth(lines[first - 1])
-    return bool(_REFUSAL.match("\n".join(lines[first - 1 : line]).lstrip()))
+    heads = [first, *_opened_above(lines, line, start)]
+    return any(_REFUSAL.match("\n".join(lines[head - 1 : line]).lstrip()) for head in heads)
+
+
+def _opened_above(lines: tuple[str, ...], line: int, start: int) -> Iterator[int]:
+    """Yield the lines above, nearest first, with a parenthesis or square bracket that is open at a line."""
+    depth = most = 0
+    for number in range(line - 1, max(start, line - LONGEST_STATEMENT) - 1, -1):
+        text = lines[number - 1]
+        depth += sum(text.count(one) for one in "([") - sum(text.count(one) for one in ")]")
+        if depth > most:
+            most = depth
+            yield number
 
 
 def _depth(text: str) -> int:
@@ -107,7 +119,7 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
 
 def frame_words(trace: str, frame: Frame) -> str | None:
     """Return the line of the trace that names a frame."""
-    name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2]
+    name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2] or last_part(frame.function)
     for line in trace.split("\n"):
         if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):
             return line.strip().lstrip("> ")[:300] or None

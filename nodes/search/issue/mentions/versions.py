@@ -101,7 +101,7 @@ def find_versions(prose: str) -> Iterator[str]:
             before = line[max(0, found.start() - 80) : found.start()]
             name = _version_name(before)
             if _is_version(found, name, before, line[found.end() : found.end() + 20]):
-                yield f"{name} {found[1]}".strip()
+                yield f"{name} {found[1].rstrip('.-')}".strip()
 
 
 def _is_version(found: re.Match[str], name: str, before: str, after: str) -> bool:

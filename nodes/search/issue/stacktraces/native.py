@@ -19,6 +19,8 @@ from nodes.search.types import Frame, StackTrace
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
 _VALGRIND = re.compile(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
 _PLACE = re.compile(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
+_BARE_CALL = re.compile(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
+"""A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
 _SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
 _SOURCE_END = re.compile(rf"(?:[A-Za-z]:)?{_SOURCE}$")
 _RUNTIME = re.compile(
@@ -75,7 +77,8 @@ def _numbered(body: str, *, has_address: bool) -> Frame | None:
         return Frame(forward(match[1]), int(match[2]), _name(function))
     # ``#1 something`` without an address is an item of a list, or a reference to an issue.
     if not has_address:
-        return None
+        bare = _BARE_CALL.fullmatch(body)
+        return Frame("", None, bare[1]) if bare else None
     function, _, place = body.rpartition(" ")
     if (match := _PLACE.match(place)) and _SOURCE_END.match(match[1]):
         return Frame(forward(match[1]), int(match[2]), _name(function))
