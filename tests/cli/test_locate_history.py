@@ -72,4 +72,7 @@ def test_without_a_version_no_change_is_suspected(tmp_path: Path, repository: Pa
     assert found["inconclusive"]["reason"] == "no_version"
     assert [change["basis"] for change in found["recent_changes"]] == ["recent"] * len(found["recent_changes"])
     done = triage(tmp_path, "locate", "--repo", str(repository), "--text", issue, "--history")
-    assert "No change is suspected: it does not say in which version or since when it broke." in done.stdout
+    assert (
+        "No change is suspected: no sentence was found that says in which version or since when it broke."
+        in done.stdout
+    )

@@ -218,7 +218,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         **FOUND,
         "suspect_changes": (),
         "recent_changes": (RECENT,),
-        "no_suspect_change": "it does not say in which version or since when it broke",
+        "no_suspect_change": "no sentence was found that says in which version or since when it broke",
     },
     "security": {**FOUND, "kind": "security"},
     "one_fact": {**FOUND, "statement": "facts", "root_cause": None, "verdict": BUILT.says, "facts": (BUILT,)},

@@ -132,6 +132,11 @@ _WORDS_AFTER: tuple[tuple[Part | None, str], ...] = (
     (None, r"(?:is|has|was|does|will|supports?|requires?) (?:the |a |now |only )?(?:lts|latest|required|min|fix)"),
     ("good", r"(?:it |that |this |everything |all |still )?work(?:s|ed)(?! (?:with|in|on|under|for) ?$)"),
     ("good", r"(?:is|was) (?:fine|ok|good|not affected)|(?:does|did)(?:n'?t| not) (?:have|show|fail|crash|happen)"),
+    (
+        "good",
+        r",? ?(?:[^.;,]{1,50}, ?)?(?:this|it|that|everything|all) "
+        r"(?:works|worked|(?:did|does)(?:n'?t| not) (?:happen|occur|fail|crash|break))",
+    ),
     ("bad", r"(?:and|or|&)? ?(?:later|above|newer|up|higher|onwards?|upwards?)\b|(?<!\s)\+(?!\w)|regress"),
     ("bad", r"upgrade|update|broke|introduced|stopped|breaks|(?:it |this |that )?no longer"),
     ("affected", r"(?:it |that |this |they |now )?(?:fail|crash|is broken|raise|throw|(?:does|do|is)(?:n'?t| not))"),

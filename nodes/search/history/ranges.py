@@ -145,8 +145,10 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     release = releases.exactly(version) if releases and version is not None else None
     end = log.merge_base(release.commit) if release else None
     if end is None:
-        return NoRange("no_version", "it does not say in which version or since when it broke")
-    return NoRange("no_version", f"it happens with {version}, but it does not say in words which version worked", end)
+        return NoRange("no_version", "no sentence was found that says in which version or since when it broke")
+    return NoRange(
+        "no_version", f"it happens with {version}, but no sentence was found that says which version worked", end
+    )
 
 
 def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
