@@ -81,13 +81,15 @@ RECENT, YEAR = 0.3, 31_557_600
 SWEEP, MASS = -0.6, 50
 """A commit with this many files is a mass edit, not a change of behaviour."""
 NO_BEHAVIOUR = -0.6
-_NO_BEHAVIOUR = re.compile(
+NO_BEHAVIOUR_WORDS = re.compile(
     r"^\W{0,3}(?:docs?|style|chore|typos?|lint|format|black|isort|ruff|prettier|whitespace|cosmetic|flake8|pep ?8|"
     r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|\bwarnings?\W*$|"
     r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
-    r"type (?:hints|annotations)|(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
+    r"type (?:hints|annotations)|(?:licen[cs]e|copyright) headers?|"
+    r"(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
     re.IGNORECASE,
 )
+"""The subject of a change of formatting, documents or headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +211,5 @@ def format_age(seconds: int) -> str:
 def _doubts(commit: Commit) -> Iterator[Reason]:
     if len(commit.files) + len(commit.renamed) > MASS:
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
-    if _NO_BEHAVIOUR.search(commit.subject):
+    if NO_BEHAVIOUR_WORDS.search(commit.subject):
         yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)

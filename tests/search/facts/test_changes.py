@@ -90,6 +90,21 @@ def test_a_line_older_than_the_good_version_was_not_brought_by_any_change(tmp_pa
     assert {fact.path for fact in of_kind(facts, "introduced_in", "changed_in")} == {"zones/io.py"}
 
 
+@pytest.mark.parametrize(
+    ("message", "count"), [("Open lazily", 2), ("Update license headers of all files", 1)], ids=["code", "headers"]
+)
+def test_a_change_of_headers_only_is_no_fact(tmp_path: Path, message: str, count: int):
+    make_repository(tmp_path, {"zones/io.py": ONE})
+    git(tmp_path, "tag", "v1.2.0")
+    make_repository(tmp_path, {"zones/io.py": f"# All rights reserved\n{ONE}"}, message=message)
+    last = make_repository(
+        tmp_path, {"zones/io.py": f"# All rights reserved\n{ONE}\n\nLIMIT = 3\n"}, message="Limit zones"
+    )
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, last, "Handles of zones leak", "It works in 1.2.0 and fails in 1.3.0.")
+    assert len(of_kind(facts, "changed_in")) == count
+
+
 def test_two_changes_in_the_range_are_not_the_only_one(tmp_path: Path):
     make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
     git(tmp_path, "tag", "v1.2.0")

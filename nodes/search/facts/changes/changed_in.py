@@ -9,6 +9,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
+from nodes.search.history.weigh import NO_BEHAVIOUR_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,6 +89,8 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     commits = _touching(inquiry, path, span)
     # Many changes of one file only repeat its log.
     for commit in commits if len(commits) <= FEW else ():
+        if NO_BEHAVIOUR_WORDS.search(commit.subject):
+            continue
         says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
 
