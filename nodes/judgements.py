@@ -67,6 +67,38 @@ class PictureTexts(Judgement):
     pictures: tuple[PictureText, ...] = Field(default=(), max_length=8)
 
 
+class CauseSentence(Judgement):
+    """One sentence about the cause, without its citations, and the evidence that it rests on."""
+
+    text: Sentence
+    evidence: tuple[str, ...] = Field(default=(), max_length=4)
+    """Evidence that the model was shown; empty if it cited none."""
+
+
+class SubmittedPlace(Judgement):
+    """A place that a model read, and its reason to name it."""
+
+    evidence: str
+    why: Sentence = ""
+
+
+class Submission(Judgement):
+    """The end of a model's conversation about the code. A program has confirmed only that its evidence was shown.
+
+    Evidence is named by its short number in a brain's answer, and by its content key in the state.
+    """
+
+    cause: tuple[CauseSentence, ...] = Field(default=(), max_length=4)
+    places: tuple[SubmittedPlace, ...] = Field(default=(), max_length=5)
+    """Where the change probably belongs, most likely first; a file may have several."""
+    rival: SubmittedPlace | None = None
+    """The strongest other place, and what speaks against it."""
+    against: str = ""
+    """The evidence that speaks against the rival; empty if the model cited none."""
+    confirm: Sentence = ""
+    """How to confirm the cause."""
+
+
 class CodeReading(Judgement):
     """The cause according to the candidates."""
 
@@ -75,6 +107,8 @@ class CodeReading(Judgement):
     suspects: tuple[EvidenceId, ...] = Field(default=(), max_length=10)
     """Most likely first."""
     confidence: float = Field(default=0.0, ge=0, le=1)
+    submitted: Submission | None = None
+    """The end of a conversation about the code; None if the code was read in another way."""
     same_in_both_orders: bool | None = None
     """Whether a model preferred the same file when the list was reversed; None if it saw one order only."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from nodes.judgements import Investigation
+from nodes.judgements import Investigation, Submission
 from nodes.report import CitationAudit, Evaluation, TriageReport
 
 T = TypeVar("T")
@@ -58,6 +58,8 @@ class AgentFinding(Value):
     evidence: tuple[str, ...] = ()
     """Content keys (nodes.evidence.Evidence.key)."""
     judged_by: str = "rules"
+    submitted: Submission | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The end of a model's conversation about the code, by content keys of evidence; None for every other finding."""
 
 
 class HumanExchange(Value):
@@ -218,9 +220,14 @@ def append(left: tuple[T, ...], right: tuple[T, ...]) -> tuple[T, ...]:
 def shorten_old_findings(left: tuple[AgentFinding, ...], right: tuple[AgentFinding, ...]) -> tuple[AgentFinding, ...]:
     """Append findings, and shorten all but the newest ones to keep the state within its size limit.
 
-    The supervisor has numbered the evidence of the older findings by then.
+    The supervisor has numbered the evidence of the older findings by then. Only the newest submission stays.
     """
     findings = (*left, *right)
+    newest = max((number for number, one in enumerate(findings) if one.submitted is not None), default=-1)
+    findings = tuple(
+        one if number == newest or one.submitted is None else one.model_copy(update={"submitted": None})
+        for number, one in enumerate(findings)
+    )
     old = findings[: -_WHOLE_FINDINGS or None] if len(findings) > _WHOLE_FINDINGS else ()
     shortened = (*map(_shortened, old), *findings[len(old) :])
     # Only runs with parallel specialists have so many findings that older ones must be cut further.

@@ -31,7 +31,7 @@ _STORED = {
         "TraceEntry",
         "Usage",
     ),
-    "nodes.judgements": ("Investigation",),
+    "nodes.judgements": ("CauseSentence", "Investigation", "Submission", "SubmittedPlace"),
     "nodes.report": (
         "CitationAudit",
         "Evaluation",

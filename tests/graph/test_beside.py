@@ -20,9 +20,10 @@ from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions
+from nodes.judgements import CauseSentence, Submission
 from nodes.run import Finished, advance, initial_state
 from nodes.sources import SourceError
-from nodes.state import AgentFinding, BugTriageState, TraceEntry
+from nodes.state import AgentFinding, BugTriageState, TraceEntry, shorten_old_findings
 from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.support.patience import patience, wait_for
@@ -242,3 +243,12 @@ def test_overlap_is_the_time_when_two_or_more_ran() -> None:
     assert overlap([(0, 2), (2, 4)]) == 0
     assert overlap([(0, 4), (1, 2), (3, 5)]) == 2
     assert overlap([]) == 0
+
+
+def test_only_the_newest_submission_of_a_model_stays_in_the_state() -> None:
+    first, second = (Submission(cause=(CauseSentence(text=text, evidence=("k",)),)) for text in ("one", "two"))
+    findings: tuple[AgentFinding, ...] = ()
+    for submitted in (first, None, second, *[None] * 5):
+        one = AgentFinding(agent_name="codebase_search", submitted=submitted)
+        findings = shorten_old_findings(findings, (one,))
+    assert [one.submitted for one in findings if one.submitted] == [second]
