@@ -14,7 +14,7 @@ from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
 from bot.github.tokens import Tokens, find_installation
-from bot.github.values import Json, delivery_of, is_bot, text
+from bot.github.values import Json, by_bot, delivery_of, text
 from bot.limits.writes import Writes
 from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
 
@@ -108,7 +108,7 @@ class GitHub:
     def learn_identity(self, comment: Json) -> None:
         """Learn the App's login as an author from a comment that it just posted."""
         user = comment.get("user") or {}
-        if is_bot(user):
+        if by_bot(user):
             self._logins.add(text(user.get("login")))
 
     def record_rename(self, repository: RepositoryRef) -> None:
@@ -122,10 +122,10 @@ class GitHub:
         """Return whether a comment is ours, judged by its author and never by its text."""
         via = comment.get("performed_via_github_app") or {}
         user = comment.get("user") or {}
-        # Some answers lack ``performed_via_github_app``, so the login counts too. `is_bot` excludes a person of the
+        # Some answers lack ``performed_via_github_app``, so the login counts too. `by_bot` excludes a person of the
         # same name.
         known = text(user.get("login")) in self._logins or str(via.get("id")) == self._app_id
-        return known and is_bot(user)
+        return known and by_bot(user)
 
     async def aclose(self) -> None:
         """Close the connections."""

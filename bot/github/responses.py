@@ -142,6 +142,10 @@ def _says_json(response: httpx.Response) -> bool:
 
 
 _NAMES = re.compile(r"([a-z_]{1,40})=")
+_LATER = re.compile(
+    r"rate[ -]limit|abuse detection|submitted too quickly|wait a few minutes|has been spammed", re.IGNORECASE
+)
+"""Reasons of refusals without a header that are limits: GitHub has no code for them."""
 _LONGEST = 6 * 3600.0
 """Seconds; a longer wait in a header is cut to this."""
 
@@ -201,12 +205,12 @@ def _is_app_unknown(response: httpx.Response) -> bool:
 
 
 def is_limited(response: httpx.Response) -> bool:
-    """Return whether a response is a rate limit. GitHub uses 403 for primary, secondary and many other refusals."""
-    if response.status_code == 429:
-        return True
-    headers = response.headers
-    names_wait = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
-    return response.status_code == 403 and (names_wait or "rate limit" in message(response).lower())
+    """Return whether a response means "later". GitHub uses 403 and 422 for limits and for many other refusals."""
+    status, headers = response.status_code, response.headers
+    if status not in (403, 422):
+        return status == 429
+    names_wait = "retry-after" in headers or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
+    return names_wait or _LATER.search(_reasons(response)) is not None
 
 
 def retry_after(response: httpx.Response) -> float | None:
@@ -234,6 +238,18 @@ def message(response: httpx.Response) -> str:
     except (ValueError, KeyError, TypeError):
         return response.reason_phrase or "no reason given"
     return " ".join(str(detail).split())[:200]
+
+
+def _reasons(response: httpx.Response) -> str:
+    """Return the reasons in GitHub's own refusal: its message, those of its errors, the page that explains it."""
+    if not is_githubs(response):
+        return ""
+    told = response.json()
+    errors = told.get("errors")
+    listed = (
+        [error.get("message") for error in errors[:10] if isinstance(error, dict)] if isinstance(errors, list) else ()
+    )
+    return " ".join(str(reason)[:300] for reason in (told["message"], told.get("documentation_url"), *listed))
 
 
 def _bounded(seconds: float) -> float:

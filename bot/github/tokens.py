@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from weakref import WeakValueDictionary
 
 from bot.errors import (
     GoneError,
@@ -77,7 +78,7 @@ class Tokens:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._cache: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
-        self._locks: dict[_Key, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
         self._refused: dict[_Key, tuple[RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
@@ -89,19 +90,15 @@ class Tokens:
         """
         # Permissions are part of the key, so that a token is never used for more than it was requested for.
         key = (installation, tuple(repositories), tuple(sorted(permissions.items())))
-        # One request per key at a time: tasks that wait for the lock find the token of the first one.
+        # One request per key at a time: tasks that wait for the lock find the token of the first one. The dict drops a
+        # lock that no task refers to.
         lock = self._locks.setdefault(key, asyncio.Lock())
-        try:
-            async with lock:
-                token, ends = self._cache.get(key, ("", 0.0))
-                if ends - _EARLY < time.time():
-                    token, ends = await self._request_or_raise(key, installation, repositories, permissions)
-                    self._store(key, token, ends)
-                return token
-        finally:
-            # Dropped when it is free, or the dict would grow with every repository.
-            if not lock.locked():
-                self._locks.pop(key, None)
+        async with lock:
+            token, ends = self._cache.get(key, ("", 0.0))
+            if ends - _EARLY < time.time():
+                token, ends = await self._request_or_raise(key, installation, repositories, permissions)
+                self._store(key, token, ends)
+            return token
 
     def forget(self, token: str) -> None:
         """Drop a token that GitHub no longer accepts."""

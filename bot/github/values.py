@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.errors import UnreadableFileError
 from bot.github.responses import Answer, UndecodableError
-from bot.ports import Comment, FailedDelivery, Issue, Permission, Rating, RepositoryRef
+from bot.ports import Comment, FailedDelivery, Issue, Permission, Rating, RepositoryRef, is_bot
 from nodes.context import OpenPull
 
 # Above GitHub's own limit, so that nothing is cut unless the response is not GitHub's.
@@ -52,7 +52,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         body=text(data.get("body"))[:MAX_BODY],
         author_id=user.get("id"),
         author=text(user.get("login")),
-        author_is_bot=is_bot(user),
+        author_is_bot=by_bot(user),
         state=text(data.get("state")) or "open",
         locked=bool(data.get("locked")),
         labels=tuple(filter(None, (_label(label) for label in data.get("labels") or ()))),
@@ -83,7 +83,7 @@ def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
         id=int(data["id"]),
         author_id=user.get("id"),
         author=text(user.get("login")),
-        author_is_bot=is_bot(user),
+        author_is_bot=by_bot(user),
         body=text(data.get("body"))[:MAX_BODY],
         url=text(data.get("html_url")),
         created_at=text(data.get("created_at")),
@@ -97,7 +97,7 @@ def ratings_of(items: Sequence[Json]) -> list[Rating]:
     found: dict[str, list[Rating]] = {}
     for item in items:
         user, content = item.get("user") or {}, item.get("content")
-        if content in ("+1", "-1") and not is_bot(user) and user.get("login"):
+        if content in ("+1", "-1") and not by_bot(user) and user.get("login"):
             at = datetime.fromisoformat(text(item.get("created_at"))).timestamp()
             found.setdefault(text(user["login"]), []).append(Rating(text(user["login"]), content == "+1", at))
     return [ratings[0] for ratings in found.values() if len({one.up for one in ratings}) == 1]
@@ -121,9 +121,9 @@ def delivery_of(data: Json) -> FailedDelivery:
     )
 
 
-def is_bot(user: Json) -> bool:
-    """Return whether the account is an App or a bot."""
-    return user.get("type") == "Bot" or text(user.get("login")).endswith("[bot]")
+def by_bot(user: Json) -> bool:
+    """Return whether no person acts under an account of GitHub's API."""
+    return is_bot(text(user.get("type")), text(user.get("login")))
 
 
 def text(value: object) -> str:

@@ -18,6 +18,7 @@ from bot.ports.github import (
     Rating,
     Reaction,
     RepositoryRef,
+    is_bot,
 )
 from bot.ports.store import (
     AskedQuestion,
@@ -73,6 +74,7 @@ __all__ = [
     "UnansweredQuestion",
     "Waiting",
     "Withheld",
+    "is_bot",
 ]
 
 

@@ -125,6 +125,11 @@ class Rating:
     """Seconds since 1970."""
 
 
+def is_bot(kind: str, login: str) -> bool:
+    """Return whether no person acts under an account: an App, a bot, or the stand-in for an imported author."""
+    return kind in ("Bot", "Mannequin") or login.endswith("[bot]")
+
+
 class Permission(IntEnum):
     """A user's permission in a repository; each level includes the lower ones."""
 

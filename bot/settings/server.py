@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,8 +123,11 @@ def _private_key(settings: Settings, faults: dict[str, str]) -> str:
 
 
 def _pem(text: str, name: str, faults: dict[str, str]) -> str:
+    # Probot and hosts that allow only one line take the file as base64.
+    with contextlib.suppress(ValueError):
+        text = base64.b64decode("".join(text.split()), validate=True).decode()
     if "PRIVATE KEY-----" not in text:
-        faults[name] = "is not a private key in PEM form, -----BEGIN … PRIVATE KEY-----"
+        faults[name] = "is not a private key in PEM form, -----BEGIN … PRIVATE KEY-----, nor that as base64"
     return text
 
 

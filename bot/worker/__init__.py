@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import assert_never
 
 from bot.errors import (
     GoneError,
@@ -21,7 +21,30 @@ from bot.errors import (
     StoppedError,
     SuspendedError,
 )
-from bot.jobs import ApiRun, InstallationChanged, Job, LearnPast, OnIssueWork, RepositoryChanged
+from bot.jobs import (
+    Alert,
+    ApiRun,
+    Commands,
+    CommentDeleted,
+    Continue,
+    Edited,
+    Ended,
+    Expire,
+    InstallationChanged,
+    Job,
+    JudgeLabels,
+    Labelled,
+    LearnPast,
+    LeftOver,
+    OnIssueWork,
+    PageCommand,
+    PostDigest,
+    Remind,
+    Reply,
+    RepositoryChanged,
+    Score,
+    Triage,
+)
 from bot.observability.logs import log_context
 from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.observability.metrics_shared import sharing
@@ -91,27 +114,6 @@ def _log_ids(job: Job) -> dict[str, object]:
 
 
 logger = logging.getLogger(__name__)
-
-OnIssue = Callable[[IssueJob, Any], Awaitable[None]]
-
-_ON_ISSUE: Mapping[str, OnIssue] = {
-    "triage": lane.triage,
-    "edited": lane.edited,
-    "reply": lane.reply,
-    "continue": lane.resume_run,
-    "expire": lane.expire,
-    "remind": lane.remind,
-    "alert": alerts.alert,
-    "digest": digests.post_digest,
-    "commands": control.commands,
-    "page_command": page.page_command,
-    "left_over": control.left_over,
-    "comment_deleted": control.comment_deleted,
-    "ended": control.ended,
-    "score": outcomes.score,
-    "labelled": control.labelled,
-    "judge_labels": judgements.judge_labels,
-}
 
 
 class Worker:
@@ -205,11 +207,50 @@ class Worker:
 async def _on_issue(issue_job: IssueJob, work: OnIssueWork) -> None:
     """Process a job about an issue; record the limit if one prevents it."""
     try:
-        await _ON_ISSUE[work.kind](issue_job, work)
+        await _process(issue_job, work)
     except RateLimitedError as limit:
         if limit.limit is not None:
             await issue_job.limit_reached(limit.limit, str(limit))
         raise
+
+
+async def _process(issue_job: IssueJob, work: OnIssueWork) -> None:  # noqa: PLR0912  a table
+    # Not a dict: of a `match` the type checker reports a kind of work that has no case.
+    match work:
+        case Triage():
+            await lane.triage(issue_job, work)
+        case Edited():
+            await lane.edited(issue_job, work)
+        case Reply():
+            await lane.reply(issue_job, work)
+        case Continue():
+            await lane.resume_run(issue_job, work)
+        case Expire():
+            await lane.expire(issue_job, work)
+        case Remind():
+            await lane.remind(issue_job, work)
+        case Alert():
+            await alerts.alert(issue_job, work)
+        case PostDigest():
+            await digests.post_digest(issue_job, work)
+        case Commands():
+            await control.commands(issue_job, work)
+        case PageCommand():
+            await page.page_command(issue_job, work)
+        case LeftOver():
+            await control.left_over(issue_job, work)
+        case CommentDeleted():
+            await control.comment_deleted(issue_job, work)
+        case Ended():
+            await control.ended(issue_job, work)
+        case Score():
+            await outcomes.score(issue_job, work)
+        case Labelled():
+            await control.labelled(issue_job, work)
+        case JudgeLabels():
+            await judgements.judge_labels(issue_job, work)
+        case _:
+            assert_never(work)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import email.utils
 import time
@@ -77,6 +78,16 @@ async def test_tokens_are_restricted_and_requested_once(server, repo, client) ->
     assert [call.body for call in requests] == [{"repository_ids": [repo.id], "permissions": wanted}]
 
 
+async def test_one_token_is_requested_at_a_time_after_a_refusal_too(server, repo, client) -> None:
+    server.world.open_issue(repo)
+    server.fail("POST", "access_tokens", Fault(status=422))
+    refused, waiting = asyncio.create_task(client.issue(1)), asyncio.create_task(client.issue(1))
+    with pytest.raises(RefusedError):
+        await refused
+    await asyncio.gather(waiting, client.issue(1))
+    assert len(server.asked("POST", "access_tokens")) == 2
+
+
 async def test_a_revoked_token_is_replaced(server, repo, client) -> None:
     server.world.open_issue(repo)
     await client.issue(1)
@@ -110,6 +121,11 @@ async def test_a_failed_post_is_not_repeated_and_its_outcome_is_unknown(server, 
     assert len(server.asked("POST", "/comments")) == 1
 
 
+_JSON = {"Content-Type": "application/json; charset=utf-8"}
+_TOO_QUICK = b"""{"message": "Validation Failed", "errors": [
+    {"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "was submitted too quickly"}]}"""
+
+
 @pytest.mark.parametrize(
     ("fault", "after"),
     [
@@ -118,6 +134,9 @@ async def test_a_failed_post_is_not_repeated_and_its_outcome_is_unknown(server, 
         pytest.param(Fault(status=429), None, id="without-a-header"),
         pytest.param(Fault(status=403, message="You have exceeded a secondary rate limit"), None, id="by-its-words"),
         pytest.param(Fault(status=429, headers={"Retry-After": "soon"}), None, id="nonsense"),
+        pytest.param(Fault(status=403, message="You have triggered an abuse detection mechanism."), None, id="abuse"),
+        pytest.param(Fault(status=422, content=_TOO_QUICK, headers=_JSON), None, id="too-quickly"),
+        pytest.param(Fault(status=422, headers={"Retry-After": "9"}), 9, id="as-422"),
     ],
 )
 async def test_a_limit_names_the_time_to_wait(server, repo, client, fault, after) -> None:

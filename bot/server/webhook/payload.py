@@ -14,6 +14,8 @@ from pydantic import (
     WrapValidator,
 )
 
+from bot.ports import is_bot
+
 
 def _text(value: object) -> object:
     return "" if value is None else value
@@ -70,7 +72,7 @@ class User(_Part):
     @property
     def is_bot(self) -> bool:
         """Whether no person acts under this account."""
-        return self.type in ("Bot", "Mannequin") or self.login.endswith("[bot]")
+        return is_bot(self.type, self.login)
 
 
 class _App(_Part):
