@@ -64,7 +64,7 @@ AT_START = 60.0
 
 async def run_upkeep(tools: Tools) -> None:
     """Run maintenance until cancelled: at the start, since events may have been missed before, and then every hour."""
-    await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
+    await _own_parts(tools)
     # The hour's lease may be held by a process that has just been replaced by this one.
     started = False
     while True:
@@ -77,7 +77,22 @@ async def run_upkeep(tools: Tools) -> None:
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
         await asyncio.sleep(CHECK_EVERY)
-        await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
+        await _own_parts(tools)
+
+
+async def _own_parts(tools: Tools) -> None:
+    """Do what each process does at the start and at every check."""
+    await _part("correct_due_times", lambda: correct_due_times(tools.store))
+    await _part("remove_unused_mirrors", lambda: remove_unused_mirrors(tools))
+
+
+async def correct_due_times(store: Store) -> None:
+    """Let no job wait for the day that a wrong clock named."""
+    corrected = await store.jobs.correct_due_times()
+    if corrected:
+        logger.warning(
+            "the clock was set back: %d jobs wait from now on", corrected, extra={"action": "clock_set_back"}
+        )
 
 
 async def run_upkeep_round(tools: Tools) -> None:

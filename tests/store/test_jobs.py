@@ -83,6 +83,22 @@ async def test_a_job_from_before_the_clock_was_set_back_blocks_no_other(queue: Q
     assert (await queue.claim()).work == Continue(ref=ref())
 
 
+async def test_a_job_that_was_put_off_while_the_clock_was_ahead_waits_as_long_as_it_should(queue: Queue) -> None:
+    ahead = 90 * 86_400.0
+    queue.clock.now += ahead
+    await queue.store(triage(), Edited(ref=ref(2)), triage(3))
+    await queue.jobs.postpone(await queue.claim(), 30.0, "GitHub is down")
+    await queue.jobs.mark_dead(await queue.claim(), "a fault")
+    queue.clock.now -= ahead
+    assert await queue.jobs.correct_due_times() == 3
+    assert await queue.idle()
+    queue.clock.now += 30
+    assert (await queue.claim()).work == triage()
+    queue.clock.now += EDIT_DELAY
+    assert (await queue.claim()).work == Edited(ref=ref(2))
+    assert await queue.jobs.correct_due_times() == 0
+
+
 async def test_commands_do_not_wait_behind_a_run(queue: Queue) -> None:
     await queue.store(triage(), Ended(ref=ref(), how="closed"))
     await queue.claim()

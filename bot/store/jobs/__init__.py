@@ -36,11 +36,17 @@ WHERE state = 'todo' AND due <= :late AND {FREE} ORDER BY due, id
 """Jobs that could have been claimed since ``late``."""
 
 _GIVE_UP = """
-UPDATE jobs SET state = 'dead', due = :now, death = :death,
+UPDATE jobs SET state = 'dead', due = :now, due_set_at = :now, death = :death,
     said = CASE WHEN said = '' THEN :why ELSE :why || ', last: ' || said END
 WHERE id = :id
 """
-
+_AHEAD = 60.0
+"""Seconds by which the clocks of two processes may differ."""
+_SINCE = "CASE WHEN due_set_at > 0 THEN due_set_at ELSE stored_at END"
+_CORRECT_DUE = f"""
+UPDATE jobs SET due_set_at = :now, due = :now + CASE WHEN due > {_SINCE} THEN due - {_SINCE} ELSE 0 END
+WHERE state IN ('todo', 'dead') AND {_SINCE} > :ahead
+"""  # noqa: S608  no input in it
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +146,7 @@ class Jobs:
             limited: a limit was reached, so the attempt does not count against the job's maximum.
         """
         now = self._clock()
-        await self._database.do(lambda db: _release(db, job, "todo", now + seconds, message, waited=limited))
+        await self._database.do(lambda db: _release(db, job, "todo", now, message, after=seconds, waited=limited))
 
     async def park(self, job: Job, message: str) -> None:
         """Park the job until its installation is active again."""
@@ -173,9 +179,17 @@ class Jobs:
         """Queue a dead job again with all its attempts; False if there is no such dead job."""
         now = self._clock()
         # ``revived = 0``: after an operator's replay all automatic revivals are available again.
-        statement = "UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = 0"
-        statement += " WHERE id = ? AND state = 'dead'"
-        return await self._database.do(lambda db: db.execute(statement, (now, job_id)).rowcount) > 0
+        statement = """
+            UPDATE jobs
+            SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0, lost = 0, revived = 0
+            WHERE id = :id AND state = 'dead'
+        """
+        return await self._database.do(lambda db: db.execute(statement, {"now": now, "id": job_id}).rowcount) > 0
+
+    async def correct_due_times(self) -> int:
+        """Count the waits of jobs from now that were set while the clock was ahead; returns the number of jobs."""
+        parameters = {"now": self._clock(), "ahead": self._clock() + _AHEAD}
+        return await self._database.do(lambda db: db.execute(_CORRECT_DUE, parameters).rowcount)
 
     async def unpark(self, repositories: Sequence[str]) -> int:
         """Queue the parked jobs of these repositories (by key) again; returns the number of jobs."""
@@ -241,14 +255,24 @@ def check_owned(db: Connection, job: Job) -> None:
 # ``attempt`` is compared besides the owner: a worker that was frozen may claim a job again after it was freed, and its
 # first attempt must then change nothing.
 def _release(
-    db: Connection, job: Job, state: str, when: float, message: str, *, waited: bool = False, death: str = ""
+    db: Connection,
+    job: Job,
+    state: str,
+    now: float,
+    message: str,
+    *,
+    after: float = 0.0,
+    waited: bool = False,
+    death: str = "",
 ) -> None:
     statement = """
-        UPDATE jobs SET state = ?, due = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?, death = ?
+        UPDATE jobs SET state = ?, due = ?, due_set_at = ?, said = ?, owner = NULL, settled_at = ?, waited = waited + ?,
+            death = ?
         WHERE id = ? AND state = 'doing' AND attempt = ? AND owner = ?
     """
-    settled = when if state == "done" else None
-    parameters = (state, when, message[:1_000], settled, int(waited), death, job.id, job.attempt, job.owner)
+    settled = now if state == "done" else None
+    changed = (state, now + after, now, message[:1_000], settled, int(waited), death)
+    parameters = (*changed, job.id, job.attempt, job.owner)
     if not db.execute(statement, parameters).rowcount:
         raise JobTakenOverError(f"job {job.id}: attempt {job.attempt} was taken over")
 
@@ -257,7 +281,7 @@ def free_jobs(db: Connection, now: float, where: str, parameters: Mapping[str, V
     """Free the jobs in progress that match a condition, within a transaction; returns the number freed."""
     # 1, 2, 4 … 256, then 300 seconds: a job that keeps ending its process must not keep restarting the worker.
     statement = f"""
-        UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame,
+        UPDATE jobs SET state = 'todo', owner = NULL, lost = lost + :blame, due_set_at = :now,
             due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
                 ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
         WHERE state = 'doing' AND {where}
@@ -267,7 +291,7 @@ def free_jobs(db: Connection, now: float, where: str, parameters: Mapping[str, V
 
 def _unpark(db: Connection, prefix: str, now: float) -> int:
     statement = """
-        UPDATE jobs SET state = 'todo', due = :now, attempt = 0, waited = 0
+        UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0
         WHERE state = 'parked' AND substr(issue_key, 1, length(:prefix)) = :prefix
     """
     return db.execute(statement, {"now": now, "prefix": prefix}).rowcount

@@ -22,8 +22,8 @@ MAX_REVIVED = 200
 _DEAD = "SELECT id, issue_key, lane, work, due, death, revived FROM jobs WHERE state = 'dead' ORDER BY id"
 _LATER = "SELECT work FROM jobs WHERE issue_key = ? AND id > ? AND state <> 'dead'"
 _REVIVE = """
-UPDATE jobs SET state = 'todo', due = ?, attempt = 0, waited = 0, lost = 0, revived = revived + 1
-WHERE id = ? AND state = 'dead'
+UPDATE jobs SET state = 'todo', due = :now, due_set_at = :now, attempt = 0, waited = 0, lost = 0, revived = revived + 1
+WHERE id = :id AND state = 'dead'
 """
 
 
@@ -49,7 +49,7 @@ def _revive(db: Connection, now: float) -> list[int]:
     for number, key, lane, work, *_ in due:
         if len(revived) < MAX_REVIVED and not _is_superseded(db, number, key, lane, kind_of(work)):
             db.lock([key])
-            db.execute(_REVIVE, (now, number))
+            db.execute(_REVIVE, {"now": now, "id": number})
             revived.append(number)
     return revived
 

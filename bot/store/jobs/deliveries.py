@@ -37,11 +37,11 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
     # Jobs that are due may be claimed at any moment, and those with an attempt have begun, so both are left alone.
     equal = [
-        (dump(work), max(was_due, min(due, stored_at + PATIENCE)), number)
+        (dump(work), max(was_due, min(due, stored_at + PATIENCE)), now, number)
         for number, text, was_due, stored_at in waiting
         if kind_of(text) == work.kind
     ]
-    db.executemany("UPDATE jobs SET work = ?, due = ? WHERE id = ?", equal)
+    db.executemany("UPDATE jobs SET work = ?, due = ?, due_set_at = ? WHERE id = ?", equal)
     return bool(equal)
 
 
