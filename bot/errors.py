@@ -37,6 +37,10 @@ class RateLimitedError(RetryableError):
         """Whether GitHub would refuse every call of the installation until then, not only calls of this kind."""
 
 
+class AppRefusedError(RetryableError):
+    """GitHub does not accept the App's signature: its key, its id or this machine's clock is wrong."""
+
+
 class MovedError(RetryableError):
     """The target has moved, and the write was not done. Look up where the issue is now, then write there."""
 

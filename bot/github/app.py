@@ -56,6 +56,11 @@ class GitHub:
         channel = Channel(self._session, self._tokens, self._writes, repository, self._cache)
         return RepositoryClient(channel, repository, app=self, server_url=self._server_url)
 
+    @property
+    def fault(self) -> str:
+        """Why GitHub does not accept the App at present; empty if it does, or was not asked yet."""
+        return self._session.app_fault
+
     async def check_key(self) -> None:
         """Check the private key by signing something; no request is sent.
 

@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
 from bot.errors import (
+    AppRefusedError,
     BotError,
     GoneError,
     MissingPermissionError,
@@ -142,6 +144,8 @@ def _says_json(response: httpx.Response) -> bool:
 
 
 _NAMES = re.compile(r"([a-z_]{1,40})=")
+_CLOCK_WRONG = 45.0
+"""Seconds; GitHub accepts a signature from a clock that is up to a minute ahead."""
 _LATER = re.compile(
     r"rate[ -]limit|abuse detection|submitted too quickly|wait a few minutes|has been spammed", re.IGNORECASE
 )
@@ -170,8 +174,10 @@ def fault_of(response: httpx.Response) -> BotError:
 def _refusal(response: httpx.Response, description: str) -> BotError:
     """Return the error for a response in which GitHub itself refuses the request."""
     status = response.status_code
-    if status == 401 or _is_app_unknown(response):
-        return _not_known(response, description)
+    if _refuses_app(response):
+        return AppRefusedError(f"{_cause(response)}: {description}")
+    if status == 401:
+        return TokenRefusedError(description)
     if status in (404, 410):
         return GoneError(description)
     return _refused(response, description)
@@ -192,16 +198,27 @@ def _accepted(response: httpx.Response) -> tuple[str, ...]:
     return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
 
 
-def _not_known(response: httpx.Response, description: str) -> RetryableError:
-    if _is_app_unknown(response):
-        return RetryableError(f"check GITHUB_APP_ID, the App's private key and this machine's clock: {description}")
-    return TokenRefusedError(description)
-
-
-def _is_app_unknown(response: httpx.Response) -> bool:
+def _refuses_app(response: httpx.Response) -> bool:
     """Return whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
-    detail = message(response)
-    return response.status_code in (401, 404) and ("JSON web token" in detail or "Integration not found" in detail)
+    if response.status_code == 401:
+        return is_signed_by_app(response.request)
+    return response.status_code == 404 and "Integration not found" in message(response)
+
+
+def is_signed_by_app(request: httpx.Request) -> bool:
+    """Return whether the App's own signature authorizes a request: a JSON web token, whose first byte is a brace."""
+    return str(request.headers.get("authorization", "")).startswith("Bearer eyJ")
+
+
+def _cause(response: httpx.Response) -> str:
+    """Return what an operator has to check, by GitHub's clock."""
+    try:
+        ahead = time.time() - parsedate_to_datetime(response.headers["date"]).timestamp()
+    except (KeyError, ValueError):
+        return "check GITHUB_APP_ID, the App's private key and this machine's clock"
+    if abs(ahead) < _CLOCK_WRONG:
+        return "check GITHUB_APP_ID and the App's private key"
+    return f"this machine's clock is {timedelta(seconds=abs(round(ahead)))} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def is_limited(response: httpx.Response) -> bool:

@@ -17,8 +17,8 @@ from githubkit.exception import GitHubException, RequestError, RequestFailed
 from githubkit.response import Response
 from githubkit.typing import RetryOption
 
-from bot.errors import BotError, MovedError, OutcomeUnknownError, RetryableError
-from bot.github.responses import Answer, UndecodableError, answer_of, fault_of
+from bot.errors import AppRefusedError, BotError, MovedError, OutcomeUnknownError, RetryableError
+from bot.github.responses import Answer, UndecodableError, answer_of, fault_of, is_signed_by_app
 from bot.observability.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
@@ -45,6 +45,8 @@ class Session:
             auto_retry=_read_again,  # githubkit's own rule would repeat a POST
         )
         self._app = AppAuth(self._kit, app_id, private_key)
+        self.app_fault = ""
+        """Why GitHub refused the App's last signature; empty if it accepted it."""
         # All tries of one request with their pauses.
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
 
@@ -113,11 +115,16 @@ class Session:
             async with asyncio.timeout(self._patience):
                 done = await self._kit.arequest(method, url, headers=headers, **options)
         except RequestFailed as error:
-            raise fault_of(_counted(error.response.raw_response)) from error
+            fault = fault_of(_counted(error.response.raw_response))
+            if isinstance(fault, AppRefusedError):
+                self.app_fault = str(fault)
+            raise fault from error
         except RequestError as error:
             raise _unanswered(method, error.exc) from error
         except TimeoutError as error:
             raise _unanswered(method, error) from error
+        if is_signed_by_app(done.raw_request):
+            self.app_fault = ""
         return _counted(done.raw_response)
 
     def _target(self, response: httpx.Response) -> httpx.URL:

@@ -126,7 +126,7 @@ class Rating:
 
 
 def is_bot(kind: str, login: str) -> bool:
-    """Return whether no person acts under an account: an App, a bot, or the stand-in for an imported author."""
+    """Return whether no person acts under an account: an App, a bot, or the substitute for an imported author."""
     return kind in ("Bot", "Mannequin") or login.endswith("[bot]")
 
 

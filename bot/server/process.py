@@ -43,7 +43,8 @@ class ExternalWorkers:
         Raises:
             StoreError: the store does not respond.
         """
-        return "" if await self._store.heartbeats.alive() else "no worker sends heartbeats"
+        faults = await self._store.heartbeats.alive()
+        return faults[0] if faults else "no worker sends heartbeats"
 
     async def start(self) -> None:
         """Do nothing: the workers run elsewhere."""

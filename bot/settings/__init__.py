@@ -241,6 +241,13 @@ class Settings(BaseSettings):
         "a run that was ended twice reports without reading the code. If unset and a model is used: four times "
         "TRIAGE_MODEL_TIMEOUT, if that is longer.",
     )
+    triage_free_mb: int = Field(
+        1_000,
+        ge=0,
+        le=1_000_000_000,
+        description="Megabytes that stay free on the disk of TRIAGE_DATA_DIR: below it no repository is fetched and "
+        "`/readyz` names the fault.",
+    )
     triage_index_mb: int = Field(
         64,
         ge=1,

@@ -40,10 +40,11 @@ class Leases:
 
 
 _BEAT = """
-INSERT INTO leases (name, until) VALUES (:name, :until) ON CONFLICT (name) DO UPDATE SET until = excluded.until
+INSERT INTO leases (name, until, fault) VALUES (:name, :until, :fault)
+ON CONFLICT (name) DO UPDATE SET until = excluded.until, fault = excluded.fault
 """
 _OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
-_ALIVE = "SELECT count(*) FROM leases WHERE name LIKE 'worker:%' AND until >= ?"
+_ALIVE = "SELECT fault FROM leases WHERE name LIKE 'worker:%' AND until >= ? ORDER BY fault"
 
 
 class Heartbeats:
@@ -52,16 +53,17 @@ class Heartbeats:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def record(self, place: str, seconds: float) -> None:
-        """Count a worker as alive for this many seconds."""
+    async def record(self, place: str, seconds: float, fault: str = "") -> None:
+        """Count a worker as alive for this many seconds, with what keeps it from working; empty if nothing does."""
         now = self._database.clock()
-        parameters: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds}
+        parameters: dict[str, Value] = {"name": f"worker:{place}", "until": now + seconds, "fault": fault[:500]}
         await self._database.do(lambda db: _record(db, parameters, now))
 
-    async def alive(self) -> int:
-        """Return the number of workers that are alive."""
+    async def alive(self) -> list[str]:
+        """Return the fault of each worker that is alive, those without one first."""
         now = self._database.clock()
-        return int(await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchone()[0]))
+        rows = await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchall())
+        return [str(fault) for (fault,) in rows]
 
 
 def _record(db: Connection, parameters: dict[str, Value], now: float) -> None:

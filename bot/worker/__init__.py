@@ -137,6 +137,10 @@ class Worker:
         """The queue that jobs come from."""
         return self._tools.store.jobs
 
+    def fault(self) -> str:
+        """Return what keeps jobs from being done until an operator acts; empty if nothing does."""
+        return self._tools.github.fault or self._tools.mirrors.fault()
+
     async def work(self, job: Job) -> None:
         """Do a job and settle it.
 

@@ -16,7 +16,7 @@ from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.token import TokenGitHub
 from bot.report.languages.catalogue import ENGLISH
-from bot.runs.mirrors import Mirrors
+from bot.runs.mirrors import MirrorLimits, Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
@@ -174,7 +174,11 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
         yield Tools(
             store=store,
             github=github,
-            mirrors=Mirrors(settings.data_dir / "repos", local_addresses=_is_local(settings)),
+            mirrors=Mirrors(
+                settings.data_dir / "repos",
+                MirrorLimits(free=settings.settings.triage_free_mb * 1_000_000),
+                local_addresses=_is_local(settings),
+            ),
             engines=Engines(
                 settings.settings.triage_cache_mb * 1_000_000, most_text=settings.settings.triage_index_mb * 1_000_000
             ),

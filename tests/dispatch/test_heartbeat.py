@@ -62,13 +62,15 @@ def test_two_attempts_at_one_job_end_independently(clock: Clock) -> None:
 
 
 async def test_a_running_event_loop_sends_heartbeats() -> None:
-    sent: list[float] = []
-    beating = asyncio.create_task(send_heartbeats(ActiveAttempts(), sent.append, every=0.01))
+    sent: list[tuple[float, str]] = []
+    beating = asyncio.create_task(
+        send_heartbeats(ActiveAttempts(), lambda: "no space", lambda *beat: sent.append(beat), every=0.01)
+    )
     async with asyncio.timeout(30):
         while len(sent) < 3:
             await asyncio.sleep(0.01)
     beating.cancel()
-    assert len(sent) >= 3
+    assert sent[:3] == [(0.0, "no space")] * 3
 
 
 async def test_heartbeats_count_only_once_the_worker_takes_jobs() -> None:
@@ -78,6 +80,10 @@ async def test_heartbeats_count_only_once_the_worker_takes_jobs() -> None:
     worker._receive(READY)
     worker._receive(ALIVE + b"%.0f\n" % (OVERDUE + 1))
     assert "a job has been running" in await worker.not_ready()
+    worker._receive(ALIVE + b"3 the disk is full\n")
+    assert await worker.not_ready() == "the disk is full"
+    worker._receive(ALIVE + b"3 \n")
+    assert await worker.not_ready() == ""
 
 
 async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store) -> None:
@@ -87,6 +93,8 @@ async def test_a_server_without_a_worker_of_its_own_asks_the_store(store: Store)
     await asyncio.sleep(0.1)
     assert await server.not_ready() == "no worker sends heartbeats"
     await store.heartbeats.record("here:1", 600.0)
-    await store.heartbeats.record("there:2", 600.0)
+    await store.heartbeats.record("there:2", 600.0, "the disk is full")
     assert await server.not_ready() == ""
-    assert await store.heartbeats.alive() == 2
+    assert await store.heartbeats.alive() == ["", "the disk is full"]
+    await store.heartbeats.record("here:1", 600.0, "the disk is full")
+    assert await server.not_ready() == "the disk is full"

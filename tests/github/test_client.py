@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import email.utils
+import re
 import time
 from dataclasses import replace
 
 import pytest
 
 from bot.errors import (
+    AppRefusedError,
     GoneError,
     MovedError,
     OutcomeUnknownError,
@@ -261,6 +263,28 @@ async def test_an_app_unknown_to_github_is_reported_to_the_operator(server, repo
         await client.issue(1)
     assert not isinstance(raised.value, RefusedError)
     assert await client.issue(1)
+
+
+_NUMERIC = "'Expiration time' claim ('exp') must be a numeric value"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "says"),
+    [
+        pytest.param(0, "check GITHUB_APP_ID and the App's private key", id="the-key"),
+        pytest.param(-7_200, "this machine's clock is 2:00:0. ahead", id="the-clock-is-ahead"),
+        pytest.param(86_400, "this machine's clock is (1 day, 0:00:0.|23:59:5.) behind", id="the-clock-is-behind"),
+    ],
+)
+async def test_a_refused_signature_names_the_clock_by_githubs(server, repo, github, client, ahead, says) -> None:
+    server.world.open_issue(repo)
+    date = email.utils.formatdate(time.time() + ahead, usegmt=True)
+    server.fail("POST", "access_tokens", Fault(status=401, message=_NUMERIC, headers={"Date": date}))
+    with pytest.raises(AppRefusedError, match=says):
+        await client.issue(1)
+    assert re.search(says, github.fault)
+    assert await client.issue(1)
+    assert github.fault == ""
 
 
 async def test_a_suspended_installation_is_distinguished_from_a_missing_permission(server, repo, github) -> None:

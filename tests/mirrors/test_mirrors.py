@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import BotError, GoneError, RefusedError, RetryableError
+from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.github import GitHub
 from bot.ports import RepositoryRef
 from bot.runs.mirrors import ForbiddenError, MirrorLimits, Mirrors
@@ -71,6 +71,19 @@ async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, r
         assert mirror.sha == tip
         assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone proves nothing
         assert not await mirror.contains(old)
+
+
+async def test_a_current_mirror_is_used_although_the_disk_is_full(tmp_path, repo, source) -> None:
+    async with Mirrors(tmp_path / "repos").ready(ref_to(repo), source) as mirror:
+        fetched = mirror.sha
+    full = Mirrors(tmp_path / "repos", MirrorLimits(free=10**18))
+    assert "TRIAGE_FREE_MB" in full.fault()
+    async with full.ready(ref_to(repo), source) as mirror:
+        assert mirror.sha == fetched
+    make_repository(tmp_path / "theirs", {"a.py": "one = 2\n"})
+    with pytest.raises(RateLimitedError, match="no space to fetch"):
+        async with full.ready(ref_to(repo), source):
+            pass
 
 
 async def test_no_secret_is_left_on_disk_or_shown_in_arguments(tmp_path, server, repo, source, monkeypatch) -> None:

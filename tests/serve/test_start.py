@@ -87,6 +87,20 @@ def test_a_server_without_an_app_stops_normally_and_starts_with_the_stored_app(
         app.kill()
 
 
+def test_a_disk_without_space_for_mirrors_is_a_fault_that_the_server_names(
+    github: GitHubServer, tmp_path: Path
+) -> None:
+    app = App(github, tmp_path / "data", {"TRIAGE_FREE_MB": "900000000", "TRIAGE_ADMIN_TOKEN": "o" * 16})
+    try:
+        app.start(ready=False)
+        wait_for(lambda: any(line.get("action") == "worker_fault" for line in app.log), 60.0, lambda: app.log[-5:])
+        answer = HTTP.get(f"{app.url}/readyz", headers={"Authorization": f"Bearer {'o' * 16}"})
+        assert answer.status_code == 503
+        assert "TRIAGE_FREE_MB" in answer.json()["faults"][0]
+    finally:
+        app.kill()
+
+
 @pytest.mark.timeout(400)  # a worker may be silent for twenty seconds before it counts as hung
 @pytest.mark.parametrize("shared", [False, True], ids=["sqlite", "postgres-without-a-worker-of-its-own"])
 def test_a_frozen_worker_makes_the_server_not_ready(

@@ -638,8 +638,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers}.items():
+        self.send_response_only(status)
+        for name, value in {"Content-Type": "application/json", "Date": self.date_time_string(), **headers}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(payload)))
         self.end_headers()

@@ -28,6 +28,8 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     yield _git()
     writable = _writable(settings.triage_data_dir)
     yield writable
+    if writable.ok:
+        yield _space(settings.triage_data_dir, settings.triage_free_mb)
     if settings.database_url is not None or (writable.ok and (settings.triage_data_dir / "store.db").exists()):
         yield _store(settings)
 
@@ -58,6 +60,14 @@ def _writable(directory: Path) -> Check:
     except OSError as error:
         return _check(ok=False, name="data directory", says=f"{directory}: {error.strerror}; set TRIAGE_DATA_DIR")
     return _check(ok=True, name="data directory", says=f"{directory} is writable")
+
+
+def _space(directory: Path, needed: int) -> Check:
+    free = shutil.disk_usage(directory).free // 1_000_000
+    says = f"{free:,} MB are free"
+    if free < needed:
+        says += f", and TRIAGE_FREE_MB is {needed:,}: no repository is fetched; free space, or lower the setting"
+    return _check(ok=free >= needed, name="disk space", says=says)
 
 
 def _store(settings: Settings) -> Check:

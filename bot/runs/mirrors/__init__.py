@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import shutil
 import time
@@ -97,6 +98,11 @@ class Mirrors:
         self._too_large: dict[str, tuple[str, float]] = {}
         """The reason why a repository cannot be fetched, and the end of that state (monotonic seconds)."""
 
+    def fault(self) -> str:
+        """Return why nothing can be fetched at present; empty if there is space."""
+        free = free_bytes(self._root)
+        return "" if free >= self._limits.free else _too_little(free, self._limits.free)
+
     @asynccontextmanager
     async def ready(self, repository: RepositoryRef, source: CloneSource) -> AsyncIterator[Mirror]:
         """Provide a mirror that is no older than this call, and prevent its deletion while it is used.
@@ -132,9 +138,7 @@ class Mirrors:
                 if not ((directory / "HEAD").exists() and await self._is_current(name, source)):
                     self._tips.pop(name, None)
                     await self._fetch(directory, source)
-                    # Resolve our own ref: a revision whose name the repository chooses is never an argument.
-                    sha = await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
-                    self._tips[name] = sha, time.monotonic()
+                    self._tips[name] = await _tip(directory), time.monotonic()
                 self._succeeded[name] = self._started[name]
             sha, _ = self._tips[name]
         # The folder's mtime is the time of last use, by which ``evict`` and ``unused`` choose.
@@ -144,14 +148,23 @@ class Mirrors:
 
     async def _is_current(self, name: str, source: CloneSource) -> bool:
         """Return whether the mirror is current. A request for the tip is ten times faster than an empty fetch."""
-        sha, fetched = self._tips.get(name, ("", 0.0))
-        return bool(sha) and time.monotonic() - fetched < TAGS_KEPT and await source.tip() == sha
+        sha, fetched = self._tips.get(name, ("", -math.inf))
+        if time.monotonic() - fetched < TAGS_KEPT:
+            return await source.tip() == sha
+        # Only a fetch brings new tags, and only it needs space.
+        if not await asyncio.to_thread(self.fault):
+            return False
+        try:
+            self._tips[name] = await _tip(self._root / name / "mirror"), fetched
+        except BrokenMirrorError:
+            return False
+        return await source.tip() == self._tips[name][0]
 
     async def _fetch(self, directory: Path, source: CloneSource) -> None:
         self._check_refused(directory)
         await self._make_room()
-        if await asyncio.to_thread(free_bytes, self._root) < self._limits.free:
-            raise full(f"less than {self._limits.free:,} bytes are free")
+        if fault := await asyncio.to_thread(self.fault):
+            raise full(fault)
         url, header = await source.clone_url_and_header()
         if urlsplit(url).scheme == "file" and not self._local:
             raise RefusedError("a payload may not name a path on this machine")
@@ -203,6 +216,16 @@ class Mirrors:
         evicted = await asyncio.to_thread(evict, self._root, limits.disk, free=limits.free, in_use=self._in_use)
         for name in evicted:
             logger.info("mirror removed", extra={"action": "mirror.evicted", "repository": name})
+
+
+def _too_little(free: int, needed: int) -> str:
+    """Return the fault of a disk with this many free bytes."""
+    return f"{free / 1e6:,.0f} MB are free, and TRIAGE_FREE_MB is {needed / 1e6:,.0f}"
+
+
+async def _tip(directory: Path) -> str:
+    """Return the fetched commit, by our own ref: a revision whose name the repository chooses is never an argument."""
+    return await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
 
 
 async def _make_bare(directory: Path) -> None:

@@ -161,7 +161,7 @@ async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> s
                 if await asyncio.to_thread(size_of, directory) > limits.size:
                     raise TooLargeError(f"is larger than {limits.size:,} bytes")
                 if await asyncio.to_thread(free_bytes, directory) < limits.free:
-                    raise full(f"less than {limits.free:,} bytes are free")
+                    raise full(f"less than {limits.free / 1e6:,.0f} MB (TRIAGE_FREE_MB) are free")
             await process.wait()
             return (await errors).decode("utf-8", "replace")
     except TimeoutError as error:
@@ -226,7 +226,7 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
 
 def full(message: str) -> RateLimitedError:
     """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
-    return RateLimitedError(f"no space for mirrors: {message}", after=_NO_ROOM, limit="disk.full")
+    return RateLimitedError(f"no space to fetch: {message}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(errors: str, code: int) -> BotError:

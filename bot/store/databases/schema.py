@@ -428,14 +428,16 @@ CREATE TABLE permissions (
 ) STRICT, WITHOUT ROWID
 """
 
-# When a job's due time was set, by the clock of that moment; 0 means when the job was stored.
-_DUE_SINCE = """
-ALTER TABLE jobs ADD COLUMN due_set_at REAL NOT NULL DEFAULT 0
+# When a job's due time was set, by the clock of that moment; 0 means when the job was stored. What keeps a worker from
+# working.
+_FAULTS = """
+ALTER TABLE jobs ADD COLUMN due_set_at REAL NOT NULL DEFAULT 0;
+ALTER TABLE leases ADD COLUMN fault TEXT NOT NULL DEFAULT ''
 """
 
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
     *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES, _PLACES, _RATINGS),
-    *(_LEARNING, _DUE_SINCE),
+    *(_LEARNING, _FAULTS),
 )
 """A file's ``user_version`` is the number of steps applied."""

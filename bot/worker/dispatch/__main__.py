@@ -83,7 +83,7 @@ async def _work(settings: ServerSettings, *, place: str, concurrency: int) -> No
         running = asyncio.create_task(dispatcher.run(ready.set))
         background = (
             worker.run_upkeep(),
-            _send_ready(ready, dispatcher.active_attempts),
+            _send_ready(ready, dispatcher.active_attempts, worker.fault),
             _report(ready, worker, place, dispatcher),
         )
         tasks = [asyncio.create_task(coroutine) for coroutine in background]
@@ -116,19 +116,19 @@ def _send(word: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _send_ready(ready: asyncio.Event, active_attempts: ActiveAttempts) -> None:
+async def _send_ready(ready: asyncio.Event, active_attempts: ActiveAttempts, fault: Callable[[], str]) -> None:
     """Tell the parent that the worker is ready, then send it heartbeats."""
     await ready.wait()
     _send(READY)
     # A parent that does not read must not block the event loop.
     os.set_blocking(sys.stdout.fileno(), False)
-    await send_heartbeats(active_attempts, _send_heartbeat)
+    await send_heartbeats(active_attempts, fault, _send_heartbeat)
 
 
-def _send_heartbeat(oldest: float) -> None:
+def _send_heartbeat(oldest: float, fault: str) -> None:
     """Send a heartbeat to the parent, which must neither block the worker by not reading nor crash it by ending."""
     with contextlib.suppress(OSError):
-        os.write(sys.stdout.fileno(), ALIVE + b"%.0f\n" % oldest)
+        os.write(sys.stdout.fileno(), ALIVE + f"{oldest:.0f} {' '.join(fault.split())[:500]}\n".encode())
 
 
 async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: Dispatching) -> None:
@@ -137,7 +137,7 @@ async def _report(ready: asyncio.Event, worker: Worker, place: str, dispatcher: 
     while not isinstance(worker.store, SqliteStore):
         if dispatcher.active_attempts.oldest() <= OVERDUE:
             with contextlib.suppress(StoreError):  # the dispatcher reports an outage of the store
-                await worker.store.heartbeats.record(place, SILENT)
+                await worker.store.heartbeats.record(place, SILENT, await asyncio.to_thread(worker.fault))
         await asyncio.sleep(SILENT / 4)
 
 

@@ -46,10 +46,13 @@ class ActiveAttempts:
         return max((self._clock() - at for at in self._began.values()), default=0.0)
 
 
-async def send_heartbeats(active_attempts: ActiveAttempts, send: Callable[[float], None], every: float = BEAT) -> None:
-    """Send the age of the oldest attempt periodically; an event loop that hangs sends nothing."""
+async def send_heartbeats(
+    active_attempts: ActiveAttempts, fault: Callable[[], str], send: Callable[[float, str], None], every: float = BEAT
+) -> None:
+    """Send the oldest attempt's age and the worker's fault periodically; an event loop that hangs sends nothing."""
     while True:
-        send(active_attempts.oldest())
+        # In a thread, because it asks the disk.
+        send(active_attempts.oldest(), await asyncio.to_thread(fault))
         await asyncio.sleep(every)
 
 
@@ -60,10 +63,14 @@ class HeartbeatMonitor:
         self._clock = clock
         self._at: float | None = None
         self._oldest = 0.0
+        self._fault = ""
 
-    def received(self, oldest: float) -> None:
-        """Record a heartbeat with the age of the oldest attempt in seconds."""
-        self._at, self._oldest = self._clock(), oldest
+    def received(self, oldest: float, fault: str = "") -> None:
+        """Record a heartbeat with the age of the oldest attempt in seconds, and the worker's fault."""
+        if fault != self._fault:
+            state = f"cannot work: {fault}" if fault else "can work again"
+            logger.warning("the worker %s", state, extra={"action": "worker_fault"})
+        self._at, self._oldest, self._fault = self._clock(), oldest, fault
 
     def stopped(self) -> None:
         """Record that the worker ended."""
@@ -77,7 +84,7 @@ class HeartbeatMonitor:
         if silent > SILENT:
             return f"the worker has sent no heartbeat for {silent:.0f} seconds"
         overdue = self._oldest + silent
-        return f"a job has been running for {overdue:.0f} seconds" if overdue > OVERDUE else ""
+        return f"a job has been running for {overdue:.0f} seconds" if overdue > OVERDUE else self._fault
 
 
 class Outage:

@@ -34,7 +34,7 @@ _MALLOC = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 20),
 }
 READY, ALIVE = b"ready\n", b"alive "
-"""The child's message that it accepts jobs, and the prefix of its oldest attempt's age, sent every two seconds."""
+"""The child's message that it accepts jobs, and the prefix of its oldest attempt's age and its fault."""
 UNUSABLE = b"unusable: "
 """The prefix of the child's message that a person must fix something before it can work at all."""
 
@@ -166,7 +166,8 @@ class WorkerProcess:
             self._monitor.received(0.0)
             logger.info("the worker is ready", extra={"action": "worker_ready"})
         elif line.startswith(ALIVE):
-            self._monitor.received(float(line.removeprefix(ALIVE)))
+            oldest, _, fault = line.removeprefix(ALIVE).decode(errors="replace").strip().partition(" ")
+            self._monitor.received(float(oldest), fault)
         elif line.startswith(UNUSABLE):
             self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()
 
