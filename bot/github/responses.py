@@ -261,12 +261,12 @@ def _reasons(response: httpx.Response) -> str:
     """Return the reasons in GitHub's own refusal: its message, those of its errors, the page that explains it."""
     if not is_githubs(response):
         return ""
-    told = response.json()
-    errors = told.get("errors")
+    refusal = response.json()
+    errors = refusal.get("errors")
     listed = (
         [error.get("message") for error in errors[:10] if isinstance(error, dict)] if isinstance(errors, list) else ()
     )
-    return " ".join(str(reason)[:300] for reason in (told["message"], told.get("documentation_url"), *listed))
+    return " ".join(str(reason)[:300] for reason in (refusal["message"], refusal.get("documentation_url"), *listed))
 
 
 def _bounded(seconds: float) -> float:
