@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,10 @@ MAX_FILES = 240
 MAX_BYTES = 24_000_000
 MAX_WIDTH = 1_000
 """Maximum length of a line that is quoted, in characters."""
-# Without it, names are found in bundled scripts, such as `jquery.js` in a Python project.
-OWN_SHARE, OWN_PART, OWN_FILES = 0.2, 0.05, 20
-"""Minimum share of the source files for a language to be the project's own, or a smaller share if it has many files."""
+OWN_SHARE, OWN_FILES = 0.2, 20
+"""Minimum share of scripts among the source files, or number of them, for those in a folder of a site to be own."""
+_SITE = re.compile(r"(?:^|/)(?:_?static|assets?|public|media|htdocs|www|webroot|themes?|resources|jslib|js/libs?)/")
+"""A folder into which programs in other languages copy scripts for browsers, such as `jquery.js`."""
 _TEST_SCOPE = re.compile(r"(?:^|\.)(?:tests?|Test[A-Z]\w*|mock\w*)(?:\.|$)")
 COPIED = re.compile(
     r"(?:^|/)(?:single_?include|singleheader|single_header|amalgamat\w*|extras)/|_amalgamated\.|\.(?:pyi|d\.[cm]?ts)$"
@@ -74,12 +74,12 @@ class Code:
             for number, role in enumerate(roles)
             if role == "source" and (language := language_of(paths[number]))
         }
-        counts, total = Counter(spoken.values()), len(spoken)
+        scripts = sum(language == "javascript" for language in spoken.values())
+        few = scripts < OWN_SHARE * len(spoken) and scripts < OWN_FILES
         own = np.zeros(len(paths), bool)
         for number, language in spoken.items():
-            often = counts[language]
-            main = often >= OWN_SHARE * total or (often >= OWN_FILES and often >= OWN_PART * total)
-            own[number] = main and number not in self._ignored and not COPIED.search(paths[number])
+            copied = COPIED.search(paths[number]) or (few and language == "javascript" and _SITE.search(paths[number]))
+            own[number] = number not in self._ignored and not copied
         return own
 
     def ending(self, words: str) -> list[int]:
@@ -113,12 +113,6 @@ class Code:
         if not 1 <= line <= len(lines) or not lines[line - 1].strip() or len(lines[line - 1]) > MAX_WIDTH:
             return None
         return lines[line - 1].removesuffix("\r")
-
-    @cached_property
-    def packages(self) -> frozenset[str]:
-        """Return the top folders with own source, as they are named when the project is installed."""
-        paths = (self.path(number).removeprefix("src/") for number in np.flatnonzero(self.own).tolist())
-        return frozenset(path.partition("/")[0] for path in paths if "/" in path)
 
     def path(self, number: int) -> str:
         """Return the path of a file."""

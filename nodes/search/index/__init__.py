@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from nodes.search.paths.whose import Project
+
     Ints = npt.NDArray[np.int32]
     Hashes = npt.NDArray[np.uint32]
 
@@ -114,7 +116,8 @@ class Index:
     Columns of chunks, definitions and strings contain global numbers.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, project: Project) -> None:
+        self.project = project
         self.paths, self.blobs = tree.paths, tree.blobs
         self.number_of = {path: number for number, path in enumerate(self.paths)}
         self.roles = _roles(tree)

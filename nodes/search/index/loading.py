@@ -20,6 +20,7 @@ from nodes.search.parsers.parsing import Job, cut_batches
 from nodes.search.parsers.pool import Progress
 from nodes.search.parsers.workers import build
 from nodes.search.paths.roles import role_of
+from nodes.search.paths.whose import read_project
 from nodes.search.types import Role, Scope
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def load_index(
     tree_key = f"{commit}:{most_text}:{version}"
     stored = unpack_tree(cache.tree(tree_key)) if cache else None
     if stored:
-        return Loaded(Index(stored), stored.texts)
+        return Loaded(_index(repository, stored), stored.texts)
     # git walks the history in its own process while this process parses the files
     with ThreadPoolExecutor(1) as pool:
         log = pool.submit(repository.log, commit, COMMITS)
@@ -110,9 +111,13 @@ def load_index(
     complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
     if cache and complete and not repository.shallow:
         cache.put_tree(tree_key, tree.pack())
-    loaded = Loaded(Index(tree), tree.texts, parsed, batches.unparsed, files.left_out)
+    loaded = Loaded(_index(repository, tree), tree.texts, parsed, batches.unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
+
+
+def _index(repository: Repository, tree: Tree) -> Index:
+    return Index(tree, read_project(repository, dict(zip(tree.paths, tree.blobs, strict=True))))
 
 
 def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nodes.search.paths.roles import role_of
 from nodes.search.paths.suffixes import module_parts
+from nodes.search.paths.whose import is_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,10 +35,6 @@ _ARGUMENTS = re.compile(r"\([^()]{0,300}\)$")
 _NUMBERING = re.compile(r"(?<=[A-Za-z$_}])[\d$.]{1,20}(?=$|[.:$/])|(?<=__)\d{1,6}(?:_\d{1,6}){0,3}")
 _NAMELESS = re.compile(
     r"<(?:lambda|anonymous|listcomp|dictcomp|setcomp|genexpr|module|init|clinit|eval|locals)>|\{\{?closure\}?\}"
-)
-_LIBRARY = re.compile(
-    r"(^|/)(lib(64)?/python[\d.]{1,6}|node_modules|\.cargo/registry|rustc/[0-9a-f]{6,40}|go/(src|pkg/mod)|gems|vendor|"
-    r"usr/(local/)?(include|lib)|java\.base|sun/reflect|jdk/internal)/|^(node|internal):"
 )
 _QUOTED = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`|“[^”\n]{0,300}”|‘[^’\n]{0,300}’")  # noqa: RUF001
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
@@ -107,7 +104,7 @@ def own_path(frame: Frame, names: PathIndex) -> str | None:
         found = names.of_module(frame.module) if frame.module else []
         found = found if len(found) == 1 else []
     # A bare file name that several files share, or a path inside a library's folder, is not evidence.
-    elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and _LIBRARY.search(written))):
+    elif found[0][1] == 1 and (len(found) > 1 or ("/" in written.strip("/") and is_library(written))):
         return None
     paths = [names.paths[number] for number, _ in found]
     # The test that reveals a crash differs between reports; the code that crashes does not.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import normalise_space
+from nodes.search.paths.suffixes import common_tail
+from nodes.search.paths.whose import is_library as is_library_path
 from nodes.search.ranking.features.frames import files_of_frame
 
 if TYPE_CHECKING:
@@ -18,21 +20,17 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MAX_FRAMES = 60
+MAX_HEADER = 100
+"""Maximum number of lines up to the declaration of a package."""
 MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
+_DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
 _FILE = re.compile(r"File [\"“”]")
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
 )
-_LIBRARY = re.compile(
-    r"\b(?:site-packages|dist-packages|node_modules|bower_components|python\d[\d.]*|pkg/mod|rustc|gems)\b|\.cargo\b"
-)
-"""A path outside the project."""
-_PACKAGE = re.compile(r"\b(?:site-packages|dist-packages|node_modules|pkg/mod|gems)\b|\.cargo\b")
-"""A path of an installed package."""
-_INSTALLED = re.compile(r"\b(?:site-packages|dist-packages|node_modules)/([\w.-]+)/")
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
@@ -121,27 +119,40 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
         listed = files_of_frame(code.index, frame)
         # A file that this commit lacks may have moved, and its function can still be found.
         numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
-        if len(numbers) == 1:
-            found = _mapped(code, issue, trace, depth, numbers[0])
-            if found is not None:
-                yield replace(found, lost_inner=lost_inner, is_library=is_library)
+        numbers = [number for number in numbers if _is_declared(code, frame, number)]
+        found = _mapped(code, issue, trace, depth, numbers[0]) if len(numbers) == 1 else None
+        if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
+            # A file of another program has the name, in another folder.
+            listed, numbers, found = [], [], None
+        if found is not None:
+            yield replace(found, lost_inner=lost_inner, is_library=is_library)
+        elif len(numbers) == 1:
             # The error came from deeper code than the next frame, so that frame must not lead.
-            lost_inner |= found is None
+            lost_inner = True
         elif not listed:
-            lost_inner |= _is_installed(code, frame)
+            in_library = is_library_path(frame.path)
+            lost_inner |= in_library and not code.index.project.is_foreign(frame.path)
             # In other languages the inner frames are often those of the panic itself.
-            is_library |= trace.language == "python" or bool(_PACKAGE.search(frame.path))
+            is_library |= trace.language == "python" or in_library
+
+
+def _is_declared(code: Code, frame: Frame, number: int) -> bool:
+    """Return whether a file of a language of the JVM declares the package of the frame's class, if both give one."""
+    if "." not in (frame.module or "") or not code.path(number).endswith((".java", ".kt", ".scala", ".groovy")):
+        return True
+    found = next(filter(None, map(_DECLARED.match, code.lines(number)[:MAX_HEADER])), None)
+    return found is None or f"{frame.module}.".startswith(f"{found[1]}.")
+
+
+def _is_elsewhere(frame: Frame, path: str) -> bool:
+    """Return whether a frame's path and a file share their name only, although both give a folder."""
+    written = frame.path.replace("\\", "/").removeprefix("./").strip("/").split("/")
+    return len(written) > 1 and "/" in path and common_tail(written, path.split("/")) == 1
 
 
 def is_forwarding(frame: Frame) -> bool:
     """Return whether a frame is a decorator's function, which only forwards a call."""
     return bool(_FORWARDS.fullmatch(last_part(frame.function) or ""))
-
-
-def _is_installed(code: Code, frame: Frame) -> bool:
-    """Return whether a frame is in an installed copy of one of the project's own packages."""
-    found = _INSTALLED.search(frame.path.replace("\\", "/"))
-    return found is not None and found[1] in code.packages
 
 
 def _moved_to(code: Code, frame: Frame) -> list[int]:
@@ -154,7 +165,7 @@ def _moved_to(code: Code, frame: Frame) -> list[int]:
         rows = code.definitions(last_part(frame.function) or "") if _COMPOUND.search(frame.function or "") else []
         return [int(code.index.def_file[row]) for row in rows[:2]]
     name, folders = last_part(frame.function), frame.path.replace("\\", "/").split("/")[:-1]
-    if not name or not folders or (_LIBRARY.search(frame.path) and not _is_installed(code, frame)):
+    if not name or not folders or code.index.project.is_foreign(frame.path):
         return []
     found = [int(code.index.def_file[row]) for row in code.definitions(name)]
     same_folder = [number for number in found if code.path(number).split("/")[-2:-1] == folders[-1:]]

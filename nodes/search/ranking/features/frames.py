@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.paths.suffixes import SEPARATORS, common_tail
+from nodes.search.paths.whose import is_of_package
 from nodes.search.ranking.features.table import set_at_least, zero_scores
 from nodes.search.tokens import term_hash
 
@@ -44,14 +45,19 @@ def add_trace(features: Features, index: Index, parsed: Parsed) -> None:
 
 
 def files_of_frame(index: Index, frame: Frame) -> list[int]:
-    """Return the files of a frame: by its path, else by its class or module."""
+    """Return the files of a frame: by its path, else by its class or module; none for code of others."""
+    module = (frame.module or "").partition("$")[0]
     if frame.path:
-        found = index.names.with_suffix(frame.path)
+        found = [] if index.project.is_foreign(frame.path) else index.names.with_suffix(frame.path)
+        # With a bare file name, the JVM's traces give the class, whose package the folder has to agree with.
+        if "/" not in frame.path and "." in module:
+            found = [(number, shared) for number, shared in found if is_of_package(module, index.paths[number])]
+            found = found if len(found) == 1 else index.names.of_module(module)
         # A bare file name identifies a file only if it is unique.
         return [number for number, shared in found if shared > 1 or len(found) == 1]
-    if not frame.module:
+    if not module:
         return []
-    return [number for number, _ in index.names.of_module(frame.module)] or _files_of_class(index, frame)
+    return [number for number, _ in index.names.of_module(module)] or _files_of_class(index, frame)
 
 
 def _files_of_class(index: Index, frame: Frame) -> list[int]:

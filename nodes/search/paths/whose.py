@@ -1,0 +1,151 @@
+"""Whose code a path names: the project's own, or that of a library, a runtime or a submodule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nodes.search.paths.roles import role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nodes.search.git import Repository
+
+MAX_MANIFESTS, HEAD = 80, 20_000
+"""Maximum number of manifests that are read, the outermost first, and of bytes of each."""
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|setup\.(?:cfg|py)|package\.json|Cargo\.toml|composer\.json|go\.mod|pom\.xml|mix\.exs"
+    r"|(?:settings|build)\.gradle(?:\.kts)?|pubspec\.yaml|Package\.swift|[\w.-]{1,80}\.(?:gemspec|cabal|podspec|csproj))$"
+)
+_NAMED_BY_FILE = re.compile(r"\.(?:gemspec|cabal|podspec|csproj)$")
+_NAME = re.compile(
+    r"^[ \t{]{0,8}[\"']?(?:dist)?name[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?([\w@/.-]{2,80})|"
+    r"^module[ \t]{1,4}([\w./-]{2,120})|<(?:artifactId|AssemblyName|PackageId)>([\w.-]{2,80})<|"
+    r"\bname[:=][ ]?[\"']([\w.-]{2,80})[\"']|\bapp: :(\w{2,80})|\brootProject\.name\s?=\s?[\"']([\w.-]{2,80})[\"']",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PARENT = re.compile(r"<parent>[^<]{0,200}(?:<[^<]{0,300}){0,20}?</parent>")
+_OTHERS = re.compile(r"<(?:dependencies|dependencyManagement|build|profiles)>")
+"""The beginning of the part of a ``pom.xml`` that names other projects."""
+_SUBMODULE = re.compile(r"^\s{0,8}path\s{0,4}=\s{0,4}(\S.{0,200}?)\s{0,8}$", re.MULTILINE)
+_INSTALLED = re.compile(
+    r"(?:^|/)(?:(?:site|dist)-packages|node_modules|bower_components|pkg/mod|registry/src/[^/]{1,80}|git/checkouts"
+    r"|gems|vendor|vendored|third[_-]party|pods|carthage/checkouts|sourcepackages/checkouts|\.build/checkouts"
+    r"|\.pub-cache/(?:hosted/[^/]{1,80}|git)|\.m2/repository|\.gradle/caches|\.nuget/packages|\.luarocks/share/lua/[\d.]+"
+    r"|\.yarn/(?:cache|unplugged)|vcpkg_installed|elixir/lib)/",
+    re.IGNORECASE,
+)
+"""A folder into which packages of others are installed or copied."""
+_RUNTIME = re.compile(
+    r"(?:^|/)(?:lib(?:64)?/(?:python|pypy)[\d.]{1,6}|python\d{0,4}/lib|rustc/[0-9a-f]{6,40}|rustlib/src/rust"
+    r"|go(?:-?\d[\d.]{0,9})?(?:/\d[\d.]{0,9})?(?:/x64|/libexec)?/src(?!/[\w-]{1,60}\.[a-z]{2,8}/)|ruby/\d\.\d{1,2}\.\d{1,2}"
+    r"|java\.base|jdk/internal|usr/(?:local/)?(?:include|lib(?:32|64)?|share))/|^(?:node:|internal[:/]|<frozen )",
+    re.IGNORECASE,
+)
+"""A folder of a language's own code or of the system's libraries."""
+_VERSION = re.compile(r"[-@]v?\d[^/]{0,80}$")
+_SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a commit's manifests and folders say about the project; names are ``simplified``."""
+
+    names: frozenset[str] = frozenset()
+    """Names of its packages in manifests, and of the repository's folder."""
+    folders: frozenset[str] = frozenset()
+    """Its outermost folders, as Python packages are named when they are installed."""
+    submodules: tuple[str, ...] = ()
+    """Folders of other projects."""
+
+    def is_foreign(self, path: str) -> bool:
+        """Return whether a path of a stack trace is inside a library, a runtime or a submodule."""
+        written = path.replace("\\", "/")[-600:]
+        if any(f"/{folder}/" in f"/{written}" for folder in self.submodules):
+            return True
+        if installed := list(_INSTALLED.finditer(written)):
+            return not self._is_installed(written[installed[-1].end() :])
+        runtime = _RUNTIME.search(written)
+        # A program may be installed below /usr/lib, and a project may be in Go's source folder.
+        return runtime is not None and self.names.isdisjoint(map(simplified, written[runtime.end() :].split("/")))
+
+    def _is_installed(self, rest: str) -> bool:
+        """Return whether a path below a folder of packages begins with a package of the project."""
+        parts = rest.split("/")
+        heads = ("/".join(parts[:count]) for count in range(1, min(5, len(parts))))
+        return any(simplified(_VERSION.sub("", head)) in self.names | self.folders for head in heads)
+
+
+def is_library(path: str) -> bool:
+    """Return whether a path is inside a folder of libraries or of a runtime, whichever project it belongs to."""
+    return Project().is_foreign(path)
+
+
+def is_of_package(module: str, path: str) -> bool:
+    """Return whether a file's folder agrees with a class's package, as the languages of the JVM lay files out.
+
+    Below ``src/main/java`` the folders are the package, or, in Kotlin, its end. Elsewhere the layout says nothing.
+    """
+    package, folders = re.split(r"[./]", module)[:-1], path.split("/")[:-1]
+    roots = [at for at, folder in enumerate(folders) if folder in _SOURCE_ROOTS]
+    below = folders[roots[-1] + 1 :] if roots else []
+    return not package or not below or package[-len(below) :] == below
+
+
+def simplified(name: str) -> str:
+    """Return a name without variations in spelling: in lower case, without punctuation."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def read_project(repository: Repository, blobs: Mapping[str, str]) -> Project:
+    """Read what the manifests and folders of a commit say about the project.
+
+    Args:
+        repository: the clone.
+        blobs: the commit's files, each with its blob.
+    """
+    names = {simplified(name) for name in (repository_name(repository), *manifest_names(repository, blobs))}
+    listed = blobs.get(".gitmodules")
+    modules = next((content for _, content in repository.read([listed])), b"") if listed else b""
+    submodules = tuple(path.strip("/") for path in _SUBMODULE.findall(_text(modules)))
+    folders = {*packages(blobs), *(path.partition("/")[0] for path in blobs if "/" in path)}
+    return Project(frozenset(filter(None, names)), frozenset(map(simplified, folders)), submodules)
+
+
+def repository_name(repository: Repository) -> str:
+    """Return the name of a clone's folder, as it is without ``.git``."""
+    # A mirror's folder is `name.git`; the git directory of a work tree is `.git` in the project's folder.
+    return repository.directory.name.removesuffix(".git") or repository.directory.parent.name
+
+
+def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozenset[str]:
+    """Return the names of the project's packages, as its manifests write them."""
+    found = [path for path in blobs if _MANIFEST.search(path) and role_of(path) in ("source", "config")]
+    chosen = sorted(found, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]
+    names = {path.rpartition("/")[2].rpartition(".")[0] for path in chosen if _NAMED_BY_FILE.search(path)}
+    for _, content in repository.read(dict.fromkeys(blobs[path] for path in chosen)):
+        text = _OTHERS.split(_PARENT.sub("", _text(content)), maxsplit=1)[0]
+        names |= {name for found in _NAME.findall(text) for name in found if name}
+    return frozenset(names)
+
+
+_FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
+
+
+def packages(paths: Mapping[str, str] | Sequence[str]) -> set[str]:
+    """Return the outermost folders that contain files, or those below ``src`` and similar folders."""
+    return set(_packages(paths))
+
+
+def _packages(paths: Mapping[str, str] | Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        parts = path.split("/")
+        at = 1 if parts[0] in _FOLDERS else 0
+        if len(parts) > at + 1 and not parts[at].startswith("."):
+            yield parts[at]
+
+
+def _text(content: bytes) -> str:
+    return content[:HEAD].decode("utf-8", "replace")
