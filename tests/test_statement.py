@@ -34,7 +34,7 @@ async def survey_of(code: FakeCode, *facts: Fact) -> Survey:
     [
         pytest.param((MESSAGE, TESTED), "claim", [True, False], id="a-fact-that-leads-and-one-that-does-not"),
         pytest.param((MESSAGE, ELSEWHERE), "facts", [True, True], id="two-places"),
-        pytest.param((ELSEWHERE,), "ranked", [False, False], id="only-on-the-second-file"),
+        pytest.param((ELSEWHERE,), "facts", [False, True], id="only-on-the-second-file"),
         pytest.param((TESTED,), "first_place", [False, False], id="none-that-leads"),
     ],
 )
@@ -46,18 +46,32 @@ async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, 
     assert [bool(one.facts) for one in report.suspects] == shown
 
 
-async def test_a_report_with_facts_only_about_other_lines_does_not_deny_them() -> None:
+async def test_a_report_with_weak_facts_about_lines_does_not_deny_them() -> None:
     code = FakeCode()
-    report = await state_facts(TriageReport(), await survey_of(code, ELSEWHERE), code, ordered=True)
+    unsure = replace(await survey_of(code, TESTED), ranked=0.3)
+    report = await state_facts(TriageReport(), unsure, code, ordered=True)
     assert report.verdict == "The facts of this report are not enough to name a place."
-    bare = await state_facts(TriageReport(), replace(await survey_of(code), ranked=0.3), code, ordered=True)
+    bare = await state_facts(TriageReport(), replace(unsure, facts=()), code, ordered=True)
     assert bare.verdict == "No line of the code could be tied to this report."
 
 
-async def test_the_count_of_places_follows_the_facts_that_are_left() -> None:
+async def test_a_line_that_the_report_names_is_stated_wherever_the_search_ranks_its_file() -> None:
+    code = FakeCode()
+    raised = replace(
+        MESSAGE, kind="raised_here", says="It fails here.", path=SECOND, text=FILES[SECOND][0], strong=False
+    )
+    survey = await survey_of(code, raised)
+    survey = replace(survey, leads=survey.leads[:1], ranked=0.9)
+    report = await state_facts(TriageReport(), survey, code, ordered=True)
+    assert (report.statement, report.verdict, report.root_cause) == ("facts", raised.says, None)
+    assert [(one.path, one.facts) for one in report.suspects] == [(FIRST, ()), (SECOND, (0,))]
+    assert FILES[SECOND][0] in report.suspects[1].quote
+
+
+async def test_without_the_leading_fact_nothing_is_claimed() -> None:
     code = FakeCode()
     report = await state_facts(TriageReport(), await survey_of(code, MESSAGE, ELSEWHERE), code, ordered=True)
-    assert report.verdict == "The report names 2 places in the code."
+    assert (report.statement, report.verdict) == ("facts", MESSAGE.says)
     assert without_facts(report, {1}).verdict == MESSAGE.says
 
 
@@ -108,7 +122,9 @@ async def test_words_of_the_title_name_no_function() -> None:
     assert "compared" not in (report.root_cause or "")
 
 
-@pytest.mark.parametrize(("lead", "count", "placed"), [(SPREAD, 1, True), (SPREAD, 12, False), (NAMED, 1, False)])
+@pytest.mark.parametrize(
+    ("lead", "count", "placed"), [(SPREAD, 1, True), (SPREAD, 12, False), (replace(NAMED, in_title=True), 1, False)]
+)
 async def test_a_line_that_is_one_of_many_is_not_the_place(lead: Fact, count: int, placed: bool) -> None:
     code = FakeCode()
     fact = replace(lead, count=count, line=2, text=FILES[FIRST][1])

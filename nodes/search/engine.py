@@ -230,11 +230,18 @@ class Engine:
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
         from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.types import ANYWHERE  # noqa: PLC0415 - ranking alone does not need it
 
-        anywhere = OF_RELEASES | OF_QUESTIONS  # these apply whatever files are ranked
         text = "\n".join((query.title, query.body, *query.extra))
-        wanted = (fact for fact in facts if fact.strong or fact.path in (None, *paths) or fact.kind in anywhere)
+        lines = {(fact.path, fact.line) for fact in facts if fact.is_named_line}
+        wanted = (
+            fact
+            for fact in facts
+            if fact.strong
+            or fact.path in (None, *paths)
+            or fact.kind in ANYWHERE
+            or not lines.isdisjoint({(fact.path, fact.line), fact.follows})
+        )
         return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:

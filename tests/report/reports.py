@@ -150,7 +150,7 @@ PLACELESS = FOUND.model_copy(update={"repository": "", "notes": ("Rules judged i
 
 SEVERAL = FOUND.model_copy(
     update={
-        "verdict": "The report names 2 places in the code.",
+        "verdict": RAISED.says,
         "statement": "facts",
         "facts": (RAISED, replace(DEFINED, strong=True)),
         "root_cause": None,
@@ -158,8 +158,7 @@ SEVERAL = FOUND.model_copy(
 )
 FIRST_PLACE = WEAK.model_copy(
     update={
-        "verdict": "The search ranks `parser/lexer.py` first; with a lead like this the first file was fixed in "
-        "9 of 10 reports.",
+        "verdict": "The search ranks `parser/lexer.py` first; no checked fact supports this.",
         "statement": "first_place",
         "confidence": 0.9,
     }

@@ -7,6 +7,7 @@ from itertools import islice
 
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.levels import is_stated, precedence
 
 SUSPECTS = 3
 """Places that a comment shows."""
@@ -25,7 +26,7 @@ _SUPPORTING = (
 
 
 def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
-    """Return the facts below the headline: those that explain it and its changes; without a claim, strong facts.
+    """Return the facts below the headline: those that explain it, then others that the report states.
 
     The last one is a line of the release that the report names, if a later commit changed it.
     """
@@ -38,18 +39,21 @@ def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
         return ()
     lead = report.facts[report.headline]
     others = [fact for fact in report.facts if fact is not lead]
-    if report.statement != "claim" and not leads_with_fact(report):
-        strong: dict[str | None, Fact] = {}
-        for fact in (lead, *(one for one in others if one.strong)):
-            strong.setdefault(fact.path, fact)
-        return tuple(strong.values())[: min(suspects, FACTS)]
     near = [fact for fact in others if fact.kind in _SUPPORTING and _explains(fact, lead) and not _repeats(fact, lead)]
     near.sort(key=lambda fact: _SUPPORTING.index(fact.kind))
     kinds: dict[str, Fact] = {}
     for fact in near:
         kinds.setdefault(fact.kind, fact)
-    same = [fact for fact in others if fact.strong and fact.path == lead.path and fact.line not in (lead.line, None)]
-    return (*kinds.values(), *same)[: FACTS - 1]
+    lines: dict[tuple[str | None, int | None], Fact] = {}
+    for fact in sorted(filter(is_stated, others), key=precedence):
+        if (fact.path, fact.line) != (lead.path, lead.line):
+            lines.setdefault((fact.path, fact.line), fact)
+    elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: suspects - 1]
+    same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
+    # Without a claim, the other places of the report matter as much as what surrounds the first.
+    stated = (*elsewhere, *same) if report.statement != "claim" else (*same, *elsewhere)
+    first = (*stated, *kinds.values()) if report.statement != "claim" and elsewhere else (*kinds.values(), *stated)
+    return first[: FACTS - 1] if leads_with_fact(report) else (lead, *first)[:FACTS]
 
 
 def _explains(fact: Fact, lead: Fact) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodes.context import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
-from nodes.search.facts.types import OF_QUESTIONS, OF_RELEASES
+from nodes.search.facts.types import ANYWHERE, OF_QUESTIONS
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location
 
@@ -16,6 +16,8 @@ AROUND = 2
 POINTING = frozenset({"pasted_here", "defined_once", "default_here"})
 """Kinds that show a line, while the search names the function. Where both named different functions, pasted code and a
 definition that the report names were the fixed function less often; a declared option is rarely at fault."""
+OTHERS = 3
+"""Maximum number of files besides the first ones whose lines the report names."""
 SPREAD = 2
 """Maximum number of lines of a fact without a function for its line to be the place of the file."""
 
@@ -33,20 +35,18 @@ class FactBasis:
 
     @classmethod
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
-        """Return what a survey allows a report about these files to state."""
+        """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
-        shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in OF_RELEASES)
-        return cls(shown, paths, levels.statement(survey.facts, paths, survey.ranked), survey.confidence)
+        stated = levels.statement(facts, paths, survey.ranked)
+        others = tuple(dict.fromkeys(str(fact.path) for fact in stated.stated if fact.path not in paths))[:OTHERS]
+        paths = (*paths, *others)
+        shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
+        return cls(shown, paths, stated, survey.confidence)
 
     @property
     def headline(self) -> int | None:
         """Return the index of the leading fact."""
         return self.facts.index(self.stated.headline) if self.stated.headline is not None else None
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Return the files that strong facts are about, in the order of the report."""
-        return tuple(dict.fromkeys(str(fact.path) for fact in self.stated.strong))
 
     @property
     def statement(self) -> Statement:
@@ -56,7 +56,7 @@ class FactBasis:
 
 _STATEMENTS: dict[levels.Level, Statement] = {
     "claimed": "claim",
-    "several": "facts",
+    "stated": "facts",
     "ranked": "first_place",
     "none": "ranked",
 }
@@ -68,22 +68,22 @@ async def suspect_of(
     """Return the place of a file: around its leading fact, else where the brain or the search found it."""
     facts, lead_fact = basis.facts, basis.stated.headline
     on_path = tuple(number for number, fact in enumerate(facts) if fact.path == path)
-    shown = on_path if any(facts[number] in (lead_fact, *basis.stated.strong) for number in on_path) else ()
+    shown = on_path if any(facts[number] in (lead_fact, *basis.stated.stated) for number in on_path) else ()
     known = next((one for one in report.suspects if one.path == path), None)
     lead = next((one for one in survey.leads if one.path == path), None)
-    strong = [facts[number] for number in on_path if facts[number].strong]
-    strong.sort(key=lambda fact: fact is not lead_fact)
-    placing = (fact for fact in strong if fact is lead_fact or not is_single_line(fact))
+    stated = [fact for fact in (lead_fact, *basis.stated.stated) if fact is not None and fact.path == path]
+    placing = (fact for fact in stated if fact is lead_fact or not is_single_line(fact))
     chosen = next((fact for fact in placing if fact.line and not fact.sha and not _is_spread(fact)), None)
-    base = known or (_from_lead(lead, survey.leads[0].score) if lead is not None else None)
-    if base is None:
-        return None
+    base = known or (
+        _from_lead(lead, survey.leads[0].score) if lead is not None else Suspect(path=path, start_line=0, end_line=0)
+    )
     why = facts[shown[0]].says[:300] if shown else ""
     if chosen is not None and chosen.line is not None:
         found = await _around(chosen, base, code)
         if found is not None:
             return found.model_copy(update={"facts": shown, "why": why})
-    if known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote:
+    unread = known is None and await code.read(path, base.quote_start, base.quote_end) != base.quote
+    if unread or not base.quote:
         return None
     return base.model_copy(update={"facts": shown, "why": why or (base.why if known is not None else "")})
 
@@ -96,7 +96,7 @@ def is_single_line(fact: Fact) -> bool:
 def _is_spread(fact: Fact) -> bool:
     """Return whether a fact is about a whole file or many of its lines, so that the line it cites is not the place."""
     many = fact.kind == "read_here" and fact.symbol is None and (fact.count or 0) > SPREAD
-    return many or fact.kind == "named_here"
+    return many or (fact.kind == "named_here" and not fact.is_named_line)
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:

@@ -12,7 +12,6 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
-from nodes.search.facts.types import LEADING
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
 from nodes.state import CORRECTION
@@ -67,7 +66,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     """
     paths = _paths(report, survey, ordered=ordered)
     basis = FactBasis.of(survey, paths)
-    suspects = tuple([one for path in paths if (one := await suspect_of(path, report, survey, basis, code))])
+    suspects = tuple([one for path in basis.paths if (one := await suspect_of(path, report, survey, basis, code))])
     update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
@@ -83,25 +82,11 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
 
 def verdict(basis: FactBasis) -> str:
     """Return the first sentence of the report."""
-    if basis.headline is not None and basis.statement == "claim":
+    if basis.headline is not None:
         return basis.facts[basis.headline].says[:300]
-    if basis.statement == "facts" and basis.headline is not None:
-        return _of_places(basis.facts[basis.headline], len(basis.places))
     if basis.statement == "first_place":
-        share = round(10 * min(basis.confidence, 0.99))
-        return (
-            f"The search ranks `{basis.paths[0]}` first; with a lead like this the first file was fixed in "
-            f"{share} of 10 reports."[:300]
-        )
+        return f"The search ranks `{basis.paths[0]}` first; no checked fact supports this."[:300]
     return _without_place(basis.facts)
-
-
-def _of_places(lead: Fact, places: int) -> str:
-    """Return the leading fact, or the number of places with facts."""
-    return lead.says[:300] if places <= 1 else f"The report names {places}{_PLACES}"
-
-
-_PLACES = " places in the code."
 
 
 def without_claim(report: TriageReport) -> TriageReport:
@@ -119,7 +104,7 @@ _NO_PLACE = "The facts of this report are not enough to name a place."
 
 def _without_place(facts: Sequence[Fact]) -> str:
     """Return the sentence of a report that names no place; it depends on whether facts relate words to lines."""
-    has_lines = any(fact.line and fact.words and fact.kind in LEADING for fact in facts)
+    has_lines = any(fact.line and fact.words for fact in facts)
     return _NO_PLACE if has_lines else _NO_LINE
 
 
@@ -139,11 +124,7 @@ def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageRepor
     )
     headline = None if report.headline is None else new[report.headline]
     facts = tuple(report.facts[number] for number in kept)
-    update: dict[str, object] = {"facts": facts, "suspects": suspects, "headline": headline}
-    if headline is not None and report.verdict.endswith(_PLACES):
-        places = {fact.path for fact in facts if fact.strong and fact.path in [one.path for one in suspects]}
-        update["verdict"] = _of_places(facts[headline], len(places))
-    return report.model_copy(update=update)
+    return report.model_copy(update={"facts": facts, "suspects": suspects, "headline": headline})
 
 
 def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:

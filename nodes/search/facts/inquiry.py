@@ -195,6 +195,10 @@ class FinderInput:
 
     @property
     def shown(self) -> tuple[Fact, ...]:
-        """Return the facts found so far in the first files, strong ones first."""
-        in_first = [fact for fact in self.found if fact.path in self.first]
-        return tuple(sorted(in_first, key=lambda fact: (not fact.strong, self.first.index(fact.path or ""))))
+        """Return the facts found so far that a report may show: in the first files, then lines that the report names.
+
+        Strong facts come first.
+        """
+        ranks = {path: rank for rank, path in enumerate(self.first)}
+        shown = [fact for fact in self.found if fact.path in ranks or fact.is_named_line]
+        return tuple(sorted(shown, key=lambda fact: (not fact.strong, ranks.get(fact.path or "", len(ranks)))))

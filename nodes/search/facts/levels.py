@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.facts.inquiry import FIRST
-from nodes.search.facts.types import LEADING, OF_CHANGES, Fact, Kind
+from nodes.search.facts.types import LEADING, Fact, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Level = Literal["claimed", "several", "ranked", "none"]
+Level = Literal["claimed", "stated", "ranked", "none"]
 """The level of a statement. ``claimed``: strong facts on the first file only, or weaker ones if the search is sure.
-``several``: strong facts on the first file and on others. ``ranked``: no strong fact, but the search is sure. ``none``:
-no place is shown."""
+``stated``: facts without a claim. ``ranked``: no fact to state, but the search is sure. ``none``: no place is shown."""
 # A person refers to these places directly; on the first file of development issues 87 to 95 % were right.
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
 SUPPORTING: tuple[Kind, ...] = (
@@ -41,8 +40,8 @@ class Statement:
     level: Level
     headline: Fact | None = None
     """The fact that leads, or None."""
-    strong: tuple[Fact, ...] = ()
-    """The strong facts on the first files, in order of precedence."""
+    stated: tuple[Fact, ...] = ()
+    """The facts that are strong, and those about lines that the report names, in order of precedence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,40 +108,52 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         confidence: how sure the ranking is of its first file.
     """
     first = list(files[:FIRST])
-    strong = tuple(sorted(filter(_is_strong_in(first), facts), key=lambda f: _order(f, first)))
+    stated = tuple(sorted(filter(_is_stated(first), facts), key=lambda fact: precedence(fact, first)))
     signs = confidence_inputs(facts, files)
+    on_first = [fact for fact in stated if fact.path == first[0]] if first else []
     if signs.on_first and not signs.elsewhere:
-        lead = strong[0]
-        return Statement("claimed", lead, strong)
+        return Statement("claimed", on_first[0], stated)
+    refused = any(fact.strong for fact in on_first)
+    needed = SURE if refused and not on_first[0].by_library else SUPPORTED
+    if signs.supported and confidence >= needed:
+        weak = [fact for fact in facts if fact.path == first[0] and _supports(fact, facts)]
+        return Statement("claimed", min((*on_first, *weak), key=lambda fact: precedence(fact, first)), stated)
     # With strong facts on other files too, the first file was right in 73 % of development issues instead of 92 %.
-    if signs.on_first:
-        return Statement("several", strong[0], strong)
-    refused = bool(strong) and strong[0].path == first[0]
-    if refused and not (signs.supported and confidence >= (SUPPORTED if strong[0].by_library else SURE)):
-        return Statement("several", strong[0], strong)
-    if strong and not refused:  # strong facts on other files only: the fix is in those files in one of three cases
-        return Statement("none")
-    if signs.supported and confidence >= SUPPORTED:
-        weak = (fact for fact in facts if fact.path == first[0] and _supports(fact, facts))
-        return Statement("claimed", min((*strong[:1], *weak), key=lambda fact: SUPPORTING.index(fact.kind)))
+    if stated:
+        return Statement("stated", stated[0], stated)
     return Statement("ranked" if confidence >= SURE and files else "none")
 
 
-def _is_strong_in(first: Sequence[str]) -> Callable[[Fact], bool]:
-    """Return a test for the strong facts on the first files; one that cannot lead counts on the first file only."""
-    return lambda fact: fact.strong and fact.path in first and (fact.path == first[0] or fact.kind in LEADING)
+def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
+    """Return a test for the facts to state.
+
+    A strong fact is one on the first files, if it is about a line or a change; one that cannot lead counts on the first
+    file only. The ranking decides nothing about a line that the report itself names.
+    """
+    return lambda fact: (
+        is_stated(fact)
+        and (
+            fact.is_named_line
+            or fact.path in first[:1]
+            or (fact.path in first and fact.kind in LEADING and bool(fact.line or fact.change))
+        )
+    )
 
 
-def _order(fact: Fact, first: Sequence[str]) -> tuple[int, bool, int]:
-    """Return a sort key: facts on the first file, then facts about lines before facts about changes, then by kind.
+def is_stated(fact: Fact) -> bool:
+    """Return whether a fact about the report's files is stated: it is strong, or the report itself names the line."""
+    return fact.strong or fact.is_named_line
 
-    A single pasted line comes after the other kinds.
+
+def precedence(fact: Fact, first: Sequence[str] = ()) -> tuple[int, int]:
+    """Return a sort key: what tells a reader most comes first; in a kind, facts on better ranked files.
+
+    A single pasted line and a name of a file come after the other kinds.
     """
     kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
     if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
         kind = len(LEADING)
-    return (
-        first.index(fact.path or ""),
-        fact.kind in OF_CHANGES and not (fact.kind == "introduced_in" and fact.line),
-        kind,
-    )
+    if fact.kind == "named_here" and fact.is_named_line:
+        kind = LEADING.index("raised_here")
+    rank = first.index(fact.path) if fact.path in first else len(first)
+    return kind, rank

@@ -31,20 +31,23 @@ Kind = Literal[
     "called_here",
     "absent",
 ]
-# By the share of facts on the first file that were right, from 95 % for links to 82 % for names; where shares are
-# close, the kind that tells a reader more comes first.
+# What a line does tells a reader more than where a name is defined, which the reporter often knows.
 LEADING: tuple[Kind, ...] = (
-    "linked_here",
-    "introduced_in",
-    "named_change",
     "raised_here",
-    "pasted_here",
-    "defined_once",
     "built_here",
     "read_here",
+    "introduced_in",
+    "named_change",
+    "linked_here",
+    "pasted_here",
+    "defined_once",
     "named_here",
 )
-"""Kinds that may lead a report, in order of precedence; only a strong fact leads."""
+"""Kinds that may lead a report, in order of precedence."""
+NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here"})
+"""Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
+OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
+"""Kinds about tests and pages, which are not ranked as source files."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "changed_since"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""
 
@@ -53,6 +56,9 @@ OF_RELEASES: frozenset[Kind] = frozenset({"changed_since", "older_release"})
 
 OF_QUESTIONS: frozenset[Kind] = frozenset({"owned_by", "last_changed", "called_here"})
 """Kinds that only answer a question of the issue; other reports do not show them, and none of them is strong."""
+
+ANYWHERE: frozenset[Kind] = OF_RELEASES | OF_QUESTIONS | OTHER_ROLES
+"""Kinds that apply whatever files are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +97,8 @@ class Fact:
     """Whether a library that the line called raised the error; the value that it got often comes from elsewhere."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
+
+    @property
+    def is_named_line(self) -> bool:
+        """Whether the report itself names the line: by a stack frame, a link or a path."""
+        return self.kind in NAMED_BY_REPORT and self.line is not None and not self.in_title

@@ -25,32 +25,32 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
     ("facts", "confidence", "level", "headline"),
     [
         pytest.param([_fact("a.py")], 0.3, "claimed", "a.py", id="on-the-first-file-alone"),
-        pytest.param([_fact("a.py"), _fact("b.py")], 0.9, "several", "a.py", id="on-two-files"),
+        pytest.param([_fact("a.py"), _fact("b.py")], 0.9, "stated", "a.py", id="on-two-files"),
         pytest.param([_fact("a.py"), _fact("z.py")], 0.9, "claimed", "a.py", id="on-one-that-is-not-ranked"),
         pytest.param(
             [_fact("a.py", "raised_here"), _fact("b.py")], 0.9, "claimed", "a.py", id="a-lesser-one-elsewhere"
         ),
-        pytest.param(
-            [_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "several", "a.py", id="a-firmer-one-elsewhere"
-        ),
-        pytest.param([_fact("b.py")], 0.9, "none", None, id="elsewhere"),
+        pytest.param([_fact("a.py"), _fact("b.py", "raised_here")], 0.9, "stated", "b.py", id="a-firmer-one-elsewhere"),
+        pytest.param([_fact("b.py")], 0.9, "stated", "b.py", id="elsewhere"),
         pytest.param(
             [_fact("a.py"), _fact("b.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-elsewhere"
         ),
         pytest.param([_fact("b.py", "default_here")], 0.9, "ranked", None, id="only-an-option-declared-elsewhere"),
         pytest.param([_fact("a.py", "default_here")], 0.9, "claimed", "a.py", id="an-option-declared-here"),
         pytest.param([_fact("f.py")], 0.9, "ranked", None, id="beyond-the-first-five"),
+        pytest.param([_fact("f.py", "raised_here", strong=False)], 0.9, "stated", "f.py", id="a-frame-anywhere"),
+        pytest.param([replace(_fact("b.py"), line=None)], 0.9, "ranked", None, id="a-file-without-a-line-elsewhere"),
         pytest.param([_fact("a.py", strong=False)], 0.9, "claimed", "a.py", id="weak-and-sure"),
         pytest.param(
             [_fact("a.py", "documented_here", strong=False)], 0.9, "ranked", None, id="a-kind-that-supports-nothing"
         ),
-        pytest.param([_fact("a.py", strong=False), _fact("b.py")], 0.9, "none", None, id="weak-and-another-strong"),
+        pytest.param([_fact("a.py", strong=False), _fact("b.py")], 0.9, "stated", "b.py", id="weak-and-another-strong"),
         pytest.param([_fact("a.py", strong=False)], 0.5, "none", None, id="weak-and-unsure"),
         pytest.param(
             [_fact("a.py", strong=False), _fact("b.py", "raised_here", strong=False)],
             0.8,
-            "none",
-            None,
+            "stated",
+            "b.py",
             id="weak-and-a-trace-that-ends-elsewhere",
         ),
         pytest.param(
@@ -60,14 +60,14 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
             "a.py",
             id="weak-and-one-of-two-traces",
         ),
-        pytest.param([REFUSES], 0.8, "several", "a.py", id="a-refusal-is-shown-and-not-claimed"),
+        pytest.param([REFUSES], 0.8, "stated", "a.py", id="a-refusal-is-shown-and-not-claimed"),
         pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
-        pytest.param([BY_LIBRARY], 0.7, "several", "a.py", id="a-library-raised-it-and-unsure"),
+        pytest.param([BY_LIBRARY], 0.7, "stated", "a.py", id="a-library-raised-it-and-unsure"),
         pytest.param([BY_LIBRARY], 0.8, "claimed", "a.py", id="a-library-raised-it"),
-        pytest.param([BY_LIBRARY, _fact("b.py")], 0.9, "several", "a.py", id="a-library-raised-it-and-another-file"),
+        pytest.param([BY_LIBRARY, _fact("b.py")], 0.9, "stated", "a.py", id="a-library-raised-it-and-another-file"),
         pytest.param([BY_LIBRARY, _fact("a.py")], 0.3, "claimed", "a.py", id="a-library-raised-it-and-a-name"),
         pytest.param([REFUSES, _fact("a.py")], 0.3, "claimed", "a.py", id="a-refusal-and-a-name"),
-        pytest.param([REFUSES, _fact("b.py")], 0.9, "several", "a.py", id="a-refusal-and-a-name-elsewhere"),
+        pytest.param([REFUSES, _fact("b.py")], 0.9, "stated", "a.py", id="a-refusal-and-a-name-elsewhere"),
         pytest.param(
             [_fact("a.py", "built_here", strong=False), _fact("z.py", "built_here", strong=False)],
             0.8,
@@ -85,15 +85,16 @@ def test_the_level_of_a_statement(facts: list[Fact], confidence: float, level: s
 
 def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
     facts = [_fact("a.py", "named_change"), _fact("a.py", "built_here"), _fact("a.py", "raised_here")]
-    assert [fact.kind for fact in statement(facts, FILES, 0.5).strong] == ["raised_here", "built_here", "named_change"]
+    assert [fact.kind for fact in statement(facts, FILES, 0.5).stated] == ["raised_here", "built_here", "named_change"]
 
 
 def test_a_single_pasted_line_leads_only_where_nothing_else_does():
     pasted = replace(_fact("a.py", "pasted_here"), count=1)
-    assert statement([pasted, _fact("a.py", "named_here")], FILES, 0.9).headline == _fact("a.py", "named_here")
+    named = replace(_fact("a.py", "named_here"), in_title=True)
+    assert statement([pasted, named], FILES, 0.9).headline == named
     assert statement([pasted], FILES, 0.9).headline == pasted
     several = replace(pasted, count=2)
-    assert statement([several, _fact("a.py", "named_here")], FILES, 0.9).headline == several
+    assert statement([several, named], FILES, 0.9).headline == several
 
 
 def test_the_bits_for_confidence():
