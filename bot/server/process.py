@@ -16,9 +16,10 @@ from starlette.types import ASGIApp
 from bot.errors import UserError
 from bot.server.app import PATH, build_app
 from bot.server.connections import Connections, connection_limit, limited_protocol
+from bot.server.waiting import OpeningStore
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.worker.dispatch.worker_process import locked, opened, worker_process
+from bot.worker.dispatch.worker_process import locked, worker_process
 
 HTTP_DRAIN = 1
 """Seconds that open requests have to finish when the server stops."""
@@ -69,7 +70,12 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
     """
     with contextlib.ExitStack() as stack:
         lock = locked(settings.data_dir, stack) if work else None
-        store = opened(settings, tidy=False)  # the worker tidies it
+        opening = OpeningStore(settings)
+        if not opening.start():
+            serve_until(opening, listener.dup(), opening.done)
+        store = opening.result()
+        if store is None:  # stopped before
+            return
         stack.callback(lambda: asyncio.run(store.aclose()))
         worker = worker_process(settings, store, lock, _stop) if lock else ExternalWorkers(store)
         _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))

@@ -16,6 +16,7 @@ from tests.serve.conftest import BODY, TITLE
 from tests.servers.deliveries import SECRET
 from tests.servers.github_server import GitHubServer, private_key
 from tests.servers.github_world import APP_ID, Repo
+from tests.servers.postgres import Postgres
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
 MODEL = {"TRIAGE_BRAIN": "llm", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
@@ -97,6 +98,24 @@ def test_a_disk_without_space_for_mirrors_is_a_fault_that_the_server_names(
         answer = HTTP.get(f"{app.url}/readyz", headers={"Authorization": f"Bearer {'o' * 16}"})
         assert answer.status_code == 503
         assert "TRIAGE_FREE_MB" in answer.json()["faults"][0]
+    finally:
+        app.kill()
+
+
+def test_a_server_whose_database_is_away_says_so_until_it_is_there(
+    postgres: Postgres, github: GitHubServer, tmp_path: Path
+) -> None:
+    url = postgres.migrated()
+    postgres.stop()
+    app = App(github, tmp_path / "data", {"DATABASE_URL": url})
+    try:
+        try:
+            app.start(ready=False)
+            away = HTTP.get(f"{app.url}/healthz")
+            assert (away.status_code, away.json()["faults"]) == (503, ["the database does not respond yet"])
+        finally:
+            postgres.start()
+        wait_for(lambda: HTTP.get(f"{app.url}/readyz").status_code == 200, 60.0, lambda: app.log[-5:])
     finally:
         app.kill()
 
