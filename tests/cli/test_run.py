@@ -56,6 +56,14 @@ def test_the_comment_names_the_place(place: Path) -> None:
     assert ANSI not in done.stdout
 
 
+def test_a_live_token_in_the_issue_is_reported_and_not_repeated(place: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+    (place / "issue.md").write_text(f"{ISSUE}\nMy token is {token}\n")
+    done = triage(place, "run", "issue.md", "--repo", "app")
+    assert "what looks like a live token" in done.stderr
+    assert token not in done.stdout + done.stderr
+
+
 def test_the_document_matches_its_schema(place: Path) -> None:
     result = document(place)
     jsonschema.validate(result, result_schema())

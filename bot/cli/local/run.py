@@ -17,6 +17,7 @@ from bot.cli.local.repository import Storage, open_engine
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
+from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
     from bot.report.explain import Account
@@ -118,10 +119,17 @@ def command(
     operator = load_operator_config(settings.triage_config, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
+        _warn_of_token(where.text)
         account = _triage(
             where, rev, settings, progress, interactive=interactive, past=past, operator=operator, language=language
         )
     click.echo(_rendered(account, where.text, form, explain=explain), color=_colour())
+
+
+def _warn_of_token(text: IssueText) -> None:
+    """Warn before the report: it masks the token, and everybody who has the text can use it."""
+    if holds_token(f"{text.title}\n{text.body}"):
+        click.echo("the issue contains what looks like a live token or key: revoke it", err=True)
 
 
 def _current_repository() -> str:
