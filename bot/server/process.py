@@ -58,7 +58,7 @@ class ExternalWorkers:
 
 
 def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
-    """Serve until the process is stopped; then give running jobs ten seconds to finish.
+    """Serve until the process is stopped; then give running jobs five seconds to finish.
 
     Args:
         settings: the server's settings.

@@ -15,7 +15,7 @@ def command(*, concurrency: int | None) -> None:
     """Process the jobs in DATABASE_URL's database, together with any number of other workers.
 
     Needs the settings of `triage serve`, and its own TRIAGE_DATA_DIR for mirrors and parsed files. It logs
-    worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have ten seconds to finish, and
+    worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have five seconds to finish, and
     other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
     from bot.errors import UserError  # noqa: PLC0415

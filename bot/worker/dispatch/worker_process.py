@@ -23,7 +23,7 @@ from bot.store.tables import Store
 from bot.worker.dispatch.health import HeartbeatMonitor, Outage
 from bot.worker.dispatch.lock import DirectoryLock
 
-DRAIN = 6.0
+DRAIN = 4.0
 """Seconds in which running jobs may finish."""
 LONGEST_PAUSE = 30.0
 """Maximum seconds between two starts of a worker that keeps ending."""
@@ -177,7 +177,7 @@ PATIENCE = 30.0
 
 
 def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:
-    """Work until a signal arrives; then let running jobs finish within ten seconds.
+    """Work until a signal arrives; then let running jobs finish within five seconds.
 
     Raises:
         UserError: the worker cannot run with these settings, or another worker has the data directory.
