@@ -1,4 +1,4 @@
-"""Whose code a path names: the project's own, or that of a library, a runtime or a submodule."""
+"""Decide whose code a path names: the project's own, or that of a library, a runtime or a submodule."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a commit's manifests and folders say about the project; names are ``simplified``."""
+    """The names of a project and its packages in the manifests and folders of a commit, ``simplified``."""
 
     names: frozenset[str] = frozenset()
     """Names of its packages in manifests, and of the repository's folder."""
