@@ -21,6 +21,7 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "raised_here": ("raised", {"part": "`KeyError`", "place": "`parse_date`"}),
     "named_here": ("named_file", {"code": "`feedbox/dates.py`"}),
     "pasted_here": ("pasted_lines", {"n": "3", "place": "`feedbox/dates.py`"}),
+    "quoted_here": ("quoted_once", {"code": "`zone.strip()`", "place": "`parse_date`"}),
     "defined_once": ("defined_once", {"code": "`parse_date`", "place": "`feedbox/dates.py`"}),
     "built_here": ("built_only", {"place": "`parse_date`", "quote": "“the zone is empty”"}),
     "read_here": ("read_in", {**_OPTION, "code.symbol": "`fetch`"}),

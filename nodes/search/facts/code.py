@@ -114,6 +114,12 @@ class Code:
             return None
         return lines[line - 1].removesuffix("\r")
 
+    @cached_property
+    def top_folders(self) -> frozenset[str]:
+        """Return the top folders that contain own source."""
+        paths = (self.path(number) for number in np.flatnonzero(self.own).tolist())
+        return frozenset(path.partition("/")[0] for path in paths if "/" in path)
+
     def path(self, number: int) -> str:
         """Return the path of a file."""
         return self.index.paths[number]

@@ -14,8 +14,8 @@ from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput, read_issue
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
 from nodes.search.facts.names import defined_once, read_here
-from nodes.search.facts.output import built_here, raised_here
-from nodes.search.facts.places import linked_here, named_here, pasted_here
+from nodes.search.facts.output import built_here, error_form, raised_here
+from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ CODE_FINDERS: tuple[Finder, ...] = (
     built_here.find,
     read_here.find,
     named_here.find,
+    quoted_here.find,
+    error_form.find,
 )
 """The finders that need no history and no fact of another finder."""
 MAX_OF_A_KIND = 40

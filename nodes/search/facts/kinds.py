@@ -9,8 +9,8 @@ from nodes.search.facts.asked import called_here, last_changed, owned_by
 from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
-from nodes.search.facts.output import built_here, raised_here
-from nodes.search.facts.places import linked_here, named_here, pasted_here
+from nodes.search.facts.output import built_here, error_form, raised_here
+from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ FINDERS: tuple[Finder, ...] = (
     built_here.find,
     read_here.find,
     named_here.find,
+    quoted_here.find,
+    error_form.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
@@ -50,10 +52,12 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "named_change": named_change.check,
     # With a line it comes from a range of versions; without one, the report names the commit.
     "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
-    "raised_here": raised_here.check,
+    # Without the name of a frame, the words are the message of an error.
+    "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
     "raised_on_purpose": raised_here.check,
     "named_here": named_here.check,
     "pasted_here": pasted_here.check,
+    "quoted_here": quoted_here.check,
     "defined_once": defined_once.check,
     "built_here": built_here.check,
     "read_here": read_here.check,

@@ -12,6 +12,7 @@ Kind = Literal[
     "raised_here",
     "named_here",
     "pasted_here",
+    "quoted_here",
     "defined_once",
     "built_here",
     "read_here",
@@ -35,6 +36,7 @@ Kind = Literal[
 LEADING: tuple[Kind, ...] = (
     "raised_here",
     "built_here",
+    "quoted_here",
     "read_here",
     "introduced_in",
     "named_change",

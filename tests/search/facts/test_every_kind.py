@@ -58,6 +58,12 @@ EXAMPLES: dict[Kind, Example] = {
         "load",
         "check_zone",
     ),
+    "quoted_here": Example(
+        ("It is wrong", "It stops in `open_region_lazily(name, table)`."),
+        ("It is wrong", "It stops in `open_region_lazily(table, name)`."),
+        "load",
+        "open_region_lazily",
+    ),
     "defined_once": Example(("`load_zone` is slow", ""), ("`load_zones` is slow", ""), "load", " load_zone"),
     "built_here": Example(("It fails", ERROR), ("It fails", FALSE_ERROR), "check", "known region"),
     "guarded_by": Example(("It fails", ERROR), ("It fails", "`refuse_zone` has no condition."), "check", "if "),

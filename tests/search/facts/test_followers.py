@@ -225,3 +225,22 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
     (found,) = of_kind(facts_of(tmp_path, files, "How do I use `check_zone`?"), "documented_here")
     assert (found.path, found.line) == (page, line)
     assert of_kind(facts_of(tmp_path, files, "`check_zone` is wrong"), "documented_here") == []
+
+
+GHOST = "`renderBorder()` in src/view/render.go line 88 divides by zero."
+FILES = {"src/view.go": "package src\n\nfunc open() {}\n", "src/core/run.go": "package core\n\nfunc run() {}\n"}
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        pytest.param("Panic", GHOST, ["src/view/render.go", "renderBorder"], id="with-a-function"),
+        pytest.param("Panic in src/view/render.go", "Always.", ["src/view/render.go"], id="in-the-title"),
+        pytest.param("Panic", "My program is src/main/render.go.", [], id="a-file-of-the-reporter"),
+        pytest.param("Panic", GHOST.replace("src/", "app/"), [], id="a-folder-without-own-code"),
+        pytest.param("Panic", GHOST.replace("view/render", "core/run"), [], id="a-file-of-the-project"),
+        pytest.param("Panic in clone/src/core/run.go", "Always.", [], id="in-a-clone"),
+    ],
+)
+def test_a_path_that_no_file_has_is_absent(tmp_path: Path, title: str, body: str, words: list[str]):
+    assert [fact.words for fact in of_kind(facts_of(tmp_path, FILES, title, body), "absent")] == words

@@ -13,11 +13,14 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
 from nodes.search.history.naming import containing
 from nodes.search.history.printed import is_sha
+from nodes.search.issue.mentions.places import URL, find_places
+from nodes.search.languages import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.changes.releases import NamedRelease
+    from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.git import Repository
 
@@ -30,26 +33,59 @@ _ASKS = re.compile(
     r"|has no attribute|lacks?|need)\b",
     re.IGNORECASE,
 )
+_FUNCTION = re.compile(r"(?<![\w.])([A-Za-z_]\w{5,60})\(\)")
+"""A function as prose writes it."""
+_NUMBERED = re.compile(r"\bline \d|:\d")
 _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield names that occur nowhere: from the title of a request, or from a report if an earlier release had them."""
-    # Of 26 absent names that were read, about five told something; the rest were names of other products, of the
+    """Yield paths and names that occur nowhere: those that the report has of the project, asks for, or had before."""
+    witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
+    yield from _places(inquiry, witness)
+    # Of 26 absent names that were read, about five stated something; the rest were names of other products, of the
     # reporter's code, and plurals. So a name must be asked for in the title, or a release must have had it.
     asks = _ASKS.search(inquiry.issue.title)
     marked = [name for name in names(inquiry.issue) if (name.in_title or name.marked) and _CODE.search(name.last)]
     candidates = {name.last: name.in_title for name in marked if name.last not in BUILT_IN}
     releases = _releases(inquiry) if candidates else []
-    witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
     for name, in_title in list(candidates.items())[: 2 * MAX_ABSENT] if asks or releases else ():
         # The index costs no process, so git is asked only about names that the index does not have.
-        if _is_indexed(inquiry, name) or _occurs(witness, name) or not inquiry.issue.holds(name):
+        if not _is_absent(inquiry, witness, name):
             continue
         if once := _existed(inquiry, name, releases):
             yield once
         elif asks and in_title:
             yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
+
+
+def _places(inquiry: FinderInput, witness: Witness) -> Iterator[Fact]:
+    """Yield the paths in folders of the project that no file has, each with the functions that the line names."""
+    issue, code, stated = inquiry.issue, inquiry.code, 0
+    for text in (issue.title, *issue.prose):
+        plain = URL.sub(" ", text)
+        for path in _lost_paths(code, plain) if "/" in plain and stated < MAX_ABSENT else ():
+            # A path without a line or a function is often one of the reporter's own project.
+            beside = [one for one in dict.fromkeys(_FUNCTION.findall(plain)) if not code.definitions(one)]
+            if path not in issue.title and not beside and not _NUMBERED.search(plain):
+                continue
+            stated += 1
+            for words in (path, *beside[:1]):
+                if _is_absent(inquiry, witness, words):
+                    yield Fact("absent", f"`{words}` occurs nowhere at this commit.", words, count=0)
+
+
+def _lost_paths(code: Code, text: str) -> list[str]:
+    """Return the paths of a text whose first folder contains own code and of which no end is the path of a file."""
+    found = dict.fromkeys(path for path, _, _ in find_places(text) if "/" in path and language_of(path))
+    ours = [path for path in found if path.partition("/")[0] in code.top_folders]
+    return [path for path in ours if not any(code.ending(end) for end in _ends(path))]
+
+
+def _ends(path: str) -> list[str]:
+    """Return a path and its ends, down to the last folder and the file's name."""
+    parts = path.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts) - 1)]
 
 
 def _releases(inquiry: FinderInput) -> list[NamedRelease]:
@@ -90,14 +126,14 @@ def _removes(repository: Repository, change: str, name: str) -> bool:
     return _held(repository, repository.resolve(f"{change}~1"), name) and not _held(repository, change, name)
 
 
-def _is_indexed(inquiry: FinderInput, name: str) -> bool:
-    """Return whether any text of the commit contains the name or its singular."""
+def _is_absent(inquiry: FinderInput, witness: Witness, name: str) -> bool:
+    """Return whether no text of the commit contains a name of the report or its singular."""
     # A report may use the plural of a name that code has in the singular.
-    return hash_of(name) is None or any(inquiry.code.holding(one) for one in (name, name.removesuffix("s")))
-
-
-def _occurs(witness: Witness, name: str) -> bool:
-    return any(witness.grep(one) for one in sorted({name, name.removesuffix("s")}))
+    forms = sorted({name, name.removesuffix("s")})
+    # The index costs no process, so git is asked only about names that the index does not have.
+    if hash_of(name) is None or any(inquiry.code.holding(one) for one in forms) or not inquiry.issue.holds(name):
+        return False
+    return not any(witness.grep(one) for one in forms)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -1,0 +1,123 @@
+"""``raised_here`` for errors of a language: the line of a function that the report reaches with the error's form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nodes.search.facts.around.called_from import is_comment
+from nodes.search.facts.names.read_here import Docstrings
+from nodes.search.facts.output.frames import own_frames
+from nodes.search.facts.output.shapes import shape_of
+from nodes.search.facts.types import Fact
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+MAX_ERRORS, MAX_FRAMES = 4, 4
+"""Maximum numbers of errors of one report, and of frames of each trace, that are read."""
+FEW_FILES = 40
+"""Maximum number of own files that are all read, because the report reaches none of their functions."""
+MAX_LINES, MAX_WIDTH = 400, 400
+"""Maximum number of lines of a function that are read, and of characters of a line."""
+
+
+class _Part(NamedTuple):
+    """Lines of a file that the report reaches."""
+
+    number: int
+    start: int
+    end: int
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield, for each error, the line with its form in the first part of the code that has a single one."""
+    shown = {(fact.path, fact.line) for fact in inquiry.found if fact.kind == "raised_here"}
+    for words, form in _errors(inquiry):
+        fact = _first(inquiry, words, form)
+        # The trace of the error may end in that line already.
+        if fact and (fact.path, fact.line) not in shown:
+            yield fact
+
+
+def _errors(inquiry: FinderInput) -> list[tuple[str, re.Pattern[str]]]:
+    """Return the words and the form of each error of a language that the report has."""
+    issue = inquiry.issue
+    found: dict[str, tuple[str, re.Pattern[str]]] = {}
+    traced = (f"{trace.error or ''}: {trace.message or ''}" for trace in issue.traces)
+    for shape in map(shape_of, (*traced, *issue.lines)):
+        if shape and issue.holds(shape[0]):
+            found.setdefault(shape[1].pattern, shape)
+    return list(found.values())[:MAX_ERRORS]
+
+
+def _first(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
+    # Where a trace exists, the error is in one of its frames, or in code of others.
+    traced = any(trace.frames for trace in inquiry.issue.traces)
+    for part in _frames(inquiry) if traced else _named(inquiry):
+        held = fitting(inquiry.code.lines(part.number), part.start, part.end, form)
+        if len(held) == 1:
+            return _fact(inquiry, words, part.number, held[0])
+    return None if traced else _in_all(inquiry, words, form)
+
+
+def _frames(inquiry: FinderInput) -> Iterator[_Part]:
+    """Yield the functions of each trace's innermost frames in own code, as far as no library is inside them."""
+    for trace in inquiry.issue.traces:
+        for _, frame in zip(range(MAX_FRAMES), own_frames(inquiry.code, inquiry.issue, trace), strict=False):
+            if frame.symbol and not frame.is_library and not frame.lost_inner:
+                yield _Part(frame.number, frame.start, frame.end)
+
+
+def _named(inquiry: FinderInput) -> Iterator[_Part]:
+    """Yield the definitions of strong facts."""
+    code, index = inquiry.code, inquiry.code.index
+    for fact in inquiry.found:
+        number = code.number(fact.path) if fact.strong and fact.line and not fact.sha else None
+        row = code.around(number, fact.line or 0) if number is not None else None
+        if number is not None and row is not None:
+            yield _Part(number, int(index.def_start[row]), int(index.def_end[row]))
+
+
+def _in_all(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
+    """Return the only line of a small project with the form."""
+    code = inquiry.code
+    numbers = np.flatnonzero(code.own).tolist()
+    if len(numbers) > FEW_FILES:
+        return None
+    code.read(numbers)
+    held = [(number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, form)]
+    return _fact(inquiry, words, *held[0]) if len(held) == 1 else None
+
+
+def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -> list[int]:
+    """Return the lines of code between two lines that have a form."""
+    end = min(end, start + MAX_LINES, len(lines))
+    near = [at for at in range(start, end + 1) if len(lines[at - 1]) <= MAX_WIDTH and form.search(lines[at - 1])]
+    quoted = Docstrings(lines) if near else None
+    return [at for at in near if quoted and not quoted.holds(at) and not is_comment(lines[at - 1])]
+
+
+def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | None:
+    code = inquiry.code
+    text, path, symbol = code.text(number, line), code.path(number), code.symbol(number, line)
+    if text is None or code.is_tested(number, line):
+        return None
+    # Ruby and Rust print an opening backtick, which would begin a code span.
+    quoted = words.replace("`", "'")
+    says = f"“{quoted}” fits this line of {f'`{symbol}`' if symbol else f'`{path}`'}."
+    return Fact("raised_here", says, words, path, line, text, symbol, count=1, strong=True)
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line is code and has the form of the error."""
+    shape, line = shape_of(fact.words or ""), fact.line or 0
+    if shape is None:
+        return "the words are no error of a language"
+    held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape[1])
+    return None if held else "the line does not have the form of the error"

@@ -1,0 +1,99 @@
+"""Expressions of code that a report quotes or names in prose, each with a pattern of the lines that contain it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.inquiry import MAX_LINE
+from nodes.search.issue.mentions.places import URL, is_path
+from nodes.search.tokens import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nodes.search.facts.inquiry import Issue
+
+SHORTEST, LONGEST = 4, 160
+"""Minimum and maximum length of an expression, in characters."""
+RAREST = 3
+"""Minimum length of a word that is looked up."""
+_STRING = r"(?:\"[^\"\n\\]{1,120}\"|'[^'\n\\]{1,120}')"
+_DOTTED = r"[A-Za-z_$@][\w$]{0,60}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,60}){0,6}"
+_VALUE = rf"(?:-?(?:0x[0-9a-fA-F]+|\d[\d_.]{{0,20}})|{_STRING}|{_DOTTED})"
+_COMPARED = r"\s?(?:===?|!==?|<=|>=)\s?"
+_PARTS = re.compile(
+    rf"{_DOTTED}(?:{_COMPARED}|\s?[<>]\s?|\sis\snot\s|\sis\s|\snot\sin\s|\sin\s|\s?(?:=|:=|[+|]=)\s?){_VALUE}"
+    rf"|{_DOTTED}\[{_VALUE}\]|(?P<name>{_DOTTED})\(?|{_STRING}|\b0x[0-9a-fA-F]{{3,16}}\b|\b\d{{4,20}}\b"
+)
+"""A comparison, a value with its name, a value read by its key, a qualified name, a string or an unusual number."""
+_IN_PROSE = re.compile(
+    rf"(?<![\w$./-])(?:{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
+)
+"""An expression of prose; most qualified names without a call there are products and addresses."""
+_QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
+_SPAN = re.compile(r"`[^`\n]{1,300}`")
+_NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
+"""A name, with or without empty parentheses, or words."""
+_TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A piece of code as the report writes it."""
+
+    words: str
+    marked: bool
+    """Whether it is in a code span."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the words of the expression that are long enough to be looked up."""
+        # A word of Chinese or Japanese has two characters.
+        words = (word for word in WORD.findall(self.words) if len(word) >= (RAREST if word.isascii() else 2))
+        return tuple(dict.fromkeys(words))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Return a pattern of the same tokens, with any white space and quotes."""
+        parts, before = list[str](), ""
+        for token in _TOKEN.findall(self.words):
+            spaced = _is_word(before[-1:]) and _is_word(token[0])
+            parts.append((r"\s{1,8}" if spaced else r"\s{0,8}") if parts else "")
+            quoted = len(token) > 1 and token[0] in "\"'"
+            parts.append(rf"[\"'`]{re.escape(token[1:-1])}[\"'`]" if quoted else re.escape(token))
+            before = token
+        start = r"(?<![\w$])" if _is_word(self.words[0]) else ""
+        return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
+
+
+def expressions(issue: Issue) -> list[list[Expression]]:
+    """Return for each code span, and for each expression of prose, the expression and the parts of a longer one."""
+    spans = ([Expression(one, marked=True) for one in _of_span(span)] for span in issue.spans)
+    prose = ([Expression(one, marked=False)] for line in (issue.title, *issue.prose) for one in _of_prose(line))
+    return [one for one in (*spans, *prose) if one]
+
+
+def _of_span(span: str) -> Iterator[str]:
+    """Yield a code span if it is more than a name, and then its parts."""
+    whole = span.strip().rstrip(";,")
+    if SHORTEST <= len(whole) <= LONGEST and not _NAME.fullmatch(whole) and not is_path(whole):
+        yield whole
+    yield from (found[0] for found in _PARTS.finditer(span[:LONGEST]) if _is_rare(found))
+
+
+def _of_prose(line: str) -> Iterator[str]:
+    plain = URL.sub(" ", _SPAN.sub(" ", line[:MAX_LINE]))
+    yield from (found[0] for found in _IN_PROSE.finditer(plain) if _is_rare(found))
+
+
+def _is_rare(found: re.Match[str]) -> bool:
+    """Return whether a part is long enough and, if it is a name, qualified."""
+    qualified = found["name"] is None or _QUALIFIED.search(found[0])
+    return bool(qualified) and len(found[0].strip("\"'")) >= SHORTEST and not is_path(found[0])
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", "$")

@@ -1,0 +1,137 @@
+"""``quoted_here``: an expression of the report that few lines of the project's own code contain."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.facts.around.called_from import is_comment
+from nodes.search.facts.names.read_here import Docstrings
+from nodes.search.facts.places.expressions import Expression, expressions
+from nodes.search.facts.types import Fact
+from nodes.search.tokens import term_hash, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+
+MAX_EXPRESSIONS = 80
+"""Maximum number of expressions of one report that are looked up."""
+MAX_CHUNKS = 24
+"""Maximum number of chunks that contain all words of an expression; if there are more, their files are not read."""
+FEW = 4
+"""Maximum number of lines with an expression; more lines do not identify a place."""
+MAX_WIDTH = 400
+MAX_LINES = 100_000
+_IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
+_TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
+
+Place = tuple[int, int]
+"""The number of a file and of a line."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the lines with an expression of the report, if one function or at most four lines have it."""
+    code = inquiry.code
+    groups = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
+    near = _near(code, [one for group in groups for one in group])
+    code.read(number for numbers in near.values() for number in numbers)
+    shown = {(fact.path, fact.line) for fact in inquiry.found}
+    for group in groups:
+        for one in group:
+            places = [(number, line) for number in near.get(one.words, ()) for line in _lines(code, number, one)]
+            if not places:
+                continue
+            for fact in _facts(inquiry, one, places) if len(places) <= FEW else ():
+                if (fact.path, fact.line) not in shown:
+                    shown.add((fact.path, fact.line))
+                    yield fact
+            # A longer expression says more than its parts.
+            if one is group[0]:
+                break
+
+
+def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
+    """Return, for each expression, the own files with a chunk that has all its words, unless they are many."""
+    terms = {one.words: {term_hash(term) for word in one.names for term in terms_of(word)} for one in wanted}
+    hashes = sorted({value for values in terms.values() for value in values})
+    if not hashes:
+        return {}
+    found = code.index.match(hashes)
+    own = code.own[code.index.chunk_file[found.chunk]]
+    term, chunk = found.term[own], found.chunk[own]
+    held = {value: np.unique(chunk[term == at]) for at, value in enumerate(hashes)}
+    near: dict[str, list[int]] = {}
+    for words, values in terms.items():
+        chunks = _in_all([held[value] for value in values])
+        if len(chunks) <= MAX_CHUNKS:
+            near[words] = sorted({int(code.index.chunk_file[one]) for one in chunks})
+    return near
+
+
+def _in_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
+    """Return what is in every set, which are sorted."""
+    if not sets:
+        return []
+    left, *others = sorted(sets, key=len)
+    for one in others:
+        left = left[np.isin(left, one, assume_unique=True)]
+    return left.tolist()
+
+
+def _lines(code: Code, number: int, one: Expression) -> Iterator[int]:
+    """Yield the lines of a file that contain an expression, without tests."""
+    for line in lines_with(code.lines(number), one):
+        if not code.is_tested(number, line):
+            yield line
+
+
+def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
+    """Return the lines of code that contain an expression; comments, docstrings and imports do not count."""
+    rarest = max(one.names, key=len)
+    near = [
+        line
+        for line, text in enumerate(lines, 1)
+        if rarest in text and len(text) <= MAX_WIDTH and one.pattern.search(text)
+    ]
+    quoted = Docstrings(lines) if near else None
+    code = (line for line in near if not is_comment(lines[line - 1]) and not _IMPORT.match(lines[line - 1]))
+    return [line for line in code if quoted and not quoted.holds(line)]
+
+
+def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
+    code = inquiry.code
+    for number, line in places:
+        text, symbol, path = code.text(number, line), code.symbol(number, line), code.path(number)
+        if text is None or not inquiry.issue.holds(one.words):
+            continue
+        where = f"`{symbol}`" if symbol else f"`{path}`"
+        says = f"`{one.words}` is in {where}, and on no other line of the project's own code."
+        if len(places) > 1:
+            says = f"`{one.words}` is in {where}, one of {len(places)} lines of the project's own code."
+        strong = len(places) == 1 and (one.marked or path in inquiry.first[:1])
+        yield Fact("quoted_here", says, one.words, path, line, text, symbol, count=len(places), strong=strong)
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the line has the expression, and that as many lines of the language's source files do as stated."""
+    one = Expression(fact.words or "", marked=False)
+    if not one.names or not one.pattern.search(fact.text or ""):
+        return "the line does not contain it"
+    hits = witness.grep(max(one.names, key=len), path=fact.path) or ()
+    paths = sorted({hit.path for hit in hits if one.pattern.search(hit.text[:MAX_WIDTH])})
+    held = [(path, line) for path in paths for line in _checked_lines(witness.lines(path, 1, MAX_LINES), one)]
+    if (fact.path, fact.line) not in held:
+        return "the line is no code"
+    other = next((path for path, _ in held if path != fact.path), fact.path)
+    return None if len(held) <= (fact.count or 0) else f"`{other}` contains it as well"
+
+
+def _checked_lines(lines: Sequence[str], one: Expression) -> list[int]:
+    tests = next((line for line, text in enumerate(lines, 1) if _TESTS.match(text)), len(lines) + 1)
+    return [line for line in lines_with(lines, one) if line < tests]

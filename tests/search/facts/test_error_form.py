@@ -1,0 +1,62 @@
+"""An error of a language leads to the line of its form in the code that the report reaches."""
+# ruff: noqa: E501  a table of sources reads better in rows
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.search.facts.finding import facts_of, of_kind
+
+CASES = [
+    pytest.param("a.py", "def f(line):\n    key, value = line.split('=')\n    return key\n", "ValueError: too many values to unpack (expected 2)", 2, id="unpacking"),
+    pytest.param("a.py", "def f(rows):\n    for a, b, c in rows:\n        print(a)\n", "ValueError: not enough values to unpack (expected 3, got 2)", 2, id="unpacking-in-a-loop"),
+    pytest.param("a.py", "def f(row):\n    name = row['zone']\n    return name\n", "KeyError: 'zone'", 2, id="missing-key"),
+    pytest.param("a.py", "def f(row):\n    x = row.find()\n    return x.strip()\n", "AttributeError: 'NoneType' object has no attribute 'strip'", 3, id="none"),
+    pytest.param("a.js", "function f(row) {\n  const x = row.find()\n  return x.zone\n}\n", "TypeError: Cannot read properties of undefined (reading 'zone')", 3, id="undefined"),
+    pytest.param("a.js", "function f(row) {\n  return row.next.zone\n}\n", "undefined is not an object (evaluating 'row.next.zone')", 2, id="undefined-in-safari"),
+    pytest.param("a.rb", "def f(row)\n  row.zone.strip\nend\n", "undefined method `strip' for nil:NilClass (NoMethodError)", 2, id="nil"),
+    pytest.param("A.java", "class A {\n  int f(Row row) {\n    return row.zone().rank();\n  }\n}\n", 'Cannot invoke "Zone.rank()" because the return value of "Row.zone()" is null', 3, id="null"),
+    pytest.param("A.java", "class A {\n  Zone f(Object row) {\n    return (Zone) row;\n  }\n}\n", "java.lang.ClassCastException: class b.Row cannot be cast to class b.Zone (b.Row is in unnamed module)", 3, id="cast"),
+    pytest.param("a.go", "package a\n\nfunc f(rows, height int) int {\n\tsize := rows + 1\n\treturn size / height\n}\n", "panic: runtime error: integer divide by zero", 5, id="division"),
+    pytest.param("a.rs", "fn f(row: &Row) -> u8 {\n    let zone = row.zone();\n    zone.unwrap()\n}\n", "called `Option::unwrap()` on a `None` value", 3, id="unwrap"),
+    pytest.param("a.php", "<?php\nfunction f($row) {\n    return $row['zone'];\n}\n", 'Warning: Undefined array key "zone"', 3, id="array-key"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "error", "line"), CASES)
+def test_the_only_line_with_the_form_is_found(tmp_path: Path, path: str, code: str, error: str, line: int):
+    found = of_kind(facts_of(tmp_path, {path: code}, "It fails", f"```\n{error}\n```"), "raised_here")
+    assert [(fact.path, fact.line, fact.strong) for fact in found] == [(path, line, True)]
+
+
+UNPACKS = "def {}(line):\n    key, value = line.split('=')\n    return key\n"
+UNPACK_ERROR = "```\nValueError: too many values to unpack (expected 2)\n```"
+
+
+def test_two_such_lines_are_no_fact_unless_the_report_names_a_function(tmp_path: Path):
+    files = {"a.py": f"{UNPACKS.format('load')}\n\n{UNPACKS.format('scan')}"}
+    assert of_kind(facts_of(tmp_path / "neither", files, "It fails", UNPACK_ERROR), "raised_here") == []
+    (found,) = of_kind(facts_of(tmp_path / "named", files, "`scan` fails", UNPACK_ERROR), "raised_here")
+    assert (found.line, found.symbol) == (7, "scan")
+
+
+def test_the_answer_to_a_question_is_read(tmp_path: Path):
+    answer = "ValueError: too many values to unpack (expected 2)"
+    files = {"a.py": UNPACKS.format("load"), "b.py": "def run():\n    return 1\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", "Always.", extra=[answer]), "raised_here")
+    assert (found.path, found.line) == ("a.py", 2)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        pytest.param("def f(row):\n    a, b, c = row\n", "too many values to unpack (expected 2)", id="another-number"),
+        pytest.param("def f(row):\n    # x = row['zone']\n    return 1\n", "KeyError: 'zone'", id="a-comment"),
+        pytest.param("def f(row):\n    return row['zone']\n", "KeyError with zones", id="no-key"),
+        pytest.param("def f(rows):\n    return rows / 2\n", "ZeroDivisionError: division by zero", id="a-constant"),
+    ],
+)
+def test_another_form_is_no_fact(tmp_path: Path, code: str, error: str):
+    assert of_kind(facts_of(tmp_path, {"a.py": code}, "It fails", error), "raised_here") == []

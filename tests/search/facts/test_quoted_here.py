@@ -1,0 +1,72 @@
+"""An expression of the report is located where the project's own code has it."""
+# ruff: noqa: E501  a table of sources reads better in rows
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.kinds import verify
+from nodes.search.git import Repository
+from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.support.repositories import make_repository
+
+CASES = [
+    pytest.param("a.py", "def run(p):\n    return Popen(p, shell=True)\n", "`shell=True` is unsafe", 2, id="keyword"),
+    pytest.param("a.py", "def run(p):\n    return Popen(p, shell=True)\n", "It passes shell=True to it.", 2, id="in-prose"),
+    pytest.param("a.js", "function f(z) {\n  return z.length === 0\n}\n", "`z.length===0` is too strict", 2, id="other-spaces"),
+    pytest.param("a.go", "package a\n\nfunc f(z []int) bool {\n\treturn time.Since(z) > limit\n}\n", "`time.Since(` is odd", 4, id="qualified-call"),
+    pytest.param("a.rs", "fn f(z: &Zone) -> u8 {\n    z.table[\"west\"]\n}\n", "It reads `table['west']` there", 2, id="other-quotes"),
+    pytest.param("A.java", "class A {\n  int f() {\n    return Zones.first().rank;\n  }\n}\n", "`return Zones.first().rank;`", 3, id="statement"),
+    pytest.param("a.rb", "def f(z)\n  z.match?(/^zone-[a-z]+$/)\nend\n", "The pattern `/^zone-[a-z]+$/` is wrong", 2, id="regular-expression"),
+    pytest.param("a.c", "int f(int z) {\n  return z & 0xDC00FF;\n}\n", "Why `0xDC00FF`?", 2, id="number"),
+    pytest.param("a.py", "def f(z):\n    return '北区' in z\n", "It has `'北区' in z`.", 2, id="other-script"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "text", "line"), CASES)
+def test_an_expression_on_one_line_is_strong(tmp_path: Path, path: str, code: str, text: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are wrong", text), "quoted_here")
+    assert (found.path, found.line, found.strong, found.count) == (path, line, True, 1)
+
+
+HELD = "def f(z):\n    return z.rank == 3\n"
+NONE = [
+    pytest.param({"a.py": "def f(z):\n    # z.rank == 3 is old\n    return z\n"}, "`z.rank == 3`", id="a-comment"),
+    pytest.param({"a.py": 'def f(z):\n    """Use\n    z.rank == 3 here.\n    """\n'}, "`z.rank == 3`", id="a-docstring"),
+    pytest.param({"a.py": "import zones.rank\n"}, "`zones.rank` is imported", id="an-import"),
+    pytest.param({"tests/test_a.py": HELD, "a.py": "A = 1\n"}, "`z.rank == 3`", id="a-test"),
+    pytest.param({"docs/a.py": HELD, "a.py": "A = 1\n"}, "`z.rank == 3`", id="an-example"),
+    pytest.param({"a.py": HELD}, "`z.rank == 30`", id="another-value"),
+    pytest.param({"a.py": HELD}, "`xz.rank == 3`", id="another-name"),
+    pytest.param({"a.py": "def f(z):\n    return measure_rank()\n"}, "`measure_rank()`", id="only-a-name"),
+    pytest.param({"a.py": "def f(z):\n    return z.rank == 3\n" * 5}, "`z.rank == 3`", id="five-lines"),
+    pytest.param({"a.py": HELD}, "```\nassert z.rank == 3\n```", id="the-reporter's-program"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "text"), NONE)
+def test_other_code_is_no_fact(tmp_path: Path, files: dict[str, str], text: str):
+    assert of_kind(facts_of(tmp_path, files, "Wrong", text), "quoted_here") == []
+
+
+def test_an_expression_on_two_lines_is_stated_and_does_not_lead(tmp_path: Path):
+    files = {"a.py": HELD, "b.py": "def g(z):\n    return z.rank == 3\n"}
+    found = of_kind(facts_of(tmp_path, files, "Wrong", "`z.rank == 3`"), "quoted_here")
+    assert [(fact.path, fact.line, fact.strong, fact.count) for fact in found] == [
+        ("a.py", 2, False, 2),
+        ("b.py", 2, False, 2),
+    ]
+
+
+def test_a_fact_is_refused_if_another_line_has_the_expression(tmp_path: Path):
+    body = "`z.rank == 3`"
+    before = make_repository(tmp_path, {"a.py": HELD})
+    (fact,) = of_kind(facts_at(tmp_path, before, "Wrong", body), "quoted_here")
+    after = make_repository(tmp_path, {"a.py": HELD, "b.py": HELD})
+    repository = Repository.open(tmp_path)
+    assert verify(fact, repository, before, body) is None
+    assert verify(fact, repository, after, body) == "`b.py` contains it as well"
+    assert verify(replace(fact, line=1, text="def f(z):"), repository, before, body) is not None
