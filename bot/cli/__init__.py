@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from bot.errors import UserError
+from bot.errors import RetryableError, UserError
 from bot.observability.tracing_switch import keep_text_private
 
 EXIT_CODES = """\b
@@ -85,10 +86,22 @@ class LazyGroup(click.Group):
         try:
             return super().main(*args, **{**kwargs, "standalone_mode": True})
         except UserError as error:
-            click.echo(f"triage: {error}", err=True)
-            sys.exit(2)
+            _fail(str(error))
+        except (RetryableError, OSError) as error:
+            if not _is_full(error):
+                raise
+            _fail("the disk is full: free space, or set TRIAGE_DATA_DIR to another disk")
         except KeyboardInterrupt:
             sys.exit(130)
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"triage: {message}", err=True)
+    sys.exit(2)
+
+
+def _is_full(error: Exception) -> bool:
+    return "disk is full" in str(error) or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
 
 
 def _nearest(name: str) -> str | None:

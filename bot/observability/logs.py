@@ -45,6 +45,8 @@ def log_to_stderr(level: int = logging.INFO, *, readable: bool = False) -> None:
     terminal = sys.stderr.isatty()
     handler.setFormatter(_formatter(readable=readable or terminal, colours=terminal and not os.environ.get("NO_COLOR")))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # The pool repeats its warning at every try; `Outage` logs an outage of the database once.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     for name in ("bot", "nodes"):
         logging.getLogger(name).setLevel(level)
     structlog.configure(

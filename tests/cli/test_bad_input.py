@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +113,22 @@ def refused(place: Path, *arguments: str, stdin: Any = None, **settings: str) ->
     (line,) = done.stderr.splitlines()
     assert line.startswith("triage: ")
     return line
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+@pytest.mark.parametrize("kilobytes", [150, 300, 700, 1_600], ids=lambda size: f"{size}-kB")
+def test_a_disk_that_fills_up_during_a_run_is_named_in_one_line(tmp_path: Path, kilobytes: int) -> None:
+    """Whatever writes first finds the disk full: the store, the checkpoints or the parsed files."""
+    make_repository(tmp_path / "app", {"app.py": "def parse(text):\n    return text.split(',')\n"})
+    data = tmp_path / "data"
+    data.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=700", "tmpfs", str(data)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine does not let root mount a file system")
+    try:
+        (data / "fill").write_bytes(bytes((kilobytes - 140) * 1_000))
+        done = triage(tmp_path, "run", "--repo", "app", "--text", "parse fails", TRIAGE_DATA_DIR=str(data))
+    finally:
+        subprocess.run(["umount", str(data)], check=True)
+    assert done.returncode == 2
+    assert "full" in done.stderr.splitlines()[-1]

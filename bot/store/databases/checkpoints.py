@@ -13,6 +13,7 @@ import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.settings import Settings
+from bot.store.databases.database import StoreError
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 logger = logging.getLogger(__name__)
@@ -33,11 +34,18 @@ async def open_saver(settings: Settings) -> AsyncIterator[BaseCheckpointSaver[An
 
 @asynccontextmanager
 async def open_checkpoints(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """Open the file, and create it if it is missing; move a damaged one aside, because its runs can start again."""
-    if not await _is_sound(path):
-        _set_aside(path)
-    async with aiosqlite.connect(path) as connection:
-        yield connection
+    """Open the file, and create it if it is missing; move a damaged one aside, because its runs can start again.
+
+    Raises:
+        StoreError: the disk is full, or the file is locked; also for what fails while it is open.
+    """
+    try:
+        if not await _is_sound(path):
+            _set_aside(path)
+        async with aiosqlite.connect(path) as connection:
+            yield connection
+    except sqlite3.OperationalError as error:
+        raise StoreError(str(error)) from error
 
 
 async def _is_sound(path: Path) -> bool:
