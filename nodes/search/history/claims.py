@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from nodes.search.git.errors import SearchError
+from nodes.search.history.contrast import Mention, compared, worked_before
 from nodes.search.history.cues import (
     NEAR,
     Part,
@@ -24,14 +25,14 @@ from nodes.search.issue.mentions import form_fields, split_fields
 from nodes.search.issue.stacktraces import find_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nodes.search.history.cues import Mark
     from nodes.search.history.log import Log
 
 # As much as the ranker reads; a body on GitHub has at most 65,536 characters.
 MAX_TEXT = 60_000
-MAX_CLAIMS = 160
+MAX_CLAIMS, MAX_SENTENCES = 160, 1_500
 MAX_NAMED = 5
 """Maximum number of SHAs, and of numbers, of one issue that are looked up in the history."""
 _FORM_LINES = 20
@@ -86,6 +87,8 @@ class Claims:
     commits: tuple[Named, ...] = ()
     numbers: tuple[Named, ...] = ()
     """Numbers of issues and pull requests."""
+    last_worked: bool = False
+    """Whether the issue says that the release before worked, without its number."""
 
 
 def read_claims(title: str, body: str) -> Claims:
@@ -95,17 +98,48 @@ def read_claims(title: str, body: str) -> Claims:
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
-    in_prose = (found for sentence in sentences(f"{title[:1_000]}\n\n{prose}") for found in _read(sentence))
+    written = [(one, list(find_marks(one))) for one in islice(sentences(f"{title[:1_000]}\n\n{prose}"), MAX_SENTENCES)]
+    roles = compared([(text, _mentions(text, marks)) for text, marks in written])
+    in_prose = (found for at, (text, marks) in enumerate(written) for found in _read(text, marks, at, roles))
     # The text of a form is also read as prose, so most of its claims are found twice; ``fromkeys`` drops the second.
     found = dict.fromkeys((*islice(in_prose, MAX_CLAIMS), *islice(_read_form(body), MAX_CLAIMS)))
     claims = {kind: tuple(item for of, item in found if of == kind) for kind in ("version", "day", "sha", "number")}
-    return Claims(claims["version"], claims["day"], claims["sha"], claims["number"])  # type: ignore[arg-type]
+    last = any(worked_before(text) for text, marks in written if not any(mark.kind == "version" for mark in marks))
+    return Claims(claims["version"], claims["day"], claims["sha"], claims["number"], last)  # type: ignore[arg-type]
 
 
-def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
-    marks = list(find_marks(sentence))
+def _mentions(sentence: str, marks: Sequence[Mark]) -> list[Mention]:
+    """Return the versions and days among marks, each with the name of the product if it must be one."""
+    found = []
+    for mark, (name, certain) in zip(marks, _names(sentence, marks), strict=True):
+        if mark.kind == "version":
+            found.append(Mention(mark.text, mark.start, mark.end, name.lower() if certain else ""))
+        elif mark.kind == "day":
+            found.append(Mention(mark.text.replace("-", "."), mark.start, mark.end, "day"))
+    return found
+
+
+def _names(sentence: str, marks: Sequence[Mark]) -> list[tuple[str, bool]]:
+    """Return the word that may name the product of each mark, and whether it must be a name."""
+    names: list[tuple[str, bool]] = []
+    left = 0
+    for mark in marks:
+        name = name_before(sentence[left : mark.start], is_file=mark.is_file)
+        # "numpy 1.2 to 1.3": both are of numpy.
+        follows = bool(names) and not name[0] and _FROM_TO.fullmatch(sentence[left : mark.start])
+        names.append(names[-1] if follows else name)
+        left = mark.end
+    return names
+
+
+def _read(
+    sentence: str, marks: Sequence[Mark], place: int, roles: Mapping[tuple[int, int], Part]
+) -> Iterator[tuple[str, Claim | Named]]:
+    names = _names(sentence, marks)
     pairs = _pairs(sentence, marks)
+    mention = -1
     for number, mark in enumerate(marks):
+        mention += mark.kind in ("version", "day")
         left = marks[number - 1].end if number else 0
         right = marks[number + 1].start if number + 1 < len(marks) else len(sentence)
         before, after = sentence[left : mark.start], sentence[mark.end : right]
@@ -114,11 +148,12 @@ def _read(sentence: str) -> Iterator[tuple[str, Claim | Named]]:
             blamed = is_blamed(lead, after)
             yield mark.kind, Named(mark.text, blamed, in_use=mark.kind == "sha" and not blamed and is_in_use(lead))
             continue
-        part = pairs.get(number) or part_of(before, after)
+        role = roles.get((place, mention))
+        part = role or pairs.get(number) or part_of(before, after)
         if part is not None and mark.kind == "version":
-            yield mark.kind, Claim(part, mark.text, *name_before(before))
+            yield mark.kind, Claim(part, mark.text, *names[number])
         # A day in a sentence without such a word is mostly a log's, a release's or a build's date.
-        elif part is not None and _OF_DAYS.search(sentence):
+        elif part is not None and (role or _OF_DAYS.search(sentence)):
             yield mark.kind, Claim(part, mark.text)
 
 

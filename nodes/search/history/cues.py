@@ -18,13 +18,15 @@ _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
 _OTHER_ADDRESS = re.compile(rf"(?!{_PROJECT}/(?:commits?|pull|issues)/)https?://[^\s<>()\]]{{1,500}}")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = (
-    r"\b\d{4}-\d\d-\d\d\b(?![T ]\d\d:)"
+    r"(?<![A-Za-z0-9.])\d{4}-\d\d-\d\d(?!\w)(?![T ]\d\d:)"
+    r"|(?<![A-Za-z0-9.])20[0-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\w)"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? \d{{4}}\b|\b{_MONTH} (?:\d{{1,2}}(?:st|nd|rd|th)?,? )?\d{{4}}\b"
 )
 _VERSION = (
-    r"(?<![\w./#:])[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
+    # By ASCII letters, because Chinese, Japanese and Korean write words and versions together.
+    r"(?:(?<![A-Za-z0-9./#:])|(?<=[A-Za-z0-9]/)(?=v\d))[vV]?(?P<version_text>\d{1,5}(?:\.\d{1,8}){1,3}"
     r"(?:(?: ?(?:alpha|beta|rc|preview)|[-.+]?(?:alpha|beta|rc|pre|preview|dev|post|snapshot|a|b|c|m))"
-    r"(?:[-. ]?\d{1,6})?(?!\w))?)(?![\w%/]|\.\d)"
+    r"(?:[-. ]?\d{1,6})?(?![A-Za-z0-9]))?|(?<=_)\d{1,4}(?:_\d{1,4}){1,3})(?![A-Za-z0-9%/]|\.\d)"
 )
 _NUMBER = rf"(?<![\w&])(?:{_PROJECT}/(?:pull|issues)/|#|GH-)(?P<number_text>\d{{1,7}})(?!\w)"
 _SHA = (
@@ -34,10 +36,15 @@ _SHA = (
 _MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
 _ADDRESS = re.compile(r"[1-9]\d{1,2}(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
-_DAY_FORMS = (("%Y-%m-%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
+_DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
 """Formats of written days, and how many characters of ``2024-01-31`` they determine."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
-_END = re.compile(r"(?<=[.!?;])\s+|\s(?:--|[-\u2013\u2014])\s")
+_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s(?:--|[-\u2013\u2014])\s")  # noqa: RUF001
+_FILE_NAME = re.compile(
+    r"[\w.+-]{0,60}\.(?:jar|war|apk|aab|ipa|deb|rpm|whl|zip|tgz|tar|gz|xz|exe|msi|dmg|pkg|appimage|vsix|gem|nupkg|snap)\b",
+    re.IGNORECASE,
+)
+"""The rest of the name of a program's file after its version."""
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
 
 
@@ -50,6 +57,8 @@ class Mark:
     """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
     start: int
     end: int
+    is_file: bool = False
+    """Whether the version is part of the name of a program's file; then the end is the name's."""
 
 
 def find_marks(sentence: str) -> Iterator[Mark]:
@@ -58,7 +67,9 @@ def find_marks(sentence: str) -> Iterator[Mark]:
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
         if text and not _ADDRESS.fullmatch(text):
-            yield Mark(kind, text, found.start(), found.end())
+            file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
+            is_file = file is not None and not sentence[found.start() - 1].isspace()
+            yield Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), is_file)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -164,7 +175,7 @@ _BLAMED_AFTER = re.compile(
 )
 _WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
 _NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
-_SKIPPED = frozenset({"==", "version", "versions", "ver", "v", "release", "releases", "series", "is", "was"})
+_SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))  # noqa: SIM905
 _GLUE = frozenset(  # a paragraph of words is easier to read and to extend
     """a about above after and as at back be before below between both but by current currently either even ever fine
     for from good have i if in installed into is it latest least me my new newer not now of ok old on only onto or
@@ -213,18 +224,26 @@ def is_in_use(before: str) -> bool:
     return bool(_IN_USE.search(before[-NEAR:])) and not _FIXED.search(before[-NEAR:])
 
 
-def name_before(before: str) -> tuple[str, bool]:
-    """Return the word before a version, unless it is a function word, and whether that word must be a name."""
+def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
+    """Return the word before a version, unless it is a function word, and whether that word must be a name.
+
+    In the name of a file (``tool-server-1.2.3.jar``) it is the file's, whose project only the tags can tell.
+    """
     words = _WORD.findall(before[-NEAR:])
     exact = bool(words) and words[-1] == "=="
-    while words and words[-1].lower().strip(".") in _SKIPPED:
+    while words and words[-1].lower().strip("._-") in _SKIPPED:
         words.pop()
-    word = words[-1].strip(".,;!?-[]") if words else ""
+    # "upgraded numpy from 1.2"
+    if len(words) > 1 and words[-1].lower() == "from" and words[-2].lower() in OTHERS:
+        return words[-2], True
+    word = words[-1].strip(".,;!?-_/[]") if words else ""
     plain = word.lower()
     if plain in _GLUE or not _NAME.fullmatch(word) or any(pattern.fullmatch(word) for _, pattern in _BEFORE):
         return "", False
     # The first word of a sentence is capitalised whether it is a name or not.
     begins = len(words) == 1 and word.istitle()
+    if is_file:
+        return word, plain in OTHERS
     return word, plain in OTHERS or exact or not (begins or (word.islower() and word.isalpha()))
 
 

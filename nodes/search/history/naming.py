@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.mainline import references
 from nodes.search.history.printed import checked
-from nodes.search.history.versions import main_releases, parse_tag, read_releases
+from nodes.search.history.versions import main_releases, read_releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,6 +81,6 @@ def containing(log: Log, change: str, made: Releases, after: Release | None = No
     printed = log.repository.output_about_tags(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
-    tags = {line for line in (printed or b"").decode("utf-8", "surrogateescape").split("\n") if parse_tag(line)}
+    tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
     final = (one for one in made.all if not one.version.is_prerelease)
     return next((one for one in final if one.tag in tags and (after is None or one.version > after.version)), None)

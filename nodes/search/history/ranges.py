@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from nodes.search.history.claims import Claim
 from nodes.search.history.cues import OTHERS
-from nodes.search.history.project import is_shared, plain, product_of, project_releases
+from nodes.search.history.project import is_called, is_shared, plain, product_of, project_releases
 from nodes.search.history.types import HERE, NoRange, Range
-from nodes.search.history.versions import Releases, parse_version, read_releases
+from nodes.search.history.versions import DATED, Releases, parse_version, read_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from packaging.version import Version
 
-    from nodes.search.history.claims import Claim, Claims
+    from nodes.search.history.claims import Claims
     from nodes.search.history.log import Log
     from nodes.search.history.versions import Release
 
@@ -174,20 +176,51 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         own: the project's names, normalised by ``plain``.
         now: the time of the commit, in seconds since 1970.
     """
-    own_claims = [claim for claim in claims.versions if is_own(claim, own) and not _is_unrelated_number(claim, own)]
+    series = read_releases(log.repository, now) if claims.versions or claims.days or claims.last_worked else {}
+    own_claims = [
+        claim
+        for claim in claims.versions
+        if (is_own(claim, own) or is_tagged(claim, series, own)) and not _is_unrelated_number(claim, own)
+    ]
+    if claims.last_worked:
+        own_claims += _last_release(own_claims, series, own)
     # Versions before days: a release is exact, and a day in an issue is often only the day on which somebody noticed
     # the fault.
     if any(claim.part != "affected" for claim in own_claims):
         return of_versions(own_claims, log, own, now)
     days = [claim for claim in claims.days if claim.part != "affected"]
     if days:
-        return _of_days(days, log, now)
+        dated = [replace(claim, text=claim.text.replace("-", ".")) for claim in days]
+        by_tags = any(
+            releases for name, releases in series.items() if name.startswith(DATED) and _has_all(releases, dated)
+        )
+        return of_versions(dated, log, own, now) if by_tags else _of_days(days, log, now)
     other_names = sorted({claim.name for claim in claims.versions if claim.part != "affected"})
     if other_names:
         explanation = f"the versions it names are of {' and '.join(other_names[:3])}, not of this project"
         return NoRange("another_project", explanation[:200])
     named = [claim for claim in own_claims if plain(claim.name) in own]
     return affected(named, log, own, now)
+
+
+def _has_all(releases: Releases, claims: Iterable[Claim]) -> bool:
+    versions = [parse_version(claim.text) for claim in claims]
+    return all(version is not None and releases.exactly(version) for version in versions)
+
+
+def _last_release(own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]) -> Iterator[Claim]:
+    """Yield the claim "it worked in the last release": the one before the given version, else the newest one."""
+    versions = [version for claim in own_claims if (version := parse_version(claim.text))]
+    final = [release for release in project_releases(series, own).all if not release.version.is_prerelease]
+    earlier = [release for release in final if not versions or release.version < min(versions)]
+    if earlier and not any(claim.part == "good" for claim in own_claims):
+        yield Claim("good", str(earlier[-1].version))
+
+
+def is_tagged(claim: Claim, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
+    """Return whether a tag of the repository has a version with the name before it: ``@scope/core@1.2.1``."""
+    found = product_of(claim.name, claim.text, series, own) if claim.name else None
+    return found is not None and is_called(found, claim.name)
 
 
 def is_own(claim: Claim, own: frozenset[str]) -> bool:

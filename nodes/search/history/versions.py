@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
 
 MAX_TAGS = 20_000
+DATED = "by date:"
+"""The beginning of the series of tags that are days."""
 _LONGEST = 100
 _NUMBER = re.compile(r"[vVrR]?\d{1,20}(?:[._+-].{0,80}|[A-Za-z].{0,40})?")
 _SPLIT = re.compile(r"[-_/@. ](?=[vVrR]?\d)|(?<=[A-Za-z])(?=\d)")
 # Tags that contain a date are not versions.
 _DATE = re.compile(r"\d{4}-\d\d?-\d")
+_DAY = re.compile(r"(?:^|.{0,40}[-_/v])(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])$")
+_FLAVOUR = re.compile(r"[-_.+][A-Za-z][A-Za-z]{1,20}$")
+"""The end of a tag that names a build of a version: ``v1.2.0-foss``."""
 _IMPLICIT_POST = re.compile(r"[vVrR]?\d{1,20}-\d")  # packaging reads 1-2 as a post-release of 1; tags never mean that
 _PLAIN_SERIES = frozenset({"", "v", "r", "rel", "release", "releases", "version", "ver", "tag", "tags", "stable"})
 # Names that packaging does not know, from Maven and others, for releases and pre-releases.
@@ -50,6 +55,8 @@ class Release:
     """Full SHA."""
     made: int
     """Seconds since 1970: the time from which both the commit and the tag existed."""
+    plain: bool = True
+    """Whether the tag is the version's own, not that of a flavour of it."""
 
 
 class Releases:
@@ -132,7 +139,17 @@ def read_releases(repository: Repository, now: int) -> dict[str, Releases]:
         release = _release(line.decode("utf-8", "surrogateescape").split("\0"))
         if release is not None and release.made <= now:
             series.setdefault(release.series, []).append(release)
-    return {name: Releases(found) for name, found in series.items()}
+    return {name: Releases(_without_flavours(found)) for name, found in series.items()}
+
+
+def _without_flavours(releases: Iterable[Release]) -> Iterable[Release]:
+    """Return one release of each version if it has flavours: its own, or that of the first flavour by name."""
+    found: dict[Version, Release] = {}
+    flavoured = [release for release in releases if not release.plain]
+    plain = [release for release in releases if release.plain]
+    for release in sorted(flavoured, key=lambda release: release.tag):
+        found.setdefault(release.version, release)
+    return [*plain, *(release for version, release in found.items() if version not in {one.version for one in plain})]
 
 
 def main_releases(series: Mapping[str, Releases], own: frozenset[str] = frozenset()) -> Releases:
@@ -152,9 +169,17 @@ def _release(fields: list[str]) -> Release | None:
     if len(fields) != 6:
         return None
     tag, tagged, peeled, *dates = fields
-    parsed = parse_tag(tag)
+    dated = _dated(tag)
+    own = dated if dated and tag[-8:].isdigit() else parse_tag(tag) or dated
+    parsed = own or parse_tag(_FLAVOUR.sub("", tag[:_LONGEST]))
     moments = [int(date) for date in dates if date.isdigit()]
     # A tag of a tree or a blob has no commit date.
     if parsed is None or not moments or not (dates[0] or dates[1]):
         return None
-    return Release(tag, *parsed, commit=peeled or tagged, made=max(moments))
+    return Release(tag, *parsed, commit=peeled or tagged, made=max(moments), plain=own is not None)
+
+
+def _dated(tag: str) -> tuple[str, Version] | None:
+    """Read a tag that ends with a day, ``build-2024-05-01``, as a version of a series of its own."""
+    found = _DAY.match(tag[:_LONGEST])
+    return (f"{DATED}{_series(tag[: found.start(1)])}", Version(".".join(found.groups()))) if found else None

@@ -12,9 +12,9 @@ from tests.support.growth import assert_linear
 
 VERSIONS = [
     ("worked in 2.3, broken in 2.4.1", "good 2.3, bad 2.4.1"),
-    ("worked fine in v2.3 but fails in v2.4", "good 2.3, affected 2.4"),
+    ("worked fine in v2.3 but fails in v2.4", "good 2.3, bad 2.4"),
     ("This works with 2.8.1, but not with 2.9.", "good 2.8.1, bad 2.9"),
-    ("2.3.2 worked fine, 2.4.1 does not.", "good 2.3.2, affected 2.4.1"),
+    ("2.3.2 worked fine, 2.4.1 does not.", "good 2.3.2, bad 2.4.1"),
     ("5.1.1 works fine. after upgrade to 5.1.2, the path was lower case", "good 5.1.1, bad 5.1.2"),
     ("regression since 4.0", "bad 4.0"),
     ("Regression in dict compression with 1.3.3", "bad 1.3.3"),
