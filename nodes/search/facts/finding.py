@@ -78,7 +78,8 @@ def find_facts(
         # If two finders state the same fact, it keeps the position of the first.
         found = dict.fromkeys((*inquiry.found, *_first(finder(inquiry))))
         inquiry = replace(inquiry, found=tuple(found))
-    return inquiry.found
+    # Finders read the normalised text; a fact cites what the reporter wrote.
+    return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in inquiry.found)
 
 
 def _first(found: Iterator[Fact]) -> Iterator[Fact]:

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nodes.search.issue.mentions.markdown import indented_blocks, split_blocks, without_comments, without_template
+from nodes.search.issue.normal.logs import LogLine, log_lines
+from nodes.search.issue.normal.report import as_written, normalise
 from nodes.search.issue.query import LONGEST
 from nodes.search.issue.stacktraces import find_traces
 
@@ -39,10 +41,6 @@ _LICENCE = re.compile(
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
 _TRACE = "\1"
 """Placeholder for a removed stack trace."""
-_STAMP = re.compile(
-    r"\s{0,8}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
-    r"[\])]?[\s:|-]{0,4}"
-)
 # Of 809 files behind these that had a fact in development issues, 13 were in the fix.
 FIRST = 5
 """Number of ranked files that a report may show."""
@@ -60,10 +58,12 @@ class Issue:
     pasted: tuple[str, ...]
     """The blocks that contained no stack trace."""
     traces: tuple[StackTrace, ...]
+    written: str
+    """The body and all answers as the reporter wrote them."""
     body: str
-    """The text to which the offsets of the traces refer."""
+    """The normalised text, to which the offsets of the traces refer."""
     folded: str
-    """The whole original text in lower case with normalised white space, for lookups of words."""
+    """Title and normalised text in lower case with normalised white space, for lookups of words."""
 
     @cached_property
     def spans(self) -> tuple[str, ...]:
@@ -73,13 +73,22 @@ class Issue:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Return every line of prose and code that the reporter wrote or pasted, without the timestamps of logs."""
+        """Return every line of prose and code that the reporter wrote or pasted."""
         blocks = (line for block in self.blocks for line in block.split("\n"))
-        return tuple(without_timestamp(line[:MAX_LINE]) for line in (self.title, *self.prose, *blocks))
+        return tuple(line[:MAX_LINE] for line in (self.title, *self.prose, *blocks))
 
     def holds(self, words: str) -> bool:
         """Return whether the issue contains the words, with white space normalised."""
         return folded(words) in self.folded
+
+    @cached_property
+    def logged(self) -> tuple[LogLine, ...]:
+        """Return the lines of logs, the most serious first."""
+        return tuple(sorted(log_lines(self.written), key=lambda line: line.rank))
+
+    def as_written(self, words: str | None) -> str | None:
+        """Return the reporter's own characters for words of the normalised text."""
+        return as_written(words, self.written) if words else words
 
     def trace_text(self, trace: StackTrace) -> str:
         """Return the lines of a trace."""
@@ -96,7 +105,8 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
     title = query.title[:1_000]
     whole = "\n".join((query.body, *query.extra))[:LONGEST]
     # The placeholder in the text itself would count as a trace.
-    body = whole.replace("\r\n", "\n").replace(_TRACE, " ")
+    written = whole.replace(_TRACE, " ")
+    body = normalise(written).text
     traces = tuple(find_traces(body))
     prose, blocks = split_blocks(without_template(without_comments(_blank(body, traces))))
     hints = frozenset(filter(None, (line.strip() for line in template)))
@@ -109,8 +119,9 @@ def read_issue(query: Query, template: Iterable[str] = ()) -> Issue:
         blocks=tuple(plain for block in code if (plain := block.replace(_TRACE, "")).strip()),
         pasted=tuple(block for block in code if block.strip() and _TRACE not in block),
         traces=traces,
+        written=written,
         body=body,
-        folded=folded(f"{title}\n{whole}"),
+        folded=folded(f"{title}\n{body}"),
     )
 
 
@@ -122,12 +133,6 @@ def folded(text: str) -> str:
 def normalise_space(text: str) -> str:
     """Return a text with each run of white space replaced by one space."""
     return _SPACE.sub(" ", text).strip()
-
-
-def without_timestamp(line: str) -> str:
-    """Return a line without the leading timestamp of a log."""
-    stamp = _STAMP.match(line) if ":" in line else None
-    return line[stamp.end() :] if stamp else line
 
 
 def _blank(body: str, traces: Iterable[StackTrace]) -> str:

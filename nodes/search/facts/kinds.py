@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.around import called_from, guarded_by, intended, used_here
@@ -12,6 +13,7 @@ from nodes.search.facts.names import absent, defined_once, documented_here, read
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
+from nodes.search.issue.normal.report import as_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +95,11 @@ def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str
     """
     # Without the index, so that its errors cannot confirm themselves.
     witness = Witness(repository, sha, issue_text)
-    return _everywhere(fact, witness) or CHECKS[fact.kind](fact, witness)
+    if fault := _everywhere(fact, witness):
+        return fault
+    # The checks compare with code, which has none of the escapes and prefixes of a log.
+    plain = replace(fact, words=as_printed(fact.words, issue_text)) if fact.words else fact
+    return CHECKS[fact.kind](plain, witness)
 
 
 def _everywhere(fact: Fact, witness: Witness) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import COPIED, family
 from nodes.search.facts.inquiry import folded
 from nodes.search.history.printed import is_sha
+from nodes.search.issue.normal.report import normalise
 from nodes.search.languages import language_of
 from nodes.search.paths.roles import role_of
 
@@ -39,8 +40,9 @@ class Witness:
 
     @cached_property
     def folded(self) -> str:
-        """Return the issue's text in lower case with normalised white space."""
-        return folded(self.issue_text)
+        """Return the issue's text, as written and normalised, in lower case with normalised white space."""
+        plain = normalise(self.issue_text).text
+        return folded(self.issue_text if plain == self.issue_text else f"{self.issue_text}\n{plain}")
 
     def mentions(self, words: str) -> bool:
         """Return whether the issue contains the words."""

@@ -38,10 +38,8 @@ _EDGES = " .:;,!'\"`()[]<>"
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
 )
-_LOGGED = re.compile(
-    r"\W{0,8}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b)"
-)
-"""The beginning of a log line that was pasted without mark-up."""
+_LOGGED = re.compile(r"\W{0,8}(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL)\b")
+"""The beginning of a log line without a time that was pasted without mark-up."""
 STANDARD = re.compile(
     r"has no attribute|index out of (?:range|bounds)|unexpected keyword argument|positional argument"
     r"|cannot read propert|is not a function|is not defined|no such file or directory|permission denied"
@@ -75,7 +73,12 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(normalise_space(issue.title), is_prose=True)]
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
     found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
-    found += [Text(normalise_space(line), is_prose=False) for line in issue.prose if _LOGGED.match(line)]
+    logged = {line.text for line in issue.logged}
+    found += [
+        Text(normalise_space(line), is_prose=False)
+        for line in issue.prose
+        if _LOGGED.match(line) or line.strip() in logged
+    ]
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
     found += _truncated(issue)
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
@@ -97,8 +100,9 @@ def _truncated(issue: Issue) -> Iterator[Text]:
         if mark:
             yield Text(normalise_space(bare.rstrip(f" {mark}")), is_prose=False, cut=PROSE_WORDS)
     # Lines of prose end anywhere, so without a mark only code and the title may be truncated.
+    before = {line.text: len(line.prefix) for line in issue.logged}
     for line in (issue.title, *code):
-        if len(line.rstrip()) >= NARROW:
+        if len(line.rstrip()) + before.get(line.strip(), 0) >= NARROW:
             yield Text(normalise_space(line), is_prose=False, cut=PROSE_WORDS + 1)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from nodes.search.issue.normal.fences import fence_after
+
 MAX_FIELDS = 100
 """Maximum number of form fields."""
 MAX_TEXT = 200_000
@@ -12,7 +14,6 @@ MAX_TEXT = 200_000
 # Characters of a line that patterns see; a minified line of a megabyte names nothing that a reader could find.
 _MAX_LINE = 2000
 _COMMENT_OPEN, _COMMENT_CLOSE = "<!--", "-->"
-_FENCE = re.compile(r" {0,3}(?:> ?){0,4}(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{2,4}[ \t]{1,8}(\S.{0,300})$")
 _NO_RESPONSE = ("_No response_", "*No response*", "No response")
 
@@ -52,7 +53,7 @@ def form_fields(text: str) -> tuple[tuple[str, str], ...]:
     fence = ""
     for line in without_comments(text[:MAX_TEXT]).split("\n"):
         # A ``#`` line in a code block is a comment, not a heading.
-        fence = _fence_after(line, fence)
+        fence = fence_after(line, fence)
         heading = None if fence else _HEADING.match(line.rstrip()[:_MAX_LINE])
         if heading:
             fields.append((heading[1].strip(" #"), []))
@@ -82,7 +83,7 @@ def split_blocks(text: str) -> tuple[str, list[str]]:
     blocks: list[list[str]] = []
     fence = ""
     for line in text.split("\n"):
-        was, fence = fence, _fence_after(line, fence)
+        was, fence = fence, fence_after(line, fence)
         if was and fence:
             blocks[-1].append(line)
         elif fence:
@@ -112,18 +113,6 @@ def indented_blocks(prose: str) -> Iterator[str]:
 def lines(text: str) -> Iterator[str]:
     """Yield the lines that are not empty, each cut to the maximum length."""
     return (line[:_MAX_LINE] for line in text.split("\n") if line)
-
-
-def _fence_after(line: str, fence: str) -> str:
-    """Return the fence that is open after a line; empty outside any block."""
-    mark = _FENCE.match(line[:_MAX_LINE])
-    if not mark:
-        return fence
-    if not fence:
-        # A line that contains the whole block opens nothing.
-        return "" if mark[1] in line[mark.end() :] else mark[1]
-    # As in CommonMark: a fence is closed by one of the same character and at least its length.
-    return "" if mark[1].startswith(fence) else fence
 
 
 def _answer(content: str) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from nodes.search.issue.normal.mapped import Mapped
+from nodes.search.issue.normal.report import normalise
 from nodes.search.issue.stacktraces import (
     dotnet,
     elixir,
@@ -32,7 +36,8 @@ def find_traces(text: str) -> list[StackTrace]:
     Each link of a chain (``Caused by``, ``During handling of``) is a separate trace. An error without a frame counts
     only if its format is unique to programs of its language.
     """
-    lines = split_lines(text)
+    report = normalise(text)
+    lines = split_lines(report.text)
     found = [trace for find in _FAMILIES for trace in find(lines)]
     # If two languages claim the same lines, the one with more frames is right.
     # The sort is stable, so of equal traces the family that comes first in ``_FAMILIES`` counts.
@@ -43,4 +48,10 @@ def find_traces(text: str) -> list[StackTrace]:
             selected.append(trace)
     # A trace that leads to code is worth more than one that only names the error.
     selected.sort(key=lambda trace: (not trace.frames, trace.start))
-    return sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)
+    selected = sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)
+    return [_placed(report, trace) for trace in selected]
+
+
+def _placed(report: Mapped, trace: StackTrace) -> StackTrace:
+    start, end = report.span(trace.start, trace.end)
+    return replace(trace, start=start, end=end)

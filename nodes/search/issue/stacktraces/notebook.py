@@ -1,4 +1,4 @@
-"""Parse Python traces in the format of IPython, Jupyter and Colab."""
+"""Parse Python traces in the formats of IPython, Jupyter, Colab and rich."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from nodes.search.issue.stacktraces.python import MAX_RECENT, build_trace, concl
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
 from nodes.search.types import Frame, StackTrace
 
-_CELL = re.compile(r"(?:Cell|Input) In ?\[\d{1,6}\](?:, (?:line (\d{1,7})|in (.{1,200})))?")
-_IPYTHON = re.compile(r"File (\S{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
+_CELL = re.compile(
+    r"(?:(?:Cell|Input) In ?\[\d{1,6}\],?|\S.{0,300}\.ipynb Cell \d{1,6})(?: line (\d{1,7}))?(?:,? in (.{1,200}))?$"
+)
+_IPYTHON = re.compile(r"File ([^\"“”:]{1,500}|[A-Za-z]:[^\"“”:]{1,500}):(\d{1,7})(?:, in (.{1,200}))?$")
+_RICH = re.compile(r"((?:[A-Za-z]:)?[^\s:][^:]{0,400}\.\w{1,6}|<[\w -]{1,60}>):(\d{1,7}) in ([\w.<>]{1,200})$")
 _ARROW = re.compile(r"-{1,12}> {0,8}(\d{1,7})\b")
-_NUMBERED = re.compile(r"\d{1,7}\b|\(\.\.\.\)")
+_NUMBERED = re.compile(r"(?:❱ )?\d{1,7}\b|\(\.\.\.\)|\^{1,200}$|[│|]|\.{3} \d{1,6} frames hidden")
+_CARET = re.compile(r"\^{1,200}")
 _HEADED = re.compile(r"(\w{1,120}) {2,200}Traceback \(most recent call last\)")
 _LINKED = re.compile(r"\[([^\]]{1,400})\]\([^)\s]{1,600}\)")
 
@@ -28,7 +32,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             continue
         first = index
         index, frames = _frames(lines, first)
-        stop, heading = conclusion(lines, index)
+        stop, heading = conclusion(lines, index, under=lines[first])
         top, named = first, None
         if first and MAX_RECENT in lines[first - 1].bare:
             top, named = first - 1, _HEADED.match(lines[first - 1].bare)
@@ -50,7 +54,8 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
         elif arrow := _ARROW.match(bare):
             # Older versions give the line only by the arrow beside the source.
             frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
-        elif not _NUMBERED.match(bare):
+        # The one line of a syntax error is not numbered; its caret is below.
+        elif not (_NUMBERED.match(bare) or (index + 1 < len(lines) and _CARET.fullmatch(lines[index + 1].bare))):
             break
         index += 1
     return index, frames
@@ -59,6 +64,8 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
 def _frame(bare: str) -> Frame | None:
     if match := _IPYTHON.match(bare):
         return Frame(forward(match[1]), int(match[2]), function_name(match[3]))
+    if match := _RICH.match(bare):
+        return Frame(forward(match[1]), int(match[2]), match[3])
     if match := _CELL.match(bare):
         return Frame("", int(match[1]) if match[1] else None, function_name(match[2]))
     if link := _LINKED.match(bare):  # Colab links every file

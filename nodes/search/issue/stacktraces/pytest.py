@@ -9,7 +9,7 @@ from nodes.search.issue.stacktraces.python import build_trace, error_below
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
 from nodes.search.types import Frame, StackTrace
 
-_PYTEST = re.compile(r"([^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
+_PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
 # Lines of source that pytest may print between two frames of one failure.
 _MAX_GAP = 60
 

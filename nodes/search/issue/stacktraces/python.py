@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces.runs import (
     MAX_FRAMES,
     MAX_TRACES,
@@ -15,13 +16,18 @@ from nodes.search.issue.stacktraces.runs import (
     add_frameless_errors,
     error_line,
     forward,
-    is_fence,
 )
 from nodes.search.types import Frame, StackTrace
 
 MAX_RECENT = "Traceback (most recent call last)"
-_FILE = re.compile(r'File ["“”]([^"“”]{1,500})["“”], line (\d{1,9})(?:, in (.{1,200}))?')
-"""Word processors and forums replace straight quotation marks with typographic ones."""
+_FILE = re.compile(r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9}))?(?:,? in (.{1,200}))?')
+"""Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
+_NUMBERED = re.compile(r"(\d{1,7})\. ")
+"""The line below a frame in older versions of Django's debug page."""
+MOST_RECENT_FIRST = "(most recent call first)"
+_FATAL = "Fatal Python error: "
+_TO_FATAL = 3
+"""Lines between a fatal error and the frames of the thread that had it."""
 _CALLED = re.compile(r"\s{0,3}\(")
 _DEBUG_PAGE = re.compile(r"Exception Type: ([\w.]{1,200})(?: at \S{0,400})?$")
 _DEBUG_VALUE = "Exception Value:"
@@ -41,19 +47,32 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             continue
         first = index
         index, frames = _frames(lines, first)
-        stop, heading = conclusion(lines, index)
+        above = lines[first - 1].bare if first else ""
+        if MOST_RECENT_FIRST in above:
+            top, heading = _fatal_error(lines, first)
+            traces.append(build_trace(lines, frames[::-1], heading, top=top, stop=index))
+            continue
+        stop, heading = conclusion(lines, index, under=lines[first])
         # Reporters often paste a trace without its first line.
-        top = first - 1 if first and MAX_RECENT in lines[first - 1].bare else first
+        top = first - 1 if MAX_RECENT in above else first
         traces.append(build_trace(lines, frames, heading, top=top, stop=stop))
         index = stop
     return add_frameless_errors(lines, "python", traces, _frameless_error)
 
 
-def conclusion(lines: Sequence[Line], index: int) -> tuple[int, Heading]:
-    """Return the end of the trace and the error in the line below its frames."""
+def _fatal_error(lines: Sequence[Line], first: int) -> tuple[int, Heading]:
+    """Return where the trace of a crashed interpreter begins, and its error."""
+    for at in range(first - 2, max(-1, first - 2 - _TO_FATAL), -1):
+        if lines[at].bare.startswith(_FATAL):
+            return at, Heading("Fatal Python error", lines[at].bare.removeprefix(_FATAL) or None)
+    return first - 1, Heading(None)
+
+
+def conclusion(lines: Sequence[Line], index: int, *, under: Line) -> tuple[int, Heading]:
+    """Return the end of the trace and the error in the line below its frames, the first of which is ``under``."""
     if index >= len(lines):
         return index, Heading(None)
-    heading = error_below(_text(lines[index]))
+    heading = error_below(_text(lines[index])) or _error_alone(lines, index, under)
     if heading is None:
         return index, Heading(None)
     below = lines[index + 1].bare if index + 1 < len(lines) else ""
@@ -76,6 +95,13 @@ def error_below(text: str) -> Heading | None:
     if (colon and (len(parts) > 1 or name[0].isupper())) or (len(parts) > 1 and parts[-1][0].isupper()):
         return Heading(name, message.strip() or None)
     return None
+
+
+def _error_alone(lines: Sequence[Line], index: int, under: Line) -> Heading | None:
+    """Parse an error without a message whose name may be any word, directly below the frames and less indented."""
+    name = _text(lines[index])
+    is_next = index > 0 and lines[index].start - lines[index - 1].end == 1
+    return Heading(name) if is_next and _indent(lines[index]) < _indent(under) and name.isidentifier() else None
 
 
 def function_name(written: str | None) -> str | None:
@@ -107,12 +133,14 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
             seen = index
         elif not _is_source(line, under=lines[seen], distance=index - seen):
             break
+        elif frames[-1].line is None and (number := _NUMBERED.match(line.bare)):
+            frames[-1] = replace(frames[-1], line=int(number[1]))
         index += 1
     return index, frames
 
 
 def _is_source(line: Line, *, under: Line, distance: int) -> bool:
-    if is_fence(line.bare) or MAX_RECENT in line.bare or distance > _MAX_CODE:
+    if MAX_RECENT in line.bare or distance > _MAX_CODE or is_fence(line.bare):
         return False
     if _indent(line) > _indent(under) or _text(line).startswith(_UNFINISHED):
         return True
@@ -138,7 +166,9 @@ def _file_frame(line: Line) -> Frame | None:
     if "File " not in line.text:
         return None
     match = _FILE.match(_text(line))
-    return Frame(forward(match[1]), int(match[2]), function_name(match[3])) if match else None
+    if match is None or not (match[2] or match[3]):
+        return None
+    return Frame(forward(match[1]), int(match[2]) if match[2] else None, function_name(match[3]))
 
 
 def _text(line: Line) -> str:

@@ -1,0 +1,1 @@
+"""Normalises reports before anything reads them, with a map back to the reporter's characters."""

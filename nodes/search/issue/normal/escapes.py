@@ -1,0 +1,169 @@
+r"""Decodes traces that a log wrote with escapes: ``\n``, ``\t`` and ``\"`` in JSON, in Python and in plain lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nodes.search.issue.normal.evidence import is_frame, is_traced, traced
+from nodes.search.issue.normal.mapped import Edit, Row, rows
+
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)")
+_MARK = re.compile(r"\\.|[\"']")
+_PLAIN = {"n": "\n", "t": "\t", "r": "", "b": "", "f": "", "a": ""}
+_DEPTH = 4
+"""Escapes within escapes: a log line in a log line in a log line."""
+_PREFIX = re.compile(r"(?<![A-Za-z])[bBrRuUfF]{1,2}$")
+_BETWEEN = re.compile(r"[\s,\[\]()+]{0,40}")
+_DOUBLED = re.compile(r'File ""[^"\n]{1,500}"", line \d')
+_KEY = re.compile(r'"(?:log|msg|message|MESSAGE|text|line|event)"[ \t]{0,3}:[ \t]{0,3}"')
+
+
+class _String(NamedTuple):
+    """The content of a quoted string, and its range with its quotation marks."""
+
+    start: int
+    end: int
+    outer_start: int
+    outer_end: int
+
+
+def escapes(text: str) -> list[Edit]:
+    """Decode the strings that contain a trace, each on lines of its own."""
+    if "\\" not in text and '""' not in text:
+        return []
+    edits: list[Edit] = []
+    records: list[tuple[Row, _String]] = []
+    for row in (*rows(text), Row("", len(text), len(text))):
+        if record := _record(row):
+            records.append((row, record))
+            continue
+        edits += _of_records(text, records)
+        records = []
+        if "\\n" in row.text:
+            edits += _of_strings(text, row)
+        elif '""' in row.text and _DOUBLED.search(row.text):
+            edits += (Edit(row.start + one.start(), row.start + one.end(), '"') for one in re.finditer('""', row.text))
+    return edits
+
+
+def _record(row: Row) -> _String | None:
+    """Return the message of a JSON record that is one line of a log."""
+    if not (row.text.startswith('{"') and row.text.rstrip().endswith("}")):
+        return None
+    key = _KEY.search(row.text)
+    found = next((one for one in _strings(row) if key and one.start == row.start + key.end()), None)
+    # A record with a whole trace is decoded as any string.
+    if found is None or "\\n" in row.text[found.end - row.start :]:
+        return None
+    content = row.text[found.start - row.start : found.end - row.start]
+    return None if "\\n" in _without_end(content) else found
+
+
+def _of_records(text: str, records: Sequence[tuple[Row, _String]]) -> list[Edit]:
+    """Reduce consecutive records to their messages if these are the lines of a trace."""
+    messages = [_without_end(text[one.start : one.end]) for _, one in records]
+    decoded = [_decoded(message) for message in messages]
+    if len(records) < 2 or not any(is_frame(message) for message in decoded):
+        return [edit for row, _ in records if "\\n" in row.text for edit in _of_strings(text, row)]
+    edits: list[Edit] = []
+    for (row, one), message in zip(records, messages, strict=True):
+        edits.append(Edit(row.start, one.start))
+        edits += _unescaped(text, one.start, one.start + len(message))
+        edits.append(Edit(one.start + len(message), row.end))
+    return edits
+
+
+def _of_strings(text: str, row: Row) -> list[Edit]:
+    r"""Decode the strings of a line that contain a trace; outside any string, ``\n`` itself must separate its lines."""
+    edits: list[Edit] = []
+    for group in _groups(text, row):
+        if _holds_trace("".join(text[one.start : one.end] for one in group)):
+            edge = group[0].outer_start
+            for number, one in enumerate(group):
+                # Between the elements of a list of lines there is no line.
+                edits.append(Edit(edge, one.start, "" if number else "\n"))
+                edits += _unescaped(text, one.start, one.end)
+                edge = one.end
+            edits.append(Edit(edge, group[-1].outer_end, "\n"))
+    if not edits and traced(_decoded(row.text).split("\n")) > max(1, int(is_traced(row.text))):
+        edits += _unescaped(text, row.start, row.end)
+    return edits
+
+
+def _groups(text: str, row: Row) -> Iterator[list[_String]]:
+    """Yield the strings of a line; those of a list of lines together."""
+    group: list[_String] = []
+    for one in _strings(row):
+        last = group[-1] if group else None
+        if last and not (
+            text.endswith("\\n", last.start, last.end) and _BETWEEN.fullmatch(text, last.outer_end, one.outer_start)
+        ):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
+
+
+def _strings(row: Row) -> Iterator[_String]:
+    """Yield the quoted strings of a line; one that the line cuts ends with the line."""
+    quote, opened = "", 0
+    for mark in _MARK.finditer(row.text):
+        at = mark.start()
+        if quote and mark[0] == quote:
+            yield _string(row, opened, at, at + 1)
+            quote = ""
+        elif not quote and (mark[0] == '"' or (mark[0] == "'" and _opens(row.text[max(0, at - 3) : at]))):
+            quote, opened = mark[0], at
+    if quote:
+        yield _string(row, opened, len(row.text), len(row.text))
+
+
+def _opens(before: str) -> bool:
+    """Return whether an apostrophe after some characters opens a string; inside a word it does not."""
+    return not before[-1:].isalpha() or _PREFIX.search(before) is not None
+
+
+def _string(row: Row, opened: int, end: int, outer_end: int) -> _String:
+    prefix = _PREFIX.search(row.text[max(0, opened - 2) : opened])
+    outer_start = opened - (len(prefix[0]) if prefix else 0)
+    return _String(row.start + opened + 1, row.start + end, row.start + outer_start, row.start + outer_end)
+
+
+def _holds_trace(content: str) -> bool:
+    """Return whether a string is a trace or a part of one, perhaps within further escapes."""
+    plain = traced(content.split("\n"))
+    for _ in range(_DEPTH):
+        if "\\n" not in content:
+            return False
+        content = _decoded(content)
+        lines = content.split("\n")
+        if traced(lines) > plain and any(map(is_frame, lines)):
+            return True
+    return False
+
+
+def _without_end(content: str) -> str:
+    """Return a string without the line end that a container's log stores with each line."""
+    while content.endswith(("\\n", "\\r")):
+        content = content[:-2]
+    return content
+
+
+def _decoded(content: str) -> str:
+    return _ESCAPE.sub(lambda found: _character(found[0]), content)
+
+
+def _unescaped(text: str, start: int, end: int) -> Iterator[Edit]:
+    return (Edit(one.start(), one.end(), _character(one[0])) for one in _ESCAPE.finditer(text, start, end))
+
+
+def _character(escape: str) -> str:
+    kind = escape[1]
+    if kind in "ux" and len(escape) > 2:
+        # Half of a pair is no character.
+        code = int(escape[2:], 16)
+        return "" if 0xD800 <= code < 0xE000 else chr(code)
+    return _PLAIN.get(kind, kind)

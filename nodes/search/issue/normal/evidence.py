@@ -1,0 +1,63 @@
+"""Recognises lines that stand in a stack trace of any language: the evidence that a normalised text reads better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+LONGEST = 2_000
+"""Characters of a line that are read."""
+# Anchored, so that a prefix in front of a frame hides it; removing that prefix is then worth it.
+_FRAME = re.compile(
+    "|".join(
+        (
+            r"File [\"“'][^\"“”'\n]{1,500}[\"”'], line \d",
+            r"File \S{1,500}:\d{1,7}(?:, in |$)",
+            r"Cell In ?\[\d",
+            r"at [\w$<>.\[\]/@\\-]{1,300}(?: \[as \w{1,80}\])? ?\(",
+            r"(?:at|bei) \S{1,300}.{0,300}(?::\d|:\w{1,10} \d)",
+            r"#\d{1,4}:? {1,4}(?:0x[0-9a-fA-F]{1,16}|\S{1,300}\(\d{1,7}\):|\{main\}|[\w:~<>]{1,300} \()",
+            r"\d{1,4}: {1,8}(?:0x[0-9a-f]{1,16} - )?[\w<&{]\S{0,300}::\S",
+            r"(?:\d{1,4}: |# )?(?:from )?\S{1,300}:\d{1,7}:in ",
+            r"(?:[A-Za-z]:)?[^\s:()\[\]\"'=,]{1,300}\.[A-Za-z]\w{0,7}:\d{1,7}(?::\d{1,7})?(?::|\)|$| in | \+0x| \()",
+            r"\(\w[\w.]{0,60} [\w.-]{1,30}\) \S{1,300}:\d",
+            r"==\d{1,10}== {1,8}(?:at|by) 0x",
+            r"(?:\* )?frame #\d",
+            r"goroutine \d{1,12} \[",
+            r"PHP {1,6}\d{1,4}\. ",
+            r"[❯❱] ",  # noqa: RUF001
+        )
+    )
+)
+_HEAD = re.compile(
+    "|".join(
+        (
+            r"(?:\+ )?(?:Exception Group )?Traceback \(most recent call ",
+            r"(?:Exception in thread|Caused by:|Suppressed:|FATAL EXCEPTION:|panic:|fatal error:|Fatal Python error:)",
+            r"thread '[^'\n]{0,200}'.{0,40} panicked at",
+            r"(?:stack traceback|[Ss]tack ?trace|stack backtrace|\[stacktrace\]):?$",
+            r"(?:PHP )?(?:Fatal|Parse|Catchable fatal|Recoverable fatal) error: ",
+            r"(?:Uncaught|Unhandled)\b",
+            r"\*\* \(\w",
+            r"(?:Program|Thread .{1,80}) (?:received|terminated)",
+            r"(?:[A-Za-z_$][\w$]{0,80}[.:\\]{1,2}){0,12}[A-Z]\w{0,80}"
+            r"(?:Error|Exception|Throwable|Failure|Interrupt|Exit)(?:: |:?$)",
+        )
+    )
+)
+
+
+def is_frame(line: str) -> bool:
+    """Return whether a line begins like a frame."""
+    return _FRAME.match(line[:LONGEST].strip()) is not None
+
+
+def is_traced(line: str) -> bool:
+    """Return whether a line begins like a frame, or like a heading of a trace."""
+    bare = line[:LONGEST].strip()
+    return _FRAME.match(bare) is not None or _HEAD.match(bare) is not None
+
+
+def traced(lines: Iterable[str]) -> int:
+    """Return the number of lines that begin like a part of a trace."""
+    return sum(map(is_traced, lines))

@@ -1,0 +1,134 @@
+"""Finds the mark-up around reported text: colours, HTML, quotation marks of a reply, boxes."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from nodes.search.issue.normal.evidence import is_traced
+from nodes.search.issue.normal.mapped import Edit, Row, rows
+
+_ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0")
+"""Line ends of other systems, and characters that look like nothing or like a space."""
+_COLOUR = re.compile(
+    r"(?:\x1b|␛|\^\[|\\(?:x1[bB]|u001[bB]|033|e))(?:\[[0-9;:?]{0,40}[A-Za-z]|\]8;[^\x07\x1b\\\n]{0,400}(?:\x07|(?:\x1b|␛|\^\[)\\))"
+    r"|\[(?:\d{1,3};){0,5}\d{1,3}m"
+)
+"""Colours and links of a terminal; many tools lose the escape character or print its code."""
+_TAG = re.compile(r"</?(?:pre|code|samp|tt|kbd|span|font|details|summary|p|div)(?: [^<>\n]{0,300})?>|<br ?/?>")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos|nbsp|ldquo|rdquo|lsquo|rsquo);")
+_BREAKS = ("<br", "<pre", "</pre", "<p>", "</p", "<div", "</div")
+_QUOTE = re.compile(r"[ ]{0,3}>(?: |$|(?=>))|[ ]{0,3}>(?=\S)")
+_SIDES, _CORNERS, _RULES = "│┃║|", "╭┌┏╔╮┐┓╗╰└┗╚╯┘┛╝├┣╠┤┫╣+", "─━═-"
+_ASCII = "|+"
+
+
+def plain_characters(text: str) -> list[Edit]:
+    """Replace line ends of other systems and invisible characters."""
+    kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " "}
+    return [Edit(found.start(), found.end(), kinds.get(found[0], "")) for found in _ODD.finditer(text)]
+
+
+def colours(text: str) -> list[Edit]:
+    """Remove the colours and links of a terminal."""
+    return [Edit(found.start(), found.end()) for found in _COLOUR.finditer(text)]
+
+
+def markup(text: str) -> list[Edit]:
+    """Remove the tags around pasted output, and decode entities, on lines that read as a part of a trace then."""
+    if "&" not in text and "<" not in text:
+        return []
+    edits: list[Edit] = []
+    run: list[Edit] = []
+    found = False
+    for row in (*rows(text), Row("", len(text), len(text))):
+        if marks := _marks(row):
+            run += (Edit(row.start + one.start, row.start + one.end, one.text) for one in marks)
+            found = found or any(map(is_traced, _applied(row.text, marks).split("\n")))
+        else:
+            # HTML that is pasted as source code stays.
+            edits += run if found else ()
+            run, found = [], False
+    return edits
+
+
+def _marks(row: Row) -> list[Edit]:
+    found = [*_TAG.finditer(row.text), *_ENTITY.finditer(row.text)]
+    return [Edit(one.start(), one.end(), _plain(one)) for one in sorted(found, key=lambda one: one.start())]
+
+
+def _plain(mark: re.Match[str]) -> str:
+    if mark[0][0] == "&":
+        return html.unescape(mark[0]).replace("\u00a0", " ")
+    # The end of a line is already one.
+    return "\n" if mark[0].startswith(_BREAKS) and mark.end() < len(mark.string) else ""
+
+
+def _applied(text: str, edits: Sequence[Edit]) -> str:
+    parts, at = list[str](), 0
+    for edit in edits:
+        parts += (text[at : edit.start], edit.text)
+        at = edit.end
+    return "".join((*parts, text[at:]))
+
+
+def quotes(text: str) -> list[Edit]:
+    """Remove one level of ``>`` before the lines of a quotation."""
+    if ">" not in text:
+        return []
+    edits: list[Edit] = []
+    run: list[Edit] = []
+    blank_before = blank_above = True
+    for row in (*rows(text), Row("", len(text), len(text))):
+        mark = _QUOTE.match(row.text)
+        if mark:
+            blank_before = blank_before if run else blank_above
+            run.append(Edit(row.start, row.start + mark.end()))
+        elif run:
+            # One such line between others is a prompt, or marks the line of a test that failed.
+            if len(run) > 1 or (blank_before and not row.text.strip()):
+                edits += run
+            run = []
+        blank_above = not row.text.strip()
+    return edits
+
+
+def boxes(text: str) -> list[Edit]:
+    """Remove the box that a terminal draws around lines."""
+    edits: list[Edit] = []
+    inside: list[tuple[Edit, Edit]] = []
+    for row in (*rows(text), Row("", len(text), len(text))):
+        if sides := _sides(row):
+            inside.append(sides)
+        elif inside:
+            edits += (edit for pair in inside for edit in pair) if _is_box(text, inside) else ()
+            inside = []
+    return edits
+
+
+def _sides(row: Row) -> tuple[Edit, Edit] | None:
+    """Return the edits that remove both sides of a line of a box, or what is around the title in its lid."""
+    bare = row.text.strip()
+    if len(bare) < 2:
+        return None
+    if bare[0] in _CORNERS and bare[-1] in _CORNERS and bare[1] in _RULES and bare[-2] in _RULES:
+        left, content = row.text.index(bare[0]), bare.strip(_CORNERS + _RULES)
+        start = row.text.index(content, left) if content else len(row.text)
+        stop = start + len(content)
+    elif bare[0] in _SIDES and bare[-1] in _SIDES:
+        start = row.text.index(bare[0]) + 1
+        stop = max(start, len(row.text[: row.text.rindex(bare[-1])].rstrip()))
+    else:
+        return None
+    return Edit(row.start, row.start + start), Edit(row.start + stop, row.end)
+
+
+def _is_box(text: str, inside: Sequence[tuple[Edit, Edit]]) -> bool:
+    """Return whether lines are a box and no table of Markdown; sides of ASCII need a trace in the box as evidence."""
+    marks = {text[left.start : left.end].strip()[:1] for left, _ in inside}
+    if marks & set(_CORNERS) and marks & set(_SIDES) and not marks <= set(_ASCII):
+        return True
+    # The cells of a table have further bars.
+    contents = [text[left.end : right.start] for left, right in inside]
+    return len(inside) > 1 and any(map(is_traced, contents)) and not all(" | " in content for content in contents)

@@ -1,0 +1,182 @@
+"""Finds what a log writes before each line: time, host, process, pod, level, thread, logger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nodes.search.issue.normal.evidence import is_traced
+from nodes.search.issue.normal.mapped import Edit, Row, rows
+
+_LONGEST = 400
+"""Characters of a line in which its prefix is searched."""
+_MAX_TAGS = 8
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? "
+_DATE = (
+    r"(?:\d{4}[-/.]\d\d[-/.]\d\d(?:[T_]|[ -]{1,2})|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?(?:, | {1,2})"
+    rf"|(?:{_DAY})?{_MONTH} {{1,2}}\d{{1,2}},?(?: \d{{4}})? "
+    rf"|(?:{_DAY})?\d{{1,2}}[ /-]{_MONTH}[ /-]\d{{2,4}}(?:[ :T]|, ))"
+)
+_ZONE = r"(?:Z| ?[+-]\d\d:?\d\d| (?:UTC|GMT|[A-Z]{2,3}T))?"
+_TIME = rf"\d{{1,2}}[:.]\d\d[:.]\d\d(?:[.,:]\d{{1,9}})?(?: ?[AaPp][Mm])?(?: \d{{4}})?{_ZONE}"
+_STAMP = re.compile(
+    rf"[ \t]{{0,8}}(?:<\d{{1,3}}>(?:1 )?)?[\[(]?(?:{_DATE}{_TIME}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?{_ZONE}"
+    r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9})(?=[\s:|,\])-])[\])]?[:,]?"
+)
+_SYSLOG = re.compile(
+    r" [\w.:@-]{0,80}\w [\w./@-]{1,60}(?:\[\d{1,9}\])?:(?= |$)"
+    r"| [\w.:@-]{0,80}\w \S{1,80} (?:\d{1,9}|-) \S{1,40} (?:-|\[[^\]\n]{1,200}\])(?= )"
+)
+"""Host and process: of the usual form, and of RFC 5424."""
+_WORD = (
+    r"(?:TRACE|VERBOSE|DEBUG|DEBG|INFORMATION|INFO|NOTICE|WARNING|WARN|ERROR|ERRO|ERR|EROR|FATAL|FATA|CRITICAL|CRIT|ALERT"
+    r"|EMERG|SEVERE|CONFIG|FINE|stderr|stdout|VRB|DBG|INF|WRN|FTL)\b"
+)
+_LEVEL = rf"(?:{_WORD}|(?:err|out)\b|[VDIWEF](?= ))"
+_TAG = re.compile(
+    r"[ \t]{0,30}(?:[VDIWEF]/[\w.:$-]{1,80} {0,3}\( {0,6}\d{1,7}\)"
+    r"|\[(?![^\]\n]{0,100}\.\w{1,5}[:(]\d)[^\]\[\n]{1,100}\]"
+    r"|(?:stdout|stderr) [FP](?= |$)"
+    rf"|{_LEVEL}(?!/)"
+    r"|(?:trace|debug|info|notice|warn|warning|error|fatal|critical)(?=:? {1,3}\[|:|\s{0,3}\|)"
+    r"|\d{1,9}-\d{1,9}(?:/\S{1,100})?|\d{1,7}#\d{1,7}:(?: \*\d{1,9})?"
+    rf"|\d{{1,9}}(?= {{1,8}}(?:\d|---|\[|{_LEVEL}))"
+    r"|[\w./-]{1,80}\[[\w./:-]{1,40}\]:(?= |$)"
+    r"|[\w./-]{1,60} {0,20}\|(?= |$)"
+    r"|---|[-–—:|](?= ))[:|]?"  # noqa: RUF001
+)
+_CONTAINER = re.compile(r"[\w./@-]{1,80} {0,30}\|(?: |$)")
+_LOGGER = re.compile(
+    r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
+)
+_BRIEF = re.compile(r"[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):(?: |$)")
+"""A line of Android's log without its time."""
+_STUDIO = re.compile(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
+"""A line of Android Studio: process and thread, tag, package, level."""
+_ALONE = re.compile(
+    rf"(?:\[{_WORD}\]|{_WORD}|\[(?:error|fatal|warn|warning|info|debug)\])(?::\S{{1,80}})?[:|]?(?: -)? {{1,5}}"
+)
+"""A level without a time."""
+_EDGE = re.compile(r"[ \t]|(?<=[|\]>:])(?=\S)")
+_MAX_EDGES = 8
+_DIGITS = re.compile(r"\d{1,20}")
+_LEADER = 100
+"""The maximum number of characters of a prefix that only its repetition shows."""
+
+
+def prefixes(text: str) -> list[Edit]:
+    """Find what a log writes before each of its lines; frames and headings of traces are no prefix."""
+    lines = [row for row in rows(text) if row.text.strip()]
+    ends = [_stamped(row.text) for row in lines]
+    named = _loggers(lines, ends)
+    lengths = _leaders(lines, ends)
+    edits: list[Edit] = []
+    for row, end, length in zip(lines, ends, lengths, strict=True):
+        if end:
+            logger = _LOGGER.match(row.text[: end + _LONGEST], end)
+            is_named = logger is not None and logger[0].strip() in named
+            stop = logger.end() if logger and is_named else end + row.text.startswith(" ", end)
+        else:
+            stop = length or _alone(row.text)
+        if stop:
+            edits.append(Edit(row.start, row.start + stop))
+    return edits
+
+
+def _stamped(line: str) -> int:
+    """Return the end of the prefix of a line with a time, without the space after it; 0 if it has none."""
+    head = line[:_LONGEST]
+    if brief := _BRIEF.match(head):
+        return len(brief[0].rstrip(" "))
+    container = _CONTAINER.match(head) if "|" in head else None
+    stamp = _STAMP.match(head, container.end() if container else 0)
+    return _after_stamp(head, stamp.end()) if stamp else 0
+
+
+def _alone(line: str) -> int:
+    """Return the length of a prefix without a time that only one line has, before a part of a trace."""
+    found = _ALONE.match(line[:_LONGEST]) or _CONTAINER.match(line[:_LONGEST])
+    return found.end() if found and is_traced(line[found.end() :]) and not is_traced(line) else 0
+
+
+def _after_stamp(head: str, end: int) -> int:
+    if found := _STUDIO.match(head, end):
+        return len(head[: found.end()].rstrip(" "))
+    # A level and an error look like a host and its process.
+    if (found := _SYSLOG.match(head, end)) and not is_traced(head[end:].lstrip().partition(" ")[2]):
+        end = found.end()
+    for _ in range(_MAX_TAGS):
+        tag = _TAG.match(head, end)
+        if not tag or is_traced(head[end:]):
+            break
+        end = tag.end()
+    return end
+
+
+def _loggers(lines: Sequence[Row], ends: Sequence[int]) -> frozenset[str]:
+    """Return the names of loggers, with their sign, that stand before a line of a trace somewhere."""
+    found: set[str] = set()
+    for row, end in zip(lines, ends, strict=True):
+        logger = _LOGGER.match(row.text[: end + _LONGEST], end) if end else None
+        if logger and logger[0].strip() not in found:
+            rest = row.text[logger.end() :]
+            if is_traced(rest) and not is_traced(row.text[end:]):
+                found.add(logger[0].strip())
+    return frozenset(found)
+
+
+def _leaders(lines: Sequence[Row], ends: Sequence[int]) -> list[int]:
+    """Return the lengths of prefixes without a time: the same words before consecutive lines, then a trace."""
+    lengths = [0] * len(lines)
+    index = 0
+    # A line with a time is no part of such a run.
+    plain = ["" if end else _DIGITS.sub("0", row.text[:_LEADER]) for row, end in zip(lines, ends, strict=True)]
+    tried: dict[str, int] = {}
+    while index < len(lines):
+        run, length = _leader(lines, plain, index, tried) if plain[index] else (1, 0)
+        for at in range(index, index + run if length else index):
+            lengths[at] = _cut(lines[at].text, length)
+        index += run or 1
+    return lengths
+
+
+def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[str, int]) -> tuple[int, int]:
+    """Return how many lines from one on have the same prefix, and the number of its characters without digits.
+
+    Args:
+        lines: the lines that are not empty.
+        plain: their beginnings, without digits.
+        index: the first line.
+        tried: for each prefix without a trace, the first line that it was not tried on.
+    """
+    if is_traced(lines[index].text):
+        return 0, 0
+    for end in _edges(plain[index]):
+        run, lead = index, plain[index][:end]
+        if tried.get(lead, 0) > index:
+            continue
+        while run < len(lines) and (plain[run].startswith(lead) or plain[run] == lead.rstrip()):
+            run += 1
+        if run > index + 1 and sum(is_traced(row.text[_cut(row.text, end) :]) for row in lines[index:run]) > 1:
+            return run - index, end
+        tried[lead] = run
+    return 0, 0
+
+
+def _edges(plain: str) -> Iterator[int]:
+    for _, edge in zip(range(_MAX_EDGES), _EDGE.finditer(plain), strict=False):
+        # The indentation that frames share is none of a log's.
+        if plain[: edge.end()].strip():
+            yield edge.end()
+
+
+def _cut(line: str, length: int) -> int:
+    """Return the offset in a line of an offset in its text without digits."""
+    at = gone = 0
+    for digits in _DIGITS.finditer(line[:_LEADER]):
+        if digits.start() - gone >= length:
+            break
+        gone += len(digits[0]) - 1
+        at = digits.end()
+    return min(max(at, length + gone), len(line))

@@ -1,0 +1,144 @@
+"""Joins lines that a terminal or a mail program wrapped, and separates frames that lost their line feeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nodes.search.issue.normal.evidence import LONGEST, is_traced
+from nodes.search.issue.normal.mapped import Edit, Row, rows
+
+_MAX_JOINED = 6
+"""Lines of one frame."""
+# (how a frame begins, how it may end): a line that only begins is joined with the next ones if that makes it end.
+_KINDS = (
+    (
+        re.compile(r"\s{0,20}File [\"“]"),
+        re.compile(r"\s{0,20}File [\"“][^\"“”\n]{1,500}[\"”], line \d{1,9}(?:, in \S|$)"),
+    ),
+    (
+        re.compile(r"\s{0,20}(?:\* )?(?:frame )?#\d{1,5}:? {1,4}(?:0x[0-9a-f]{1,16} in )?[A-Za-z_~<(]"),
+        re.compile(
+            r"\s{0,20}(?:\* )?(?:frame )?#\d{1,5}:? .{1,1500}"
+            r"(?: at \S{1,400}:\d{1,9}| from \S{1,400}|\(\d{1,9}\): .{1,600})$"
+        ),
+    ),
+    (
+        re.compile(r"\s{0,20}at (?=\S)"),
+        re.compile(r"\s{0,20}at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)$"),
+    ),
+)
+_STARTS = (
+    re.compile(r"(?<!\S)File \"[^\"\n]{1,400}\", line \d{1,9}"),
+    re.compile(r"(?<!\S)(?<!eval )at (?:async |new )?[\w$.<>/\[\]-]{1,300} ?\([^()\n]{1,300}:\d{1,9}(?::\d{1,9})?\)"),
+    re.compile(r"(?<!\S)at (?:file:///|node:|/)[^\s()]{1,300}:\d{1,9}:\d{1,9}(?!\S)"),
+    re.compile(r"(?<!\S)#\d{1,4} {1,2}(?:\{main\}|/[^\s()]{1,300}\(\d{1,9}\): |0x[0-9a-f]{4,16} in )"),
+)
+"""How each kind of frame begins in the middle of a line; not inside another frame."""
+_CAUSE = re.compile(
+    r"(?<=\s)(?:Caused by: |During handling of the above|The above exception was|Traceback \(most recent)"
+)
+_IN = re.compile(r", in [\w.<>]{1,200}")
+_ERROR = re.compile(
+    r"(?<=\s)(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Warning|Exit|Interrupt|Iteration)(?=: |$)"
+)
+_JOINED = 40
+"""The minimum number of characters of a line with two frames."""
+_NARROWEST = 60
+"""The minimum width of a terminal."""
+_WIDTHS = frozenset({79, 80, 100, 120, 128, 132, 140, 150, 160, 180, 200})
+_NAMED = re.compile(r"[\w.]{1,200}(?::|$)")
+
+
+def joined(text: str) -> list[Edit]:
+    """Separate the frames that a line contains, if there are two or more."""
+    return [edit for row in rows(text) if _may_join(row.text) for edit in _separated(row)]
+
+
+def _may_join(line: str) -> bool:
+    """Return whether a line may contain several frames; one with escapes is decoded first."""
+    return len(line) >= _JOINED and "\\n" not in line
+
+
+def _separated(row: Row) -> Iterator[Edit]:
+    for kind in _STARTS:
+        starts = [found.start() for found in kind.finditer(row.text)]
+        if len(starts) < 2 and not (starts and "Traceback (most recent" in row.text):
+            continue
+        cuts = {*starts, *(found.start() for found in _CAUSE.finditer(row.text))}
+        if kind is _STARTS[0]:
+            cuts.update(_python_cuts(row.text, starts))
+        for cut in sorted(cuts - {0}):
+            # The space before it, if there is one, is where the line feed was.
+            if row.text[:cut].strip():
+                yield Edit(row.start + cut - row.text[cut - 1].isspace(), row.start + cut, "\n  ")
+        return
+
+
+def _python_cuts(line: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield where the source below each frame begins, and the error below the last one."""
+    for start, stop in zip(starts, (*starts[1:], len(line)), strict=True):
+        name = _IN.search(line, start, stop)
+        if name and name.end() < stop:
+            yield name.end()
+    errors = [found.start() for found in _ERROR.finditer(line, starts[-1])]
+    if errors:
+        yield errors[-1]
+
+
+def wrapped(text: str) -> list[Edit]:
+    """Join the lines of a frame that a terminal or a mail program wrapped."""
+    lines = list(rows(text))
+    widths = _widths(lines)
+    edits: list[Edit] = []
+    index = 0
+    while index < len(lines):
+        length, glue = _continued(lines, index)
+        if length == 1 and index + 1 < len(lines) and _is_full(lines[index], lines[index + 1], widths):
+            length, glue = 2, ""
+        for row, below in zip(lines[index : index + length], lines[index + 1 : index + length], strict=False):
+            edits.append(Edit(row.start + len(row.text.rstrip()), below.start + _margin(below.text), glue))
+        index += length
+    return edits
+
+
+def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
+    """Return the number of lines that make up a frame, and what was between them."""
+    kind = next((kind for kind in _KINDS if kind[0].match(lines[index].text[:LONGEST])), None)
+    if kind is None or kind[1].match(lines[index].text[:LONGEST].rstrip()):
+        return 1, ""
+    close = close_spaced = lines[index].text.rstrip()
+    for count, row in enumerate(lines[index + 1 : index + _MAX_JOINED], 2):
+        bare = row.text.strip()
+        if not bare or len(close_spaced) > LONGEST or _begins_other(bare, kind):
+            break
+        close, close_spaced = close + bare, f"{close_spaced} {bare}"
+        for whole, glue in ((close, ""), (close_spaced, " ")):
+            if kind[1].match(whole):
+                return count, glue
+    return 1, ""
+
+
+def _begins_other(bare: str, kind: tuple[re.Pattern[str], re.Pattern[str]]) -> bool:
+    """Return whether a line cannot continue a frame: it begins a frame or names an error."""
+    if kind is _KINDS[1] and bare.startswith(("at ", "from ")):
+        return False
+    return is_traced(bare)
+
+
+def _widths(lines: Sequence[Row]) -> frozenset[int]:
+    """Return the widths at which lines were cut: those of terminals, and any at which several long lines end."""
+    lengths = [len(row.text) for row in lines if len(row.text) >= _NARROWEST]
+    widest = max(lengths, default=0)
+    return frozenset({widest} if widest in _WIDTHS or lengths.count(widest) > 2 else ())
+
+
+def _is_full(row: Row, below: Row, widths: frozenset[int]) -> bool:
+    """Return whether an indented line of a trace fills the terminal and the next one continues it."""
+    if len(row.text) not in widths or not row.text[0].isspace() or not below.text or below.text[0].isspace():
+        return False
+    return not is_traced(below.text) and not _NAMED.match(below.text)
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
