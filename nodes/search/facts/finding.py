@@ -17,6 +17,7 @@ from nodes.search.facts.names import defined_once, read_here
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
+from nodes.search.facts.unclaimed import limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +77,7 @@ def find_facts(
     inquiry = FinderInput(query, read_issue(query, template), code, tuple(first[:FIRST]))
     for finder in finders:
         # If two finders state the same fact, it keeps the position of the first.
-        found = dict.fromkeys((*inquiry.found, *_first(finder(inquiry))))
+        found = dict.fromkeys((*inquiry.found, *(limited(code, fact) for fact in _first(finder(inquiry)))))
         inquiry = replace(inquiry, found=tuple(found))
     # Finders read the normalised text; a fact cites what the reporter wrote.
     return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in inquiry.found)

@@ -62,7 +62,7 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     """Return what facts add to the confidence in the first file."""
     # Files after the first five that have a fact are right in 2 % of cases, so they neither support nor contradict.
     shown = set(files[:FIRST])
-    strong = [fact for fact in facts if fact.strong and not fact.refuses and fact.path in shown]
+    strong = [fact for fact in facts if fact.strong and not (fact.refuses or fact.unclaimed) and fact.path in shown]
     first = files[0] if files else None
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     on_first = [fact for fact in strong if fact.path == first and not fact.by_library]
@@ -91,7 +91,7 @@ def _fails_elsewhere(facts: Sequence[Fact], first: str | None) -> bool:
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
     """Return whether a fact relates the words to its file and to no other."""
     same = {one.path for one in facts if one.kind == fact.kind and one.words == fact.words}
-    return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path}
+    return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path} and not fact.unclaimed
 
 
 def _is_firm(fact: Fact) -> bool:

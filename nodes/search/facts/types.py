@@ -97,6 +97,8 @@ class Fact:
     """Whether the line belongs to a statement that raises deliberately; the fault is often in the caller then."""
     by_library: bool = False
     """Whether a library that the line called raised the error; the value that it got often comes from elsewhere."""
+    unclaimed: bool = False
+    """Whether the fact is stated and never supports a claim: its line shows a fault that other code causes."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
 

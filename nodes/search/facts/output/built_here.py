@@ -73,6 +73,12 @@ _TABLE = re.compile(
 """A key of a table of messages."""
 _OF_ERROR = re.compile(r"(?:Error|Exception|Warning)\.__?(?:str|repr|init|unicode)__?$")
 """A method in which an error class composes its own text; the code that raises the error is more relevant."""
+_OF_EVERY_CRASH = re.compile(
+    r"panicked at|panic recovered|recovered from panic|traceback \(most recent|terminate called"
+    r"|(?:unhandled|uncaught) (?:exception|error)|segmentation fault|fatal signal",
+    re.IGNORECASE,
+)
+"""The heading that a program or a runtime prints over the trace of any crash."""
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
@@ -103,6 +109,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # A message that the report cuts off counts only if a single literal begins so.
         # A literal that equals an interpreter's message was right in 2 of 8 cases.
         if (len(places) > FEW and not aside) or STANDARD.search(match.words) or (match.text.cut and len(places) > 1):
+            continue
+        # What prints every crash of the program says nothing about the place of one.
+        if _OF_EVERY_CRASH.search(match.words):
             continue
         # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 % with
         # it.

@@ -10,6 +10,7 @@ from nodes.search.facts.code import whole_word
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.paths.whose import is_library as is_library_path
+from nodes.search.paths.whose import simplified
 from nodes.search.ranking.features.frames import files_of_frame
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|lis
 _FORWARDS = re.compile(
     r"_?(?:wrapper|wrapped|inner|decorated|decorator|_wrapper|_wrapped|_inner|warn_external|inner_f|new_func)\b"
 )
+_INTERPRETED = frozenset({"python", "javascript", "ruby", "php"})
+"""Languages whose traces give the path of every file, also outside the project."""
+_WHOLE_PATH = re.compile(r"/|~|[A-Za-z]:/|(?:file|https?)://|[^/<>]{1,200}$")
+"""The beginning of an absolute path, or a path without a folder."""
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z]|[a-z][A-Z]|\w(?:::|\.)\w")
 """A function's name of at least two words."""
 _CHAIN = re.compile(r"direct cause|during handling|caused by|\bcause\b", re.IGNORECASE)
@@ -58,6 +63,8 @@ class MappedFrame:
     """Whether an inner frame is in a file of own code, at a place that the file does not have at this commit."""
     is_library: bool = False
     """Whether an inner frame is in a library, so that the library raised the error."""
+    in_program: bool = False
+    """Whether an inner frame is in the reporter's own program, which the project calls."""
 
 
 class _Span(NamedTuple):
@@ -112,7 +119,7 @@ def from_root(chain: Sequence[StackTrace]) -> Sequence[StackTrace]:
 
 def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFrame]:
     """Yield the frames of own code, innermost first, without functions that only forward a call."""
-    lost_inner = is_library = False
+    lost_inner = is_library = in_program = False
     for depth, frame in enumerate(trace.frames[:MAX_FRAMES]):
         if is_forwarding(frame):
             continue
@@ -125,7 +132,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
             # A file of another program has the name, in another folder.
             listed, numbers, found = [], [], None
         if found is not None:
-            yield replace(found, lost_inner=lost_inner, is_library=is_library)
+            yield replace(found, lost_inner=lost_inner, is_library=is_library, in_program=in_program)
         elif len(numbers) == 1:
             # The error came from deeper code than the next frame, so that frame must not lead.
             lost_inner = True
@@ -134,6 +141,17 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
             lost_inner |= in_library and not code.index.project.is_foreign(frame.path)
             # In other languages the inner frames are often those of the panic itself.
             is_library |= trace.language == "python" or in_library
+            in_program |= not in_library and _is_of_program(code, trace, frame)
+
+
+def _is_of_program(code: Code, trace: StackTrace, frame: Frame) -> bool:
+    """Return whether a frame that is in no library is in a program that uses the project, as far as paths tell."""
+    path = frame.path.replace("\\", "/")
+    # A relative path with a folder may be shortened by the reporter: `urllib/parse.py`.
+    if trace.language not in _INTERPRETED or not _WHOLE_PATH.match(path):
+        return False
+    parts = map(simplified, path.split("/"))
+    return (code.index.project.names | code.index.project.folders).isdisjoint(parts)
 
 
 def _is_declared(code: Code, frame: Frame, number: int) -> bool:

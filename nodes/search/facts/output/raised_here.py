@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.output.frames import chains, from_root, is_raising, last_part, own_frames
+from nodes.search.facts.output.happened import Happened, happened, is_assertion
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
@@ -30,31 +31,75 @@ _REFUSAL = re.compile(
 )
 """A statement by which code rejects its input with an error message."""
 _RAISE = re.compile(r"\b(?:raise|throw|panic!?|die|abort)\b")
+_RAISES_ITSELF = re.compile(r"\s{0,200}(?:raise|throw)\b")
 _STATEMENT = re.compile(r"^\s*(?:if|for|while|return|yield|try|switch|match|[\w.]+\s*=[^=])")
+
+
+_WITH_RUNTIME_FRAMES = frozenset({"go", "rust", "c"})
+"""Languages whose traces begin with frames of the runtime that reports the error."""
+_FAILED = re.compile(r"assert|panic|CHECK|expect", re.IGNORECASE)
+_STOPPED = re.compile(
+    r"KeyboardInterrupt|SystemExit|Interrupted|Cancel(?:l?ed|lation)|SIG(?:INT|TERM|KILL|ABRT|QUIT|ALRM)|\bAbort(?:ed)?\b"
+    r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
+)
+"""The error of a program that was stopped from outside, or that waited too long."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost own frame of each root trace; if the root has none, that of the trace that wraps it."""
     seen = set()
+    earlier: StackTrace | None = None
     for chain in islice(chains(inquiry.issue), MAX_TRACES):
-        chained = len(chain) > 1
         frame = _innermost(inquiry, chain)
+        follows = earlier is not None and _is_same_log(inquiry.issue.body[earlier.end : chain[0].start])
+        earlier = chain[-1]
         # Several traces of one report may end in the same line; one fact is enough.
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
         lines = inquiry.code.lines(frame.number)
         purpose = is_deliberate(lines, frame.start, frame.end)
-        fact = _fact(inquiry, frame)
+        event = _event(frame, lines[frame.line - 1])
+        fact = _fact(inquiry, frame, event)
         if fact is None:
             continue
-        refuses = is_refusal(lines, frame.line, frame.start)
         # A frame of another version has the same function with other code: 48 % right, with its text found 70 %. In
         # chains the first and the last trace did equally (4 of 12 each), so neither leads.
-        strong = frame.exact and not chained and not purpose and not frame.lost_inner
-        yield replace(fact, strong=strong, refuses=refuses, by_library=frame.is_library)
+        fits = frame.exact or (event is not None and frame.symbol is not None)
+        strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
+        yield replace(
+            fact,
+            strong=strong,
+            refuses=is_refusal(lines, frame.line, frame.start),
+            by_library=frame.is_library,
+            unclaimed=follows or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
+        )
         if purpose:
             yield _on_purpose(fact, frame)
+
+
+def _is_same_log(between: str) -> bool:
+    """Return whether the text between two traces has no boundary of a block, so that one log has both.
+
+    The later error is often one of cleaning up after the first.
+    """
+    return "```" not in between and "~~~" not in between
+
+
+def _event(mapped: MappedFrame, text: str) -> Happened | None:
+    """Return what the line of a frame did, if no frame inside it may have done it instead."""
+    trace = mapped.trace
+    inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
+    if inside or mapped.is_library or mapped.lost_inner:
+        return None
+    return happened(text, trace.error or "", trace.message or "")
+
+
+def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str) -> bool:
+    """Return whether the error of a trace says nothing about the code of its frame: other code has the fault."""
+    error = f"{mapped.trace.error or ''}: {mapped.trace.message or ''}"
+    failed = event.asserts if event else is_assertion(text) and bool(_FAILED.search(error))
+    return failed or mapped.in_program or bool(_STOPPED.search(error))
 
 
 def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame | None:
@@ -100,21 +145,45 @@ def _depth(text: str) -> int:
     return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
 
 
-def _fact(inquiry: FinderInput, mapped: MappedFrame) -> Fact | None:
+def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> Fact | None:
     code, issue = inquiry.code, inquiry.issue
     words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
     text = code.text(mapped.number, mapped.line)
     if words is None or text is None or not issue.holds(words):
         return None
     path = code.path(mapped.number)
-    what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
-    where = f"`{mapped.symbol}`" if mapped.symbol else f"`{path}`"
-    says = f"{what} passes through {where}; this line is its innermost frame in the project's own code."
-    if not mapped.exact:
-        says = f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
-    if mapped.lost_inner:
-        says = f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
+    says = _says(mapped, event, path, text)
     return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
+
+
+def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
+    """Return that a line raises the error itself, or which call on it does, if the frames inside tell."""
+    trace = mapped.trace
+    depth = trace.frames.index(mapped.frame)
+    if depth == 0 and trace.error and _RAISES_ITSELF.match(text):
+        return f"{where} raises `{trace.error}` on this line."
+    name = last_part(trace.frames[depth - 1].function) if depth else None
+    if trace.error and name and re.search(rf"(?<![\w$]){re.escape(name)}\s?\(", text):
+        return f"{where} calls `{name}` on this line; `{trace.error}` comes from inside that call."
+    return None
+
+
+def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
+    # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
+    named = mapped.symbol and (mapped.exact or last_part(mapped.frame.function))
+    where = f"`{mapped.symbol}`" if named else f"`{path}`"
+    if event is not None:
+        return f"{where} {event.says}"
+    what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
+    if mapped.in_program:
+        return f"{what} passes through {where}; the frames inside it are in a program that the project calls."
+    if mapped.lost_inner:
+        return f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
+    if mapped.exact and (more := _raised(mapped, where, text)):
+        return more
+    if mapped.exact:
+        return f"{what} passes through {where}; this line is its innermost frame in the project's own code."
+    return f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
 
 
 def frame_words(trace: str, frame: Frame) -> str | None:

@@ -1,0 +1,94 @@
+"""What the line of a frame did, by its error; and functions on which no claim rests."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.facts.output.happened import happened, is_assertion
+from nodes.search.facts.unclaimed import is_empty
+from tests.support.growth import assert_linear
+
+NULL_POINTER = "java.lang.NullPointerException"
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message", "says"),
+    [
+        pytest.param("held = STOCK[sku]", "KeyError", "'A-1'", "looks up `sku` in `STOCK`", id="key"),
+        pytest.param("held = STOCK[a][b]", "KeyError", "'A-1'", None, id="one-of-two-keys"),
+        pytest.param("held = STOCK.get(sku)", "KeyError", "'A-1'", None, id="key-without-a-subscript"),
+        pytest.param(
+            "this.pop(row, or, any).close();", NULL_POINTER, "", "uses `.close` on what `this.pop(…)`", id="call"
+        ),
+        pytest.param("return a.b.c();", NULL_POINTER, "", None, id="one-of-two-values"),
+        pytest.param("return Zone.of(x);", NULL_POINTER, "", None, id="a-type"),
+        pytest.param(
+            "int n = row.length();",
+            NULL_POINTER,
+            'Cannot invoke "String.length()" because "row" is null',
+            "uses `.length` on `row`; the trace says that this was `null`.",
+            id="helpful-message",
+        ),
+        pytest.param(
+            "int n = size();",
+            NULL_POINTER,
+            'Cannot invoke "String.length()" because "row" is null',
+            None,
+            id="other-line",
+        ),
+        pytest.param(
+            "<a href={team.domain.replace(/^www./, '')}>x</a>",
+            "TypeError",
+            "Cannot read properties of undefined (reading 'replace')",
+            "uses `.replace` on `team.domain`; the trace says that this was `undefined`.",
+            id="javascript",
+        ),
+        pytest.param(
+            "x.close()", "AttributeError", "'NoneType' object has no attribute 'close'", "`None`", id="python"
+        ),
+        pytest.param("x.close()", "AttributeError", "'Zone' object has no attribute 'close'", None, id="another-type"),
+        pytest.param(
+            "v[v.len() - 4]", "panic", "index out of bounds: the len is 3", "reads `v[v.len() - 4]`", id="index"
+        ),
+        pytest.param("r = total / len(a)", "ZeroDivisionError", "division by zero", "divides by `len(a)`", id="zero"),
+        pytest.param("url = a + '/b' # 1 / x", "ZeroDivisionError", "division by zero", None, id="no-division"),
+        pytest.param(
+            "m.get(&k).unwrap()",
+            "panic",
+            "called `Option::unwrap()` on a `None` value",
+            "unwraps `m.get(&k)`",
+            id="rust",
+        ),
+        pytest.param("assert x > 0", "AssertionError", "", "fails its own check", id="assertion"),
+    ],
+)
+def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
+    found = happened(line, error, message)
+    assert (says in found.says) if says else found is None
+
+
+@pytest.mark.parametrize(
+    ("line", "asserts"), [("assert x", True), ("debug_assert!(x)", True), ("a.expect('x')", True), ("a.b(x)", False)]
+)
+def test_assertions(line: str, *, asserts: bool):
+    assert is_assertion(line) == asserts
+
+
+@pytest.mark.parametrize("filler", ["a[", "a.b(", "x.y ", "]", "a?.", "/ a"])
+def test_a_long_line_costs_linear_time(filler: str):
+    assert_linear(lambda text: happened(text[:300], "KeyError", text), lambda size: filler * size, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"),
+    [
+        pytest.param('def hook(self):\n    """Left for overriding."""\n', False, id="nothing-at-all"),
+        pytest.param('def hook(self):\n    """Left for overriding.\n\n    More.\n    """\n    pass', True, id="pass"),
+        pytest.param("def hook(self):\n    return None", True, id="returns-nothing"),
+        pytest.param("void hook() {\n  // nothing\n}", True, id="braces"),
+        pytest.param("def hook(self):\n    return self.x", False, id="returns-a-value"),
+        pytest.param("class Zone:\n    size = 3\n", False, id="a-class"),
+    ],
+)
+def test_a_function_that_is_empty_on_purpose(text: str, *, empty: bool):
+    assert is_empty(text.split("\n")) == empty
