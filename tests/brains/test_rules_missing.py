@@ -63,6 +63,39 @@ def test_a_required_field_without_an_answer_is_missing(answer: str) -> None:
     assert missing(filled(Database=answer), BUG, WISH) == ("“Database”, which the issue form asks for",)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(f"## On the sender\n\n- Send it\n\n## On the receiver\n\n- Open it{CODE}", id="of-another-level"),
+        pytest.param(f"### Server\n\n- Send it, I expected rows{CODE}", id="of-the-same-level"),
+        pytest.param(f"#### 1\n\nI expected rows{CODE}", id="deeper"),
+    ],
+)
+def test_a_heading_in_an_answer_belongs_to_it(answer: str) -> None:
+    assert missing(filled(Steps_to_reproduce=answer, Database="### Server\n\nPostgres, I expected rows"), BUG) == ()
+
+
+def test_a_field_that_the_form_did_not_have_yet_is_not_missing() -> None:
+    body = "\n\n".join(part for part in filled().split("\n\n") if part not in ("### Database", "Postgres"))
+    assert missing(body, BUG) == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        pytest.param("Zeilen fehlen", "Die Zeilen sind weg, es gab einen Fehler und der Export ist leer.", id="german"),
+        pytest.param("Lignes perdues", "Les lignes ne sont pas dans le fichier, une erreur est affichée.", id="french"),
+        pytest.param("Строки пропали", "После экспорта строки пропали, программа падает.", id="russian"),
+        pytest.param("导出后行丢失", "导出之后文件是空的，程序崩溃。", id="chinese"),
+        pytest.param("行が消える", "エクスポートすると行が消えてクラッシュします。", id="japanese"),
+        pytest.param("행이 사라짐", "내보내기 후 행이 사라지고 오류가 납니다.", id="korean"),
+    ],
+)
+def test_nothing_is_requested_by_english_words_in_other_languages(title: str, body: str) -> None:
+    one = case(title, body)
+    assert (missing_from(one, "bug"), missing_from(one, "docs"), open_needs(one)) == ((), (), ())
+
+
 def test_text_of_the_form_itself_is_not_an_answer() -> None:
     body = filled(Steps_to_reproduce="1. open\n2. close").replace("Postgres", "Postgres, where I expected rows")
     assert missing(body, BUG) == ("“Steps to reproduce”, which the issue form asks for",)

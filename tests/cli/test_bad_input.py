@@ -23,6 +23,8 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "empty").mkdir()
     git(tmp_path / "empty", "init", "--quiet")
     (tmp_path / "plain").mkdir()
+    git(tmp_path / "app", "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{tmp_path / 'app'}", "partial")
     (tmp_path / "blank.md").write_text(" \n\n")
     (tmp_path / "binary.md").write_bytes(b"\x7fELF\0\0\1")
     return tmp_path
@@ -36,6 +38,7 @@ def place(tmp_path: Path) -> Path:
         pytest.param(("--repo", "plain", *TEXT), "plain", id="not-a-repository"),
         pytest.param(("--repo", "blank.md", *TEXT), "blank.md", id="a-file-as-repository"),
         pytest.param(("--repo", "empty", *TEXT), "no commits yet", id="no-commit"),
+        pytest.param(("--repo", "partial", *TEXT), "partial clone without the contents", id="no-contents"),
         pytest.param(("--repo", "app", "--rev", "v9", *TEXT), "v9", id="unknown-revision"),
         pytest.param(("--repo", "app", "--rev=--help", *TEXT), "--help", id="revision-that-is-an-option"),
         pytest.param(("--repo", "app", "--rev=", *TEXT), "revision", id="no-revision"),

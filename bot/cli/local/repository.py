@@ -34,7 +34,8 @@ def open_engine(
     """Open a repository at a revision.
 
     Raises:
-        UserError: the path, repository, commit or revision does not exist, or the data directory is not writable.
+        UserError: the path, repository, commit or revision does not exist, the clone lacks the contents of all files,
+            or the data directory is not writable.
     """
     from nodes.search.engine import Engine  # noqa: PLC0415  --help needs no numpy
     from nodes.search.git.errors import SearchError  # noqa: PLC0415
@@ -48,11 +49,15 @@ def open_engine(
             cache_bytes=storage.cache_mb * 1_000_000,
             most_text=storage.index_mb * 1_000_000,
         )
-        return engine, engine.commit(rev)
+        sha = engine.commit(rev)
+        empty = engine.repository.lacks_contents(sha)
     except SearchError as error:
         raise UserError(str(error)) from error
     except OSError as error:
         raise UserError(f"cannot write to {storage.data_dir}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+    if empty:
+        raise UserError(f"{path}: a partial clone without the contents of its files: fetch them, or clone it whole")
+    return engine, sha
 
 
 def storage(repository: str) -> Storage:

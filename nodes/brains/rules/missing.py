@@ -8,6 +8,7 @@ from typing import Literal
 
 from nodes.brains.rules.severity import says_nothing
 from nodes.context import Case
+from nodes.issue.english import is_english
 from nodes.issue.facts import IssueFacts
 from nodes.report import Kind
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
@@ -117,7 +118,8 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
     facts = case.facts
     if kind == "docs":
         named = facts.paths or facts.symbols or facts.modules or "http" in case.body
-        return () if named or _SUBJECT.search(_own_words(case)) else ("Which page or docstring it is about",)
+        clear = named or _SUBJECT.search(_own_words(case)) or not is_english(case.title, case.body)
+        return () if clear else ("Which page or docstring it is about",)
     if kind != "bug":
         return ()
     if says_nothing(facts):
@@ -174,15 +176,33 @@ def _overlap(form: IssueForm, headings: set[str]) -> float:
 
 
 def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
-    """Return required fields that are empty, and sections of a template that the reporter did not fill in."""
-    answers = {_normalised(heading): answer for heading, answer in _answers_to_form(case)}
+    """Return required fields that are empty, and sections of a template that the reporter did not fill in.
+
+    GitHub writes every field of a form, so one without a heading was added to the form later.
+    """
+    answers = _by_label(_answers_to_form(case), form)
     return [
         field
         for field in form.fields
-        if (field.required or (_normalised(field.label) in answers and not _is_form(form)))
+        if _normalised(field.label) in answers
+        and (field.required or not _is_form(form))
         and _is_empty(answers.get(_normalised(field.label), ""), field)
         and not _is_answered_elsewhere(case, field)
     ]
+
+
+def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, str]:
+    """Map the form's labels to their answers; a heading that is no label belongs to the answer that it is in."""
+    labels = {_normalised(field.label) for field in form.fields}
+    found: dict[str, str] = {}
+    label = ""
+    for heading, content in answers:
+        if _normalised(heading) in labels:
+            label = _normalised(heading)
+            found[label] = content
+        elif label:
+            found[label] = f"{found[label]}\n{heading}\n{content}"
+    return found
 
 
 def _is_form(form: IssueForm) -> bool:
@@ -231,6 +251,9 @@ def open_needs(case: Case) -> tuple[Need, ...]:
 
 def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
     facts, form = case.facts, form_of(case)
+    # Of a text in another language, only the structure says what is missing.
+    if not is_english(case.title, case.body):
+        return ("lines",) if facts.traces and main_trace(facts) is None else ()
     asks = {need_of(field.label) for field in form.fields} if form else {"version"}
     needs: dict[Need, bool] = {
         "error": bool(_SAYS_ERROR.search(words))

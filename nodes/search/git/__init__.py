@@ -117,6 +117,14 @@ class Repository:
             return None
         return next((entry for entry in self._some(commit, "-t", path) if entry.path == path), None)
 
+    def lacks_contents(self, commit: str) -> bool:
+        """Return whether a partial clone has none of the files of a commit, only their names."""
+        packs = (self.git_directory or self.directory) / "objects" / "pack"
+        if not any(packs.glob("*.promisor")):
+            return False
+        entries = self.tree(commit)
+        return bool(entries) and all(entry.size < 0 for entry in entries)
+
     def under(self, commit: str, *paths: str) -> list[Entry]:
         """List the regular files at or below some paths, ordered by path."""
         return sorted(self._some(commit, "-r", *paths), key=lambda entry: entry.path)

@@ -102,10 +102,13 @@ class Log:
         return self._git("merge-base", "--is-ancestor", checked(commit), self.commit) is not None
 
     def touching(self, paths: Sequence[str], start: str | None, end: str, limit: int) -> list[Commit] | None:
-        """Return the latest commits that change one of the paths, without merges; None if git fails."""
+        """Return the latest commits that change one of the paths, without merges; None if git fails.
+
+        The commits at which a shallow clone ends are left out: git lists all their files as changed.
+        """
         command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
-        return None if found is None else [self._commit(entry) for entry in parse_log(found)]
+        return None if found is None else [self._commit(one) for one in parse_log(found) if one.sha not in self.shallow]
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""

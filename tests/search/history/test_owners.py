@@ -9,6 +9,7 @@ from nodes.search.history.reading import read_history
 from nodes.search.history.types import Spot
 from nodes.search.types import Query
 from tests.search.history.story import ANN, BOB, CAT, Story, code
+from tests.support.repositories import git
 
 PLACE = Spot("lib/parser.py", 1, 3, focus=(2, 2), symbol="f0")
 BOT = "dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>"
@@ -105,6 +106,16 @@ def test_the_first_place_counts_most(story, tmp_path):
         for folder, spots in (("a", (other, PLACE)), ("b", (PLACE, other)))
     )
     assert first == pytest.approx(2 * second)
+
+
+def test_the_last_commit_of_a_shallow_clone_owns_nothing(story, tmp_path):
+    story.commit("2024-01-03", {"README.md": "x"}, author=CAT)
+    git(tmp_path, "clone", "--quiet", "--bare", "--depth=1", f"file://{story.build(tmp_path / 'whole')}", "r")
+    repository = Repository.open(tmp_path / "r")
+    sha = repository.resolve("HEAD")
+    blobs = {entry.path: entry.blob for entry in repository.tree(sha)}
+    found = read_history(repository, sha, Query("It hangs"), (PLACE,), blobs)
+    assert (found.owners, found.suspicion.recent) == ((), ())
 
 
 def test_no_owner_is_a_valid_answer(tmp_path):
