@@ -82,6 +82,17 @@ class Code:
             own[number] = number not in self._ignored and not copied
         return own
 
+    def is_ignored(self, number: int) -> bool:
+        """Return whether a maintainer excluded a file."""
+        return number in self._ignored
+
+    def has_frames(self, number: int) -> bool:
+        """Return whether a stack trace may pass through a file: own source, also in languages without a grammar."""
+        if self.own[number]:
+            return True
+        path = self.path(number)
+        return self.index.roles[number] == "source" and language_of(path) is None and number not in self._ignored
+
     def ending(self, words: str) -> list[int]:
         """Return the files whose path equals the words or ends with them after a slash."""
         named = self.index.names.by_name.get(words.rpartition("/")[2], [])

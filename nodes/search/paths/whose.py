@@ -41,7 +41,9 @@ _INSTALLED = re.compile(
 _RUNTIME = re.compile(
     r"(?:^|/)(?:lib(?:64)?/(?:python|pypy)[\d.]{1,6}|python\d{0,4}/lib|rustc/[0-9a-f]{6,40}|rustlib/src/rust"
     r"|go(?:-?\d[\d.]{0,9})?(?:/\d[\d.]{0,9})?(?:/x64|/libexec)?/src(?!/[\w-]{1,60}\.[a-z]{2,8}/)|ruby/\d\.\d{1,2}\.\d{1,2}"
-    r"|java\.base|jdk/internal|usr/(?:local/)?(?:include|lib(?:32|64)?|share))/|^(?:node:|internal[:/]|<frozen )",
+    r"|java\.base|jdk/internal|usr/(?:local/)?(?:include|lib(?:32|64)?|share))/"
+    # Node's own; another project may have a folder of that name.
+    r"|^(?:node:|internal:|internal/[^:]{1,300}\.js|<frozen )",
     re.IGNORECASE,
 )
 """A folder of a language's own code or of the system's libraries."""

@@ -13,7 +13,7 @@ from nodes.search.facts.kinds import verify
 from nodes.search.facts.output.literals import literals_at
 from nodes.search.facts.output.messages import match_parts, match_start
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, facts_of, of_kind
+from tests.search.facts.finding import facts_of, of_kind
 from tests.support.growth import assert_cheap
 from tests.support.repositories import make_repository
 
@@ -345,28 +345,3 @@ def test_a_message_that_another_file_quotes_fails_the_check(tmp_path: Path):
 def test_a_truncated_message_is_compared_in_bounded_time():
     assert_cheap(partial(match_start, ["a b c d e f g"] * 200, "a b c d e f g " * 20_000, 4), 1.0, "repeated")
     assert_cheap(partial(match_start, ["a" * 50_000 + " b"], "a" * 50_000, 4), 1.0, "one word")
-
-
-UNSPACED = [
-    pytest.param("A.java", 'class A {\n  void f(String z) {\n    throw new ZoneError("地区别名已被占用");\n  }\n}\n', "页面提示：\n\n```\n地区别名已被占用\n```", 3, id="chinese"),
-    pytest.param("a.py", "def f(z):\n    raise ZoneError(f'地区 {z} 的别名已被其他区域占用')\n", "保存时提示「地区 west 的别名已被其他区域占用」。", 2, id="with-a-value"),
-    pytest.param("a.js", "function f(z) {\n  throw new Error('ゾーンの名前はすでに使われています')\n}\n", "「ゾーンの名前はすでに使われています」と表示されます。", 2, id="japanese"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("path", "code", "body", "line"), UNSPACED)
-def test_a_message_without_spaces_is_found(tmp_path: Path, path: str, code: str, body: str, line: int):
-    (found,) = of_kind(facts_of(tmp_path / "once", {path: code}, "新建失败", body), "built_here")
-    assert (found.path, found.line, found.strong, found.count) == (path, line, True, 1)
-    twice = {path: code, f"other/{path}": code}
-    assert {fact.strong for fact in of_kind(facts_of(tmp_path / "twice", twice, "新建失败", body), "built_here")} <= {
-        False
-    }
-
-
-def test_a_message_without_spaces_is_refused_if_another_file_has_it(tmp_path: Path):
-    code = "def f(z):\n    raise ZoneError('地区别名已被占用')\n"
-    before, body = make_repository(tmp_path, {"a.py": code}), "```\n地区别名已被占用\n```"
-    (fact,) = of_kind(facts_at(tmp_path, before, "新建失败", body), "built_here")
-    after = make_repository(tmp_path, {"a.py": code, "b.py": code})
-    assert verify(fact, Repository.open(tmp_path), after, body) == "`b.py` builds it as well"

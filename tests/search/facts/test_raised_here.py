@@ -143,13 +143,15 @@ def test_no_frame_is_called_innermost_if_an_installed_file_inside_it_is_gone(tmp
     assert found.says.endswith("a frame inside it is in code that this commit does not have there.")
 
 
-def test_a_line_without_a_function_is_a_fact_only_if_its_code_raises(tmp_path: Path):
+def test_a_line_without_a_function_leads_only_if_its_code_raises(tmp_path: Path):
     panic = "thread 'main' panicked at src/stats.rs:2:7:\nbegin <= end\n"
     raising = {"src/stats.rs": "pub fn run(s: Option<u8>) -> u8 {\n    s.unwrap()\n}\n"}
     (found,) = of_kind(facts_of(tmp_path / "raising", raising, "It panics", panic), "raised_here")
     assert (found.symbol, found.line) == ("run", 2)
     other = {"src/stats.rs": "pub fn run(s: Option<u8>) -> u8 {\n    let start = end - DAYS;\n    start\n}\n"}
-    assert of_kind(facts_of(tmp_path / "other", other, "It panics", panic), "raised_here") == []
+    (found,) = of_kind(facts_of(tmp_path / "other", other, "It panics", panic), "raised_here")
+    assert (found.line, found.exact, found.strong) == (2, False, False)
+    assert "`run`" not in found.says
 
 
 def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path: Path):

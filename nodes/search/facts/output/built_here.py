@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +15,8 @@ from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, literals_at
 from nodes.search.facts.output.messages import (
     PROSE_WORDS,
-    RUN,
     STANDARD,
     fixed_words,
-    has_words,
     is_message,
     match_parts,
     match_start,
@@ -145,7 +143,8 @@ def find_matches(code: Code, wanted: Sequence[Text]) -> Iterator[_Match]:
             seen.add((number, literal.start, literal.parts))
             for text in wanted:
                 words = _words(literal, text)
-                if words and has_words(words):
+                # Paths, imports and dotted names have no two spaces.
+                if words and words.count(" ") >= 2:
                     yield _Match(number, literal, words, text)
                     break
 
@@ -171,21 +170,7 @@ def _candidates(code: Code, wanted: Sequence[Text]) -> list[tuple[int, int]]:
     often = np.bincount(place[rows], minlength=len(hashes)) if len(rows) else np.zeros(0)
     rare = [row for row in rows.tolist() if often[place[row]] <= COMMON]
     counts = Counter((int(index.string_file[row]), int(index.string_line[row])) for row in rare)
-    counts += Counter(_unspaced(code, wanted))
     return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][:MAX_PLACES]
-
-
-def _unspaced(code: Code, wanted: Sequence[Text]) -> Iterator[tuple[int, int]]:
-    """Yield (file, line) of the lines with words of the issue that no spaces separate."""
-    runs = list(dict.fromkeys(run for text in wanted for run in RUN.findall(text.text)))[:MAX_PLACES]
-    code.look_up(runs)
-    files = {run: code.files_with(run) for run in runs}
-    rare = {run: numbers for run, numbers in files.items() if 0 < len(numbers) <= COMMON}
-    code.read(number for numbers in rare.values() for number in numbers)
-    for run, numbers in rare.items():
-        yield from (
-            (number, line) for number in numbers for line, text in enumerate(code.lines(number), 1) if run in text
-        )
 
 
 def is_printed(literal: Literal, symbol: str) -> bool:
@@ -279,14 +264,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
 def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | None:
     """Return another source file whose code quotes the longest part of the message that is on one line."""
     words = (fact.words or "").split(" ")
-    spans = chain(
-        RUN.findall(fact.words or ""),
-        (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1)),
-    )
+    spans = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 3, len(words) + 1))
     # grep compares single lines. The longest span is the rarest, so few other lines have it by chance.
     held = max((span for span in islice(spans, MAX_SPANS) if any(span in line for line in lines)), key=len, default="")
-    enough = len(held) > LONG_ENOUGH or RUN.fullmatch(held)
-    hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if enough else ()
+    hits = witness.grep(held.strip(" .,:;!'\""), path=fact.path) or () if len(held) > LONG_ENOUGH else ()
     others = (hit for hit in hits if hit.path != fact.path and (fact.count == 1 or not folder_of_copies(hit.path)))
     quoting = (hit for hit in others if _QUOTED.match(hit.text[:MAX_WIDTH]))
     return next((hit.path for hit in quoting), None)
@@ -294,7 +275,7 @@ def _other_place(fact: Fact, witness: Witness, lines: Sequence[str]) -> str | No
 
 def _trigrams(words: str) -> list[str]:
     plain = _plain(words).split()
-    return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)] + RUN.findall(words)
+    return [" ".join(plain[at : at + 3]) for at in range(len(plain) - 2)]
 
 
 def _plain(text: str) -> str:

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import family, whole_word
 from nodes.search.facts.inquiry import normalise_space
+from nodes.search.languages import language_of
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.paths.whose import is_library as is_library_path
 from nodes.search.paths.whose import simplified
@@ -125,7 +126,7 @@ def own_frames(code: Code, issue: Issue, trace: StackTrace) -> Iterator[MappedFr
             continue
         listed = files_of_frame(code.index, frame)
         # A file that this commit lacks may have moved, and its function can still be found.
-        numbers = [number for number in listed if code.own[number]] if listed else _moved_to(code, frame)
+        numbers = [number for number in listed if code.has_frames(number)] if listed else _moved_to(code, frame)
         numbers = [number for number in numbers if _is_declared(code, frame, number)]
         found = _mapped(code, issue, trace, depth, numbers[0]) if len(numbers) == 1 else None
         if found is not None and not found.exact and _is_elsewhere(frame, code.path(numbers[0])):
@@ -242,8 +243,7 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         held = code.text(number, inside) if inside and text is None else None
         exact = line is not None or (held is not None and is_call(held, inner))
         at = line or inside or _line_of_name(code, number, span)
-        # Without a function's name, only the number says where the frame is, and numbers change with each version.
-        if code.text(number, at) and (exact or last_part(frame.function)):
+        if code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
 
@@ -264,7 +264,18 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
     # Methods of several classes may have one name, and the line of the trace tells them apart.
     found.sort(key=lambda span: (not span.start <= line <= span.end, abs(span.start - line)))
-    return found if found or name else [_Span(1, len(code.lines(number)), None)]
+    if found or (name and _names_functions(code, number)):
+        return found
+    return [_Span(1, len(code.lines(number)), None)]
+
+
+def _names_functions(code: Code, number: int) -> bool:
+    """Return whether a frame's function must be defined in its file, so that another one means another version.
+
+    A file of a language without a grammar has no definitions. JavaScript names functions by their variable or class.
+    """
+    has_definitions = code.index.first_def[number] < code.index.first_def[number + 1]
+    return bool(has_definitions) and family(language_of(code.path(number)) or "") != "javascript"
 
 
 def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int | None:

@@ -21,11 +21,6 @@ MAX_TRIES = 8
 """Maximum number of occurrences of one part that are tried."""
 SHORTEST_HEAD, LONGEST_HEAD, LONGEST_VALUE = 5, 12, 80
 """Number of characters with which a truncated message must begin, and maximum length of a value that is truncated."""
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""A letter of Chinese or Japanese, whose words no spaces separate."""
-LETTERS_OF_A_WORD = 2
-RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{4,64}")
-"""Words of Chinese or Japanese without a mark between them; the index has them as one term."""
 # A template of few fixed words fits any text, and in prose three words in a row match by chance.
 FIXED_WORDS, CONTENT_WORDS, PROSE_WORDS = 3, 2, 4
 NARROW = 60
@@ -82,12 +77,7 @@ def texts(issue: Issue) -> list[Text]:
     found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
     found += _truncated(issue)
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
-    return [one for one in dict.fromkeys(found) if has_words(one.text)]
-
-
-def has_words(text: str) -> bool:
-    """Return whether a text may have three words; paths, imports and dotted names have no two spaces."""
-    return text.count(" ") >= FIXED_WORDS - 1 or len(_UNSPACED.findall(text)) >= FIXED_WORDS * LETTERS_OF_A_WORD
+    return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
 
 
 def _truncated(issue: Issue) -> Iterator[Text]:
@@ -136,8 +126,6 @@ def fixed_words(parts: Sequence[str]) -> int:
 
 def _weight(part: str) -> tuple[int, int]:
     words = WORD.findall(part)
-    if letters := len(_UNSPACED.findall(part)):
-        return max(len(words), letters // LETTERS_OF_A_WORD), letters // LETTERS_OF_A_WORD
     return len(words), sum(len(word) >= 3 and word.lower() not in STOPWORDS for word in words)
 
 
@@ -226,8 +214,5 @@ def _forward(parts: Sequence[str], text: str, at: int) -> int | None:
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Return whether a range begins and ends at word boundaries."""
-    return not _is_within_word(text[max(0, start - 1) : start + 1]) and not _is_within_word(text[end - 1 : end + 1])
-
-
-def _is_within_word(pair: str) -> bool:
-    return len(pair) == 2 and pair.isalnum() and not _UNSPACED.search(pair)
+    left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    return left and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))

@@ -1,4 +1,4 @@
-"""``named_here``: a file that the report names by its path, outside stack traces, or whose name is in the title."""
+"""``named_here``: a line or a file that the report names by its path, or a file whose name is in the title."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.names import BUILT_IN, defined_once
+from nodes.search.facts.places import named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
@@ -47,9 +48,11 @@ _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the files of own code that the report's prose names with at least one folder, if there are few."""
+    """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
-    linked = {link.path for link in links(inquiry.issue.body)}
+    lines = tuple(named_line.find(inquiry))
+    yield from lines
+    linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
         for words in _PATH.findall(URL.sub(" ", line)) if "/" in line else ():
             numbers = [n for n in code.ending(words) if code.own[n]] if is_path(words) else []
@@ -69,6 +72,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     path, words = fact.path or "", fact.words or ""
     if fact.in_title:
         return _check_title(fact, witness)
+    if fact.line is not None:
+        return named_line.check(fact, witness)
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None
     return "the words do not name this file"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from nodes.search.issue.normal.mapped import Mapped
 from nodes.search.issue.normal.report import normalise
 from nodes.search.issue.stacktraces import (
+    anywhere,
     dotnet,
     elixir,
     go,
@@ -46,6 +47,7 @@ def find_traces(text: str) -> list[StackTrace]:
     for trace in found:
         if all(trace.end <= other.start or other.end <= trace.start for other in selected):
             selected.append(trace)
+    selected += anywhere.find(lines, selected)
     # A trace that leads to code is worth more than one that only names the error.
     selected.sort(key=lambda trace: (not trace.frames, trace.start))
     selected = sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)

@@ -19,8 +19,13 @@ from nodes.search.types import Frame, StackTrace
 
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
-# The runtime translates the word "line" to the user's language.
-_LINE = re.compile(r"(.{1,500}):(?:line|Zeile|ligne|línea|строка|行) ?(\d{1,9})$")
+# The runtime translates its words to the user's language: "at", "in" and "line".
+_AT = re.compile(
+    r"(?:at|bei|à|en|em|in|w|v|a|bij|ved|vid|hos|kohteessa|konum:|в|в|у|в месте|在|於|于|場所|위치:) {1,4}(?=[\w<])"  # noqa: RUF001
+)
+_PLACE = re.compile(r"[)}\]>] [^\W\d]{1,12} ((?:[A-Za-z]:)?[^:()]{1,400}):[^\W\d]{1,12}[.:]? ?(\d{1,9})\.?(?:<---)?$")
+_GENERATED = re.compile(r"(?:[.+]<>[^.+]{1,80})?[.+]<{1,2}(\w{1,200})>[a-z]\w{0,3}__.{0,200}$")
+"""The class or method that the compiler makes of an async method, an iterator, a lambda or a local function."""
 # "Exception Info" is how the event log of Windows writes an unhandled exception.
 _LEAD = re.compile(
     r"(?:Unhandled [Ee]xception[.:] {1,2}|Exception Info: |---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}"
@@ -28,7 +33,10 @@ _LEAD = re.compile(
 _MONO = re.compile(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
 _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
 _MAX_ARGUMENTS = 800
-_FILLER = ("--- End of stack trace from previous location", "--- Exception transferred", "--- End of managed")
+_MAX_PLACE = 500
+_FILLER = re.compile(r"-{3} \S.{0,200}$")
+_OUTER = re.compile(r"inner|intern|внутр|内部", re.IGNORECASE)
+"""A word of the note between the frames of an inner exception and those of the exception around it."""
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
@@ -38,27 +46,30 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 
 def _frame(bare: str) -> Frame | None:
-    if not bare.startswith("at "):
+    lead = _AT.match(bare)
+    if not lead:
         return None
-    name, paren, rest = bare[3:].partition("(")
-    name = name.rstrip()
+    written, paren, rest = bare[lead.end() :].partition("(")
+    # Some printers put modifiers and the type of the result in front: ``async Task<int> Acme.Folder.Fold``.
+    name = written.rstrip().rpartition(" ")[2]
     module, dot, function = _split_name(name)
     if not (paren and dot and module and _NAME.match(name)):
         return None
-    arguments, closed, place = rest.partition(") in ")
-    if closed:
-        located = _LINE.match(place)
-        return Frame(forward(located[1]), int(located[2]), function, module) if located else None
+    place = _PLACE.search(bare, max(0, len(bare) - _MAX_PLACE))
+    if place:
+        return Frame(forward(place[1]), int(place[2]), function, module)
     mono = _MONO.search(rest[:_MAX_ARGUMENTS])
     if mono:
         return Frame(forward(mono[1] or ""), int(mono[2]) if mono[1] else None, function, module)
     # Frames without a location look the same in other languages, but those have a file between the parentheses.
-    if not arguments.endswith(")") or arguments.startswith("<") or ":" in arguments or ".java" in arguments:
+    if not rest.endswith(")") or rest.startswith("<") or ":" in rest or ".java" in rest:
         return None
-    return Frame("", None, function, module)
+    return Frame("", None, function, module) if bare.startswith("at ") or " " not in written.strip() else None
 
 
 def _split_name(name: str) -> tuple[str, str, str]:
+    if generated := _GENERATED.search(name):
+        return name[: generated.start()], ".", generated[1]
     # The arguments of a generic type contain dots as well.
     head = name.partition("[")[0]
     module, dot, function = head.rpartition(".")
@@ -81,4 +92,4 @@ def _frameless_error(bare: str) -> Heading | None:
 
 
 def _is_filler(bare: str) -> bool:
-    return bare.startswith(_FILLER)
+    return bool(_FILLER.match(bare)) and not _OUTER.search(bare)

@@ -19,6 +19,8 @@ from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"((?:[A-Za-z]:)?[^:\s][^:]{0,400}\.(?:go|s|cgo)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?(?: fp=.*)?$")
 _GOROUTINE = re.compile(r"goroutine \d{1,12}(?: gp=\S{1,40})?(?: m=\S{1,40})?(?: mp=\S{1,40})? \[([^\]]{1,120})\]:?")
+_ERRORS = re.compile(r"(?:[\w.~-]{1,80}/){0,12}[\w.-]{1,80}\.(?:\(\*?\w{1,80}\)\.)?[\w.\[\]·-]{1,120}$")
+"""A function without arguments, as packages that add traces to errors print it."""
 _CREATED = re.compile(r"created by (.+?)(?: in goroutine \d{1,12})?$")
 _WHY = re.compile(r".{0,80}?\b(panic|fatal error): (.*)")
 _RECOVERED = re.compile(r" \[recovered.{0,40}$")
@@ -60,12 +62,13 @@ def _frame(lines: Sequence[Line], index: int) -> Frame | None:
     if index + 1 >= len(lines) or (".go:" not in lines[index + 1].bare and ".s:" not in lines[index + 1].bare):
         return None
     place, written = _PLACE.match(lines[index + 1].bare), lines[index].bare
-    if not place or not (written.endswith((")", "(...)")) or written.startswith("created by ")):
+    has_arguments = written.endswith((")", "(...)")) or written.startswith("created by ")
+    if not place or not (has_arguments or _ERRORS.match(written)):
         return None
     if created := _CREATED.match(written):
         module, function = _split_name(created[1])
     else:
-        module, function = _split_name(written[: _arguments(written)])
+        module, function = _split_name(written[: _arguments(written)] if has_arguments else written)
     return Frame(forward(place[1]), int(place[2]), function, module) if function else None
 
 

@@ -17,6 +17,9 @@ from nodes.search.issue.stacktraces.runs import (
 from nodes.search.types import Frame, StackTrace
 
 _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
+_INSIDE = re.compile(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1,4}\b|\$([a-z]\w{0,100})$")
+"""The function in a class that the compiler makes of a coroutine, lambda or closure: ``Folds$foldAll$1``."""
+_GENERAL = frozenset({"invokeSuspend", "invoke", "invokeStatic", "doInvoke", "doCall", "call", "apply", "accept"})
 _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0")
 _OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
 _LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
@@ -39,6 +42,7 @@ def _frame(bare: str) -> Frame | None:
     module, dot, function = head.rpartition("/")[2].rpartition(".")
     if not (paren and closed and dot and module):
         return None
+    module, function = _written(module, function)
     if place in _NOWHERE:
         return Frame(path="", function=function, module=module)
     match = _PLACE.match(place)
@@ -47,6 +51,12 @@ def _frame(bare: str) -> Frame | None:
     # Native methods and obfuscators give numbers of zero or less, which name no line.
     line = int(match[2]) if match[2] else 0
     return Frame(path=match[1], line=line if line > 0 else None, function=function, module=module)
+
+
+def _written(module: str, function: str) -> tuple[str, str]:
+    """Return the class and function of the source, if the compiler made others of them."""
+    inside = _INSIDE.search(module, max(0, len(module) - 200)) if function in _GENERAL and "$" in module else None
+    return (module[: inside.start()], inside[1] or inside[2]) if inside else (module, function)
 
 
 def _heading(bare: str) -> Heading | None:

@@ -16,7 +16,7 @@ from nodes.search.issue.stacktraces.runs import (
 )
 from nodes.search.types import Frame, StackTrace
 
-_NUMBER = re.compile(r"(?:\* )?(?:frame )?#(\d{1,5}):? {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
+_NUMBER = re.compile(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
 _VALGRIND = re.compile(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
 _PLACE = re.compile(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
 _BARE_CALL = re.compile(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
@@ -32,6 +32,10 @@ _ASSERTED = re.compile(
 )
 _CHECKED = re.compile(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
 """A check of a logging library, after a time or the name of an exception."""
+_LOGGED = re.compile(
+    rf"\[[\d:/.]{{1,60}}:(?:FATAL|ERROR):({_SOURCE})\((\d{{1,9}})\)\] "
+    r"(Check failed|DCHECK failed|NOTREACHED hit)?[:.]? ?(.*)"
+)
 _SANITIZER = re.compile(
     r"(?:==\d{1,10}==)?\s?(?:ERROR|WARNING): \w{1,40}Sanitizer: "
     r"(data race|thread leak|detected memory leaks|[\w-]{1,80})(.*)"
@@ -80,6 +84,7 @@ def _numbered(body: str, *, has_address: bool) -> Frame | None:
         bare = _BARE_CALL.fullmatch(body)
         return Frame("", None, bare[1]) if bare else None
     function, _, place = body.rpartition(" ")
+    place = place.strip("[]")
     if (match := _PLACE.match(place)) and _SOURCE_END.match(match[1]):
         return Frame(forward(match[1]), int(match[2]), _name(function))
     name = _name(body.partition(" from ")[0].partition(" (/")[0])
@@ -119,7 +124,7 @@ def _heading(bare: str) -> Heading | None:
 def _located(bare: str) -> Heading | None:
     if not any(words in bare for words in ("ssert", "runtime error", "Check failed")):
         return None
-    if match := _RUNTIME.match(bare) or _CHECKED.match(bare):
+    if match := _RUNTIME.match(bare) or _CHECKED.match(bare) or _LOGGED.match(bare):
         return Heading(match[3], match[4], Frame(forward(match[1]), int(match[2])))
     if match := _ASSERTED.match(bare):
         return Heading("Assertion", match[4], Frame(forward(match[1]), int(match[2]), _name(match[3])))

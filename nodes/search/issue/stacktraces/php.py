@@ -22,6 +22,11 @@ _NUMBERED = re.compile(
     r"#\d{1,5}:? {1,4}(?:([^(]{1,400}(?:\([A-Za-z0-9 ]{1,20}\)[^(]{1,300})?)\((\d{1,9})\)"
     r"|\[internal function\]): ?(.*)$"
 )
+_XDEBUG = re.compile(
+    r"(?:PHP {1,4})?(?:\d{1,6}\.\d{1,6} {1,8}\d{1,12} {1,4})?\d{1,4}\. ([\w\\{}>:-]{1,300})\(.{0,600}?\) "
+    r"((?:[A-Za-z]:)?[^:()\s]{1,300}\.\w{2,6}):(\d{1,9})$"
+)
+_CALLED_IN = re.compile(r" called in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6}) on line (\d{1,9})(?: and defined)?")
 _MAIN = re.compile(r"#\d{1,5} {1,4}\{main\}")
 _AT = re.compile(
     r"at (?:([\w\\]{1,200}(?:->|::))?([\w{}\\]{1,120})\(.{0,400}\) ?)?(?:in )?"
@@ -35,6 +40,7 @@ _WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| 
 _LARAVEL = re.compile(r".{0,60}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
 _LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
 _NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
+_MAX_MESSAGE = 1_000
 # Lines between an error and its frames.
 _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
 
@@ -46,6 +52,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
     so the functions are shifted by one frame.
     """
     traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
+    traces = [_innermost_first(trace, lines) for trace in traces]
     traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
     return add_frameless_errors(lines, "php", traces, single_line_reader(_frameless_error))
 
@@ -54,6 +61,8 @@ def _frame(bare: str) -> Frame | None:
     if bare.startswith("#") and (match := _NUMBERED.match(bare)):
         path, line = (forward(match[1]), int(match[2])) if match[1] else ("", None)
         return Frame(path, line, *_called(match[3]))
+    if "." in bare[:60] and (step := _XDEBUG.match(bare)):
+        return Frame(forward(step[2]), int(step[3]) or None, *_called(step[1]))
     at = _AT.match(bare) if bare.startswith("at ") else None
     if not at:
         return None
@@ -80,7 +89,8 @@ def _heading(bare: str) -> Heading | None:
 
 
 def _located(error: str, rest: str) -> Heading:
-    where = _last(_WHERE, rest) or _last(_LARAVEL_PLACE, rest)
+    # A wrong argument comes from the caller; the place of the definition only refuses it.
+    where = _CALLED_IN.search(rest[:_MAX_MESSAGE]) or _last(_WHERE, rest) or _last(_LARAVEL_PLACE, rest)
     if not where:
         return Heading(error, rest.strip() or None)
     frame = Frame(forward(where[1]), int(next(group for group in where.groups()[1:] if group)))
@@ -98,7 +108,14 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 def _names_its_place(trace: StackTrace, lines: Sequence[Line]) -> bool:
     """Return whether the frames look like ``at Class->method() in file``, whose function contains the location."""
     inside = (line.bare for line in lines if trace.start <= line.start < trace.end)
-    return not any(bare.startswith("#") for bare in inside)
+    return not any(bare.startswith("#") or _XDEBUG.match(bare) for bare in inside)
+
+
+def _innermost_first(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Reverse the frames of Xdebug, which prints the outermost first, and remove the error's place."""
+    inside = [line.bare for line in lines if trace.start <= line.start < trace.end]
+    steps = sum(bool(_XDEBUG.match(bare)) for bare in inside)
+    return replace(trace, frames=trace.frames[-steps:][::-1]) if steps else trace
 
 
 def _shifted(trace: StackTrace) -> StackTrace:

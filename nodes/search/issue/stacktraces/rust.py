@@ -14,6 +14,8 @@ _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The applicat
 _PLACE = re.compile(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?:?$")
 _NUMBERED = re.compile(r"(\d{1,5}): (?:\s{0,4}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
 _AT = re.compile(r"at (.{1,400}?):(\d{1,9})(?::\d{1,9})?$")
+_INLINE = re.compile(r"(.{1,400}?) at (\S{1,400}\.rs):(\d{1,9})(?::\d{1,9})?$")
+"""A frame with its place on one line, as before Rust 1.20 and in crash reporters."""
 _HASH = re.compile(r"::h[0-9a-f]{16}$")
 _LOOKAHEAD = 12
 """Lines of message and notes between a panic and its backtrace."""
@@ -91,6 +93,8 @@ def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False)
     numbered = _NUMBERED.match(lines[index].bare)
     if not numbered:
         return None
+    if inline := _INLINE.match(numbered[2]):
+        return Frame(forward(inline[2]).removeprefix("./"), int(inline[3]), _HASH.sub("", inline[1]))
     function = _HASH.sub("", numbered[2])
     place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
     if not place:
@@ -105,7 +109,7 @@ def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
         frame = _backtrace_frame(lines, index, inside=bool(frames))
         if frame:
             frames.append(frame)
-        elif not (frames and _AT.match(lines[index].bare)):
+        elif not (frames and (_AT.match(lines[index].bare) or lines[index].bare.startswith("⋮"))):
             break
         index += 1
     return index, frames

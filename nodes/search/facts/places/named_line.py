@@ -1,0 +1,121 @@
+"""Lines that the report names by a path and a number, in the form of any tool; part of ``named_here``."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.types import Fact
+from nodes.search.issue.located import find_in_lines
+from nodes.search.paths.suffixes import common_tail
+from nodes.search.tokens import STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
+    from nodes.search.issue.located import Located
+
+MAX_PLACES = 8
+"""Maximum number of lines of one report; a log of a compiler has hundreds."""
+MAX_READ = 200
+"""Maximum number of places that are compared with the code."""
+_FOREIGN = frozenset({"vendored", "minified", "generated"})
+_WORD = re.compile(r"[^\W\d]\w{2,60}")
+_COMMON = frozenset(
+    """error errors line lines file files function method module main call called return returns null none nil true
+    false self this const let var def class import from undefined warning exception the and for not with value type
+    object string number test""".split()  # noqa: SIM905
+)
+"""Words that many lines of code and most reports of errors have."""
+_GENERAL = frozenset(
+    """index main app mod lib init __init__ test tests util utils setup config server client run start script
+    example demo model models views program helper helpers""".split()  # noqa: SIM905
+)
+"""Names of files that most projects have, so that a file of the reporter's own program may be meant."""
+
+
+def find(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the lines of the project's files that a path and a number name outside stack traces."""
+    return islice(_find(inquiry), MAX_PLACES)
+
+
+def _find(inquiry: FinderInput) -> Iterator[Fact]:
+    code, seen = inquiry.code, set[tuple[int, int]]()
+    lines = [line for line in inquiry.issue.lines if line.strip()]
+    for at, place in islice(find_in_lines(lines), MAX_READ):
+        number = file_of(code, place, "\n".join(lines[at : at + 2]))
+        text = code.text(number, place.line) if number is not None else None
+        words = words_of(lines, at, place)
+        if number is None or text is None or (number, place.line) in seen or not inquiry.issue.holds(words):
+            continue
+        seen.add((number, place.line))
+        path = code.path(number)
+        strong = code.index.roles[number] != "test"
+        says = f"The report names this line of `{path}`."
+        yield Fact(
+            "named_here", says, words, path, place.line, text, code.symbol(number, place.line), count=1, strong=strong
+        )
+
+
+def words_of(lines: Sequence[str], at: int, place: Located) -> str:
+    """Return the words that name a line, with those of the next line if the number is there."""
+    words = lines[at][place.start : place.end].strip()
+    return (
+        words
+        if re.search(rf"(?<!\d){place.line}(?!\d)", words)
+        else f"{lines[at][place.start :]}\n{lines[at + 1].strip()[:80]}"
+    )
+
+
+def file_of(code: Code, place: Located, context: str) -> int | None:
+    """Return the only own file that a path can mean, if it has the line.
+
+    Args:
+        code: the repository's files.
+        place: the path and its line.
+        context: the text around the path, of which one word has to be in the code if the path is ambiguous.
+    """
+    if code.index.project.is_foreign(place.path):
+        return None
+    parts = [part for part in place.path.split("/") if part not in ("", ".", "~")]
+    tails = {
+        number: common_tail(parts, code.path(number).split("/"))
+        for number in code.index.names.by_name.get(parts[-1] if parts else "", ())
+        if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
+    }
+    longest = max(tails.values(), default=0)
+    best = [number for number, length in tails.items() if length == longest and code.text(number, place.line)]
+    if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
+        return best[0]
+    best = [number for number in best if _shares_word(code, number, place, context)]
+    return best[0] if len(best) == 1 else None
+
+
+def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
+    """Return whether a file of another project may be meant: the folders differ, or many projects have such a file."""
+    # Also with one more folder, unless one of the paths is the end of the other.
+    differs = shared < min(len(parts), 1 + path.count("/"), 3) or (shared == 1 and len(parts) > 1)
+    return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
+
+
+def _shares_word(code: Code, number: int, place: Located, context: str) -> bool:
+    """Return whether the text around a path has a word of the line, or the name of its definition."""
+    here = f"{code.text(number, place.line) or ''} {(code.symbol(number, place.line) or '').replace('.', ' ')}"
+    around = context.replace(place.path.rpartition("/")[2], " ")
+    return not _words(around).isdisjoint(_words(here))
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text[:4_000]) if word.casefold() not in STOPWORDS | _COMMON}
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the words have the file's name and the line's number, and that the commit has the file."""
+    path, words = fact.path or "", fact.words or ""
+    if path.rpartition("/")[2] not in words or not re.search(rf"(?<!\d){fact.line}(?!\d)", words):
+        return "the words do not name this line"
+    return None if witness.repository.entry(witness.sha, path) is not None else "the commit does not have this file"

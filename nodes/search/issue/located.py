@@ -1,0 +1,180 @@
+"""Find a path with a line in any notation: ``p:L:C``, ``p(L,C)``, ``"p", line L``, ``line L of p``, ``p#L12``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_LINE = 2_000
+"""Characters of a line that are read."""
+_REACH = 80
+"""Characters in front of a path in which its line may be named."""
+_SEGMENT = r"(?:@?[\w+.~$%,-]{1,100}(?:@[\w+.-]{1,60})?|\([\w.-]{1,60}\)|\[{1,2}[\w.-]{1,60}\]{1,2})"
+_PATH = re.compile(
+    r"(?<![\w/\\.$+%~-])(?:(?:webpack|package|psql|file|app|dart):/{0,3}|(?:https?|[a-z][\w+.-]{1,30})://[^\s/]{0,200}/"
+    rf"|[A-Za-z]:[\\/]|[a-z]{{2,6}}:/|~?[\\/])?(?:{_SEGMENT}[\\/]{{1,2}}){{0,30}}([\w+.~$-]{{1,120}})"
+)
+_HOST = re.compile(
+    r"[a-z][\w+.-]{1,30}:/{0,3}(?:(?:localhost|\d[\d.]{6,14}|[^\s/]{1,100}:\d{2,5}|[\w-]{1,60}\.[\w.-]{1,60})/)?"
+)
+_NAME = re.compile(
+    r".{0,100}[\w+$-]\.[A-Za-z][\w+]{0,11}$|(?:Docker|Make|Rake|Gem|Pod|Brew|Just|Cap|Guard|Vagrant|Jenkins|Fast)file$|BUILD$"
+)
+"""The name of a file: with an ending, or one of the names that have none."""
+_NO_ENDINGS = frozenset({"com", "org", "net", "io", "dev", "edu", "gov", "local", "localdomain", "internal"})
+"""Endings of hosts; a word such as ``example.com:443`` is a path only after a folder."""
+_WORD = (
+    r"(?:[Ll]ines?|LINE|[Ll]ine ?(?:[Nn]o|[Nn]umber|[Nn]r)|[Ll]ineno|[Ll]ine_number|[Ll]ineNumber|ln|[Zz]eilen?"
+    r"|[Ll]ignes?|[Ll][ií]neas?|[Ll]inhas?|[Ss]trok[ai]|[Сс]трок[аеиу]|[Rr]egel|[Rr]ad|[Ww]iersz|[Řř]ádek|[Ss]atır|[Rr]igh?[ae]|行号?|줄)"  # noqa: RUF001
+)
+_UNTIL = r"(?:\s?(?:-|–|—|to|and|through|bis|à)\s?L?(?P<{0}>\d{{1,6}}))?"  # noqa: RUF001
+_END = r"(?![\w%]|[.,]\d)"
+_CLOSE = r"(?:\?[\w=&%.-]{0,120})?[\"'`´’”»)\]>*]{0,3}"  # noqa: RUF001
+_AFTER = tuple(
+    re.compile(_CLOSE + form)
+    for form in (
+        # ``p:L``, ``p:L:C``, ``p:L:C-D``, ``p:L-M``, ``p:(L,C)-(M,D)``, and shells' ``p: L:``
+        rf":L?(?P<line>\d{{1,6}})(?::\d{{1,6}}(?:-\d{{1,6}}(?::\d{{1,6}})?)?|\.\d{{1,6}}-\d{{1,6}}(?:\.\d{{1,6}})?|{_UNTIL.format('last')}){_END}",
+        r":?\s?\((?P<line>\d{1,6})[,:]\s?\d{1,6}(?:[,-]\s?\d{1,6}){0,2}\)(?:-\((?P<last>\d{1,6}),\d{1,6}\))?",
+        r"[(](?P<line>\d{1,6})[)]",
+        r": (?P<line>\d{1,6})[:)](?!\d)",
+        r":?\s?\[(?P<line>\d{1,6})[,:] ?\d{1,6}\]",
+        r" : (?P<line>\d{1,6})(?=[)\]])",
+        r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
+        # a word for "line" in between
+        rf"[\s,;:.\"'{{}}()\[\]|@–-]{{0,6}}(?:(?:on|at|in|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",  # noqa: E501, RUF001
+        r"[\s,:]{0,2}(?:的|の)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
+        rf"(?:#L|[\s,:(]{{1,2}}L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
+        rf"\s@\s?(?P<line>\d{{1,6}}){_END}(?!\.)",
+        rf" \+(?P<line>\d{{1,6}}){_END}(?!\s?(?:[-−/,|]|lines?\b|\+))",  # noqa: RUF001
+    )
+)
+_COLUMN = re.compile(
+    _CLOSE + r"\s(?P<line>[1-9]\d{0,5}):(?P<column>0|[1-9]\d{0,5})(?:-\d{1,6})?(?=\s{2}|\t|\s?[)\]]|\s-|$)"
+)
+"""The notation of Dart, Sass and webpack; a time has two digits after its colon."""
+_R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
+_MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
+"""A parser's message between the path and its place."""
+_LAST = re.compile(r"(?<![\w/\\.$+%~-])((?:[A-Za-z]:)?[\w+.~$%,@()\[\]\\/-]{3,300})[\"'`:,;]{0,3}\s{0,8}$")
+_BELOW = re.compile(
+    r"[\s>|*-]{0,12}(?:[\"'`]?"
+    r"(?:[A-Z_]{0,40}LINE_NUMBER|[Ll]ine(?: ?[Nn]umber| ?[Nn]o\.?)?)[\"'`*]{0,3}[\s:=]{1,8}(?P<line>\d{1,6})\b"
+    r"|(?P<row>\d{1,6}):\d{1,6}[\s:]{1,4}(?:error|warning|info|[✖⚠×✘])(?!\w))"  # noqa: RUF001
+)
+_BEFORE = re.compile(
+    rf"(?:\b{_WORD}[.:#=]{{0,2}}\s{{0,3}}(?P<line>\d{{1,6}}){_UNTIL.format('last')}"
+    r"(?:[,:]?\s?\(?(?:col(?:umn)?|char(?:acter)?|pos(?:ition)?)[.:]?\s?\d{1,6}\)?)?|第\s?(?P<nth>\d{1,6})\s?行"
+    r"|\bL(?P<short>\d{1,6})|\s\+(?P<plus>\d{1,6}))[,:]?"
+    r"\s{0,3}(?:of|in|from|at|von|de|du|della?|del|do|da|в|z|i|,|的)?\s{0,3}(?:the\s|#include\s)?"
+    r"(?:file|[Dd]atei|fichier|archivo|template|script|module|source)?[:\s]{0,3}[\"'`´‘“«(<\[*]{0,3}$"  # noqa: RUF001
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Lines of a file that a text names."""
+
+    path: str
+    """As written, with forward slashes, without an address's scheme and host."""
+    line: int
+    last: int
+    """1-based, inclusive."""
+    start: int
+    """Offset of the first character of the path, or of the line's number if it is in front."""
+    end: int
+    """Offset after the last character of the path and its line."""
+
+
+def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
+    """Yield each path with a line number in some lines of text, and the index of its line.
+
+    The number may be below the path: ``File: p``, then ``Line: L``; or the path heads a list of ``L:C  error``.
+    """
+    for at, line in enumerate(lines):
+        found = False
+        for place in find_located(line):
+            found = True
+            yield at, place
+        if not found and at + 1 < len(lines) and (below := _BELOW.match(lines[at + 1])):
+            yield from ((at, place) for place in _above(line[:MAX_LINE], int(below["line"] or below["row"])))
+
+
+def _above(line: str, number: int) -> Iterator[Located]:
+    """Yield the path at the end of a line whose number is in the line below."""
+    path = _LAST.search(line)
+    written = _cleaned(path[1]) if path else ""
+    if path and number and _is_name(written):
+        yield Located(written, number, number, path.start(1), path.end(1))
+
+
+def find_located(line: str) -> Iterator[Located]:
+    """Yield each path with a line number in one line of text."""
+    line = line[:MAX_LINE]
+    # Most lines name no file, and the pattern is slow.
+    if "." not in line and "file" not in line and "BUILD" not in line:
+        return
+    for path in _PATH.finditer(line):
+        written = _cleaned(path[0])
+        if not _is_name(written):
+            continue
+        if found := _named(line, path):
+            first = _number(found)
+            last = int(found.groupdict().get("last") or first)
+            if first:
+                start, end = min(path.start(), found.start()), max(path.end(), found.end())
+                yield Located(written, first, max(first, last), start, end)
+
+
+def _named(line: str, path: re.Match[str]) -> re.Match[str] | None:
+    """Return the match of a line number after a path, or in front of it."""
+    end = path.end()
+    for form in _AFTER:
+        if found := form.match(line, end):
+            return found
+    ahead = line[max(0, path.start() - _REACH) : path.start()]
+    if (found := _COLUMN.match(line, end)) and _has_columns(path[0], ahead):
+        return found
+    if path[0].endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
+        return found
+    if line.endswith(")") and (found := _MESSAGE.match(line, end)):
+        return found
+    return _BEFORE.search(line, max(0, path.start() - _REACH), path.start())
+
+
+def _has_columns(path: str, ahead: str) -> bool:
+    """Return whether ``L:C`` after a space belongs to a path; after other paths it may be a time."""
+    return path.endswith((".dart", ".scss", ".sass", ".css", ".less")) or ahead.rstrip().endswith(("@", "ERROR in"))
+
+
+def _number(found: re.Match[str]) -> int:
+    """Return the number of the line in a match."""
+    named = found.groupdict()
+    return int(next(filter(None, map(named.get, ("line", "nth", "short", "plus"))), "0"))
+
+
+def _cleaned(written: str) -> str:
+    """Return a path with forward slashes, without an address's scheme and host and a file system's prefix."""
+    path = written.replace("\\\\", "/").replace("\\", "/")
+    if ":/" in path[:32] and path[1:2] != ":":
+        host = _HOST.match(path)
+        path = path[host.end() :] if host else path
+    elif path.startswith("package:"):
+        # Dart: the package's name, then a path below its folder ``lib``.
+        package, _, rest = path.removeprefix("package:").partition("/")
+        path = f"{package}/lib/{rest}"
+    elif path.startswith(("psql:", "webpack:", "file:", "app:", "dart:")):
+        path = path.partition(":")[2]
+    first, at, rest = path.partition("@")
+    # ``error@source/app.d``: the error of a D program.
+    if at and first and "/" not in first:
+        path = rest
+    while path.startswith(("./", "../")):
+        path = path.partition("/")[2]
+    return path.rstrip(".,")
+
+
+def _is_name(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return bool(_NAME.match(name)) and ("/" in path or name.rpartition(".")[2].lower() not in _NO_ENDINGS)

@@ -1,0 +1,192 @@
+"""Parse traces of any language or tool: consecutive lines that each give a path with a line, and at most a function.
+
+This reader comes after those of single languages, because it knows neither their headings nor their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nodes.search.issue.located import find_located
+from nodes.search.issue.normal.fences import is_fence
+from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, error_line, same_place
+from nodes.search.tokens import STOPWORDS
+from nodes.search.types import Frame, StackTrace
+
+_LOOKBACK = 6
+_REACH = 60
+_LONGEST = 500
+"""Characters of a line that may be a heading."""
+_GAP = 6
+"""Maximum number of lines of source and notes between two frames."""
+_LEAD = re.compile(
+    r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|0x[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
+    r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
+)
+_LINK = re.compile(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
+"""What stands between the name of a function and the path behind it."""
+_NAME = re.compile(r"[^\s(),;\"]{1,200}(?:[ .]<[a-z ]{1,30}>?)?$")
+_CALL = re.compile(r"[\w\])>}!?'][.:$#/(<]|[a-z0-9][A-Z]|\w_\w|<")
+"""A name that is no plain word."""
+_TAIL = re.compile(
+    r"[\"'\])>,:.]{0,4}(?:[, ]{1,2}(?:characters?|col(?:umn)?|char)[: ]\d{1,6}(?:-\d{1,6})?)?"
+    r"(?: ?\(?\+?0x[0-9a-fA-F]{1,16}\)?:?)?(?: \[inlined\])?(?: in [\w.-]{1,80}:[\w.]{1,120})?"
+    r"(?:\s{1,40}(?:(?P<mark>in|-|–|—)\s{1,2})?"  # noqa: RUF001
+    r"(?:(?:function|method|upvalue|local|field|global|call to|C function)\s)?[`'\"‘<]{0,2}"  # noqa: RUF001
+    r"(?P<name>main chunk|[^\s`'\"’(),]{1,200})[`'\"’>]{0,2}(?: ?\([^()]{0,200}\)){0,2})?\s{0,4}$"  # noqa: RUF001
+)
+_ADDRESS = re.compile(r"\(?\+?0x[0-9a-fA-F]{1,16}")
+_CAPTION = re.compile(
+    r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
+)
+_RECENT_LAST = re.compile(r"most recent call last", re.IGNORECASE)
+_SAID = re.compile(
+    r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
+    r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
+)
+_CALLEES = (".R", ".r", ".pl", ".pm", ".t")
+_JULIA = re.compile(r"\[\d{1,4}\] (\S[^(]{0,200})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A line that gives a place and nothing that contradicts a frame."""
+
+    frame: Frame
+    is_named: bool
+    """Whether it gives a function."""
+    is_certain: bool
+    """Whether its form is one of traces only: a path, then a function or an address."""
+
+
+def find(lines: Sequence[Line], taken: Sequence[StackTrace]) -> list[StackTrace]:
+    """Find runs of places outside the traces that are known."""
+    traces: list[StackTrace] = []
+    floor = index = 0
+    while index < len(lines) and len(traces) < MAX_TRACES:
+        if _frame(lines, index) is None or _is_taken(lines[index], taken):
+            index += 1
+            continue
+        stop, found = _run(lines, index, taken)
+        if trace := _trace(lines, index, stop, found, floor=floor):
+            traces.append(trace)
+        floor = index = stop
+    return traces
+
+
+def _is_taken(line: Line, taken: Sequence[StackTrace]) -> bool:
+    return any(trace.start <= line.start < trace.end for trace in taken)
+
+
+def _run(lines: Sequence[Line], first: int, taken: Sequence[StackTrace]) -> tuple[int, list[_Found]]:
+    """Return the index after the last frame, and the frames."""
+    found: list[_Found] = []
+    index = stop = first
+    while index < len(lines) and index - stop <= _GAP and not _is_taken(lines[index], taken):
+        if frame := _frame(lines, index):
+            found.append(frame)
+            stop = index + 1
+        elif is_fence(lines[index].bare) or not _is_between(lines[index], lines[stop - 1]):
+            break
+        index += 1
+    return stop, found
+
+
+def _is_between(line: Line, frame: Line) -> bool:
+    """Return whether a line may stand between two frames: source, a caret, a note in brackets."""
+    return line.indent > frame.indent or line.bare.startswith(("^", "[", "<", "...", "~"))
+
+
+def _frame(lines: Sequence[Line], index: int) -> _Found | None:
+    bare = lines[index].bare
+    place = next(find_located(bare), None)
+    tail = _TAIL.match(bare, place.end) if place else None
+    if place is None or tail is None:
+        return None
+    written = bare[: place.start]
+    ahead, behind = _ahead(written), tail["name"] or ""
+    # Two words around a path are prose, unless the second one is marked as a function.
+    if (ahead and not _NAME.match(ahead)) or (ahead and behind and not (tail["mark"] or _CALL.search(behind))):
+        return None
+    # The output of a search: a colon, then the line's own text.
+    if bare.startswith(":", place.end) and behind and not tail["mark"]:
+        return None
+    # ``Location: path`` and ``on path`` name no function.
+    if ahead.casefold() in STOPWORDS or written.endswith(f"{ahead}: "):
+        ahead = ""
+    name = behind or _above(lines, index) or ahead
+    is_certain = bool(tail["mark"] or _ADDRESS.search(bare, place.end) or _CALL.search(name) or ")" in written)
+    # Perl, Haskell and R name the function that is called there, not the one around the place.
+    is_callee = "called at" in written or place.path.endswith(_CALLEES)
+    frame = Frame(place.path, place.line, None if is_callee else _plain(name))
+    return _Found(frame, bool(name), is_certain or written.endswith("(") or bare[0] in "❯@")  # noqa: RUF001
+
+
+def _ahead(text: str) -> str:
+    """Return what stands in front of a path, without numbers, marks and arguments; a name if the line is a frame."""
+    lead = _LEAD.match(text)
+    text = text[lead.end() :] if lead else text
+    link = _LINK.search(text, max(0, len(text) - _REACH))
+    text = text[: link.start()] if link else text
+    name, opened, rest = text.partition("(")
+    return name.strip() if opened and rest.endswith(")") else text.strip()
+
+
+def _above(lines: Sequence[Line], index: int) -> str | None:
+    """Return the function that Julia prints on the line above the place."""
+    match = _JULIA.match(lines[index - 1].bare) if index and lines[index].bare.startswith("@") else None
+    return match[1] if match else None
+
+
+def _plain(name: str) -> str | None:
+    """Return a function's name without its arguments; None for Lua's ``main chunk`` and ``<file:line>``."""
+    bare = name.partition("(")[0].strip(" ,:`'\"")
+    return None if bare in ("", "main chunk", "top-level scope") or ("/" in bare and ":" in bare) else bare
+
+
+def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *, floor: int) -> StackTrace | None:
+    top, heading, caption = _heading_above(lines, first, floor)
+    certain, named = sum(one.is_certain for one in found), any(one.is_named for one in found)
+    # A list of places is no trace; a place and its function below a caption are.
+    if not ((len(found) > 1 and 2 * certain >= len(found)) or (caption and (certain or named or len(found) > 1))):
+        return None
+    frames = [one.frame for one in found]
+    # Perl and Lua print the innermost place with the message.
+    if heading.frame and not same_place(heading.frame, frames[0]):
+        frames = [heading.frame, *frames]
+    return StackTrace(
+        language=frames[0].path.rpartition(".")[2].lower(),
+        error=heading.error,
+        message=heading.message,
+        frames=tuple((frames[::-1] if _RECENT_LAST.search(caption) else frames)[:MAX_FRAMES]),
+        start=lines[top].start,
+        end=lines[stop - 1].end,
+    )
+
+
+def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, Heading, str]:
+    """Return where the trace begins, its error, and the line that announces a trace, or an empty text."""
+    caption, top = "", first
+    for index in range(first - 1, max(floor, first - _LOOKBACK) - 1, -1):
+        bare = lines[index].bare
+        if is_fence(bare):
+            break
+        if not caption and _CAPTION.search(bare[:200]):
+            caption, top = bare[:200], index
+        if heading := next(_errors(bare), None):
+            return index, heading, caption or bare[:200]
+    return top, Heading(None), caption
+
+
+def _errors(bare: str) -> Iterator[Heading]:
+    if heading := error_line(bare.removeprefix("ERROR").lstrip()):
+        yield heading
+    if said := _SAID.match(bare[:_LONGEST]):
+        yield Heading("panic" if "panic" in said["error"].lower() else None, said["message"].strip() or None)
+    place = next(find_located(bare), None)
+    if place and bare.startswith(": ", place.end):  # Lua: ``program: file:line: message``
+        yield Heading(None, bare[place.end + 2 :].strip() or None, Frame(place.path, place.line))
+    elif place and place.path.endswith(_CALLEES) and " at " in bare[: place.start]:  # Perl: ``message at file line 1.``
+        yield Heading(None, bare[: place.start].rpartition(" at ")[0], Frame(place.path, place.line))

@@ -1,0 +1,116 @@
+"""Lines that reports name in the forms of many tools and languages, and numbers beside paths that name no line."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.facts.kinds import verify
+from nodes.search.types import Query
+from tests.search.facts.ledger import CRASHES, FILES, Report
+from tests.support.repositories import make_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Places = Callable[[str, str], set[tuple[str | None, int | None]]]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
+    """Return the lines that a report about a file names or whose frames they are."""
+
+    @cache
+    def engine_of(path: str) -> tuple[Engine, str]:
+        folder = tmp_path_factory.mktemp("ledger")
+        # One file alone: a language of a seventh of the files would not be the project's own.
+        sha = make_repository(folder, {path: FILES[path]})
+        return Engine(folder), sha
+
+    def read(path: str, body: str) -> set[tuple[str | None, int | None]]:
+        engine, sha = engine_of(path)
+        query = Query("The nightly job stops", body)
+        facts = engine.facts(query, [path], sha)
+        assert all(verify(fact, engine.repository, sha, f"{query.title}\n{body}") is None for fact in facts)
+        return {(fact.path, fact.line) for fact in facts if fact.line and fact.kind in ("raised_here", "named_here")}
+
+    return read
+
+
+@pytest.mark.parametrize("report", [pytest.param(report, id=name) for name, report in CRASHES.items()])
+def test_the_line_that_a_report_names_is_a_fact(report: Report, places: Places):
+    body = f"It stops with:\n\n```\n{report.body}\n```\n"
+    assert places(report.path, body) == {(report.path, report.line)}
+
+
+@pytest.mark.parametrize("name", [name for name in CRASHES if name.startswith(("prose", "fields", "reporter", "lua"))])
+def test_a_line_is_found_outside_code_blocks_too(name: str, places: Places):
+    report = CRASHES[name]
+    assert places(report.path, f"It stops with this.\n\n{report.body}\n\nThanks!") == {(report.path, report.line)}
+
+
+OTHERS = """
+services/ledger/fold.py 3.11
+services/ledger/fold.py 12:30
+services/ledger/fold.py:3.2
+services/ledger/fold.py at 12:30
+services/ledger/fold.py:12%
+services/ledger/fold.py | 12 +++---
+services/ledger/fold.py +12 -3
+services/ledger/fold.py +12/-3
+services/ledger/fold.py    12      3    75%
+services/ledger/fold.py 3/5
+services/ledger/fold.py (3/5)
+services/ledger/fold.py 12 errors
+services/ledger/fold.py (12 errors)
+services/ledger/fold.py: 12 errors
+services/ledger/fold.py==12
+services/ledger/fold.py@12.1
+services/ledger/fold.py @ 17.0.2
+services/ledger/fold.py[12]: started
+2026-01-08 13:35:12 services/ledger/fold.py
+services/ledger/fold.py?v=12
+services/ledger/fold.py#12
+#12 services/ledger/fold.py
+services/ledger/fold.py:12px
+services/ledger/fold.py v12
+services/ledger/fold.py took 12:03
+services/ledger/fold.py: 12ms
+services/ledger/fold.py:12th
+services/ledger/fold.py, version 12
+services/ledger/fold.py (12 kB)
+services/ledger/fold.py:120
+services/ledger/fold.py:1: the whole file
+services/ledger/fold.py:0
+version 12 of services/ledger/fold.py
+--- a/services/ledger/fold.py\t2020-01-01 12:30:00
++++ b/services/ledger/fold.py\t2020-01-01 12:30:00
+1 file changed in services/ledger/fold.py, 12 insertions(+), 3 deletions
+services/ledger/fold.pyc:12
+other/ledger/xfold.py:12
+/usr/lib/other/things/fold.py:12
+/usr/lib/python3.11/site-packages/other/fold.py:12
+node_modules/other/fold.py:12
+192.168.0.1:12
+example.com:12
+localhost:12
+https://example.com:12/services/ledger/fold.py
+fold.example.org:12
+fold:12
+python3.11:12
+the ratio of fold.py is 16:9
+I ran fold.py 12 times
+line 12 of my own program
+error on line 12
+12:12:12 fold.py started
+port 12 in fold.py
+"""
+
+
+@pytest.mark.parametrize("line", OTHERS.strip().split("\n"))
+def test_a_number_beside_a_path_may_be_no_line(line: str, places: Places):
+    body = f"It stops here: {line}\n\n```\n{line}\n```\n".replace("\\t", "\t")
+    assert places("services/ledger/fold.py", body) == set()
