@@ -40,10 +40,10 @@ from nodes.report import TriageReport
 from nodes.search.engine import Engine
 from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
-from tests.servers.model_server import ModelServer, Reply, Request, says, serve
+from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
 WHO = ("oracle", "wrong", "stubborn", "objector")
-_FILE = re.compile(r"^(F\d+) (\S+)", re.MULTILINE)
+_FILE = re.compile(r"^(E\d+) (\S+)$", re.MULTILINE)
 _PLACE = re.compile(r"^(E\d+)(?: code)? (\S+?):\d+-\d+", re.MULTILINE)
 SURE = 0.65
 
@@ -60,35 +60,33 @@ class Scripted:
     def __call__(self, request: Request) -> Reply:
         """Answer a request of any role."""
         prompt = "\n".join(str(message["content"]) for message in request["messages"])
-        if "You are the file reader" in prompt:
-            return says(self._files(prompt))
         if "You are the code reader" in prompt:
-            return says(self._functions(prompt))
+            return says(self._submission(prompt))
         if "You are the writer" in prompt:
             return says(self._report(prompt))
         if "You are the critic" in prompt:
             objects = {"approved": False, "gaps": ["No evidence shows the value that fails."]}
             return says({**ANSWERS["critic"], **(objects if self.who == "objector" else {})})
         if "You are the supervisor" in prompt:
-            legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"].get("enum", ())
+            legal = fields_of(request)["next_node"].get("enum", ())
             node = next(name for name in ("critic", "codebase_search", "writer", *legal) if name in legal)
             return says({**answer(request), "next_node": node})
         # The investigator adds no terms, so the search uses the issue's own text only.
         return says({**ANSWERS["investigator"], "search_terms": [], "problem": "It fails.", "hypothesis": ""})
 
-    def _files(self, prompt: str) -> dict[str, Any]:
-        shown = {path: name for name, path in _FILE.findall(prompt)}
-        self.listed.append(tuple(shown))
+    def _submission(self, prompt: str) -> dict[str, Any]:
+        """Submit the first lines of the preferred files, or read the preferred one if it was not shown."""
+        shown = {path: name for name, path in reversed(_FILE.findall(prompt))}
+        if not self.listed or set(shown) - set(self.listed[-1]):
+            self.listed.append(tuple(shown))
+        if self.who == "oracle" and not self.fixed & set(shown):
+            wanted = [{"tool": "read", "what": "", "path": path} for path in sorted(self.fixed)[:3]]
+            if not any(f"read {path['path']}" in prompt for path in wanted):
+                return {"calls": wanted}
         chosen = self._preferred(list(shown))
-        number = self._number(chosen)
-        return {"analysis": "", "files": [shown[path] for path in chosen], "not_listed": [], "confidence": number}
-
-    def _functions(self, prompt: str) -> dict[str, Any]:
-        shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}
-        chosen = self._preferred([path for _, path in _PLACE.findall(prompt)])
-        cited = shown[chosen[0]] if chosen else "E1"
-        summary = {"summary": f"It is decided there [{cited}].", "details": "", "looks": []}
-        return {**summary, "suspects": [shown[path] for path in chosen], "confidence": self._number(chosen)}
+        cause = [{"text": "This code decides it.", "evidence": [shown[path]]} for path in chosen[:1]]
+        places = [{"evidence": shown[path], "why": ""} for path in chosen]
+        return {"cause": cause, "places": places, "confirm": "", "confidence": self._number(chosen)}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}

@@ -33,11 +33,9 @@ from bot.settings.operator import (
     operator_schema,
 )
 from bot.settings.repository import RepositoryConfig, config_schema
-from nodes.brains.calls.models import LONGER
+from nodes.brains.calls.models import LONGER, READING
 from nodes.brains.calls.request import IMAGE_TOKENS
-from nodes.brains.calls.tokens import TOTAL
-from nodes.brains.files import LIST, LIST_AGAIN
-from nodes.judgements import LOOKS
+from nodes.brains.shared import ISSUE
 from tests.graph.test_endpoints import CALLS
 from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
@@ -223,21 +221,20 @@ def _costs() -> Iterator[str]:
     yield "| Bound | Default | Set by |"
     yield "|---|---|---|"
     yield f"| calls of the shortest run with a search and a critic, at an endpoint without faults | {CALLS} | |"
-    yield (
-        f"| the list of files | {LIST:,} tokens beside the issue and the instructions; {LIST_AGAIN:,} when it is "
-        "reversed | fixed |"
-    )
-    yield f"| the conversation about functions | {TOTAL:,} tokens for its last request and all its answers | fixed |"
-    yield (
-        "| the requests of one search | 4: two orders of the files, the functions, the functions with the answers to "
-        f"at most {LOOKS} lookups; one more for each answer that has to be corrected | fixed |"
-    )
+    for level, limits in READING.items():
+        if limits is not None:
+            yield (
+                f"| the conversation about the code at the level `{level}` | {limits.steps} turns and "
+                f"{limits.tokens:,} tokens of answers | `TRIAGE_EFFORT`, `TRIAGE_READING_TURNS`, "
+                "`TRIAGE_READING_TOKENS` |"
+            )
     yield (
         f"| one answer | {default('triage_model_output_tokens')} tokens; {LONGER} times as many for a model that "
         "reasons beyond them | `TRIAGE_MODEL_OUTPUT_TOKENS`, `TRIAGE_MODEL_EFFORT` |"
     )
     yield (
-        f"| an issue's text in a prompt | {default('triage_context_chars')} characters; a longer one loses its middle "
+        f"| an issue's text in a prompt | {ISSUE:,} tokens and {default('triage_context_chars')} characters; what is "
+        "longer loses template comments, blocks about the environment and frames of libraries, then its middle "
         "| `TRIAGE_CONTEXT_CHARS` |"
     )
     yield (

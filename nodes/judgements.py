@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from nodes.report import Kind, Severity
+from nodes.search.types import ToolName
 
 EvidenceId = Annotated[str, StringConstraints(pattern=r"^E\d{1,4}$")]
 Sentence = Annotated[str, StringConstraints(max_length=300)]
 Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 
+Reference = Annotated[str, StringConstraints(max_length=160)]
+
+TOOLS: tuple[ToolName, ...] = get_args(ToolName)
+CALLS = 6
+"""Tool calls of one turn."""
 FILES = 5
 """Files that a model chooses to read."""
-LOOKS = 4
-"""Lookups in the search engine that a model may make while it reads code, all in one request."""
-LOOK_KINDS = ("open", "definition", "references", "words")
 
 
 def _text(value: Any) -> str:
@@ -50,7 +53,7 @@ class Investigation(Judgement):
     severity: Severity = "unknown"
     severity_reason: Sentence = ""
     search_terms: tuple[Sentence, ...] = Field(default=(), max_length=8)
-    """Identifiers or phrases worth searching for beside the issue's own."""
+    """Names and messages to grep for, also from knowledge of the project; the issue's own are searched anyway."""
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 
@@ -68,17 +71,18 @@ class PictureTexts(Judgement):
 
 
 class CauseSentence(Judgement):
-    """One sentence about the cause, without its citations, and the evidence that it rests on."""
+    """One sentence about the cause, and the evidence that it rests on."""
 
     text: Sentence
-    evidence: tuple[str, ...] = Field(default=(), max_length=4)
-    """Evidence that the model was shown; empty if it cited none."""
+    """Without its citations."""
+    evidence: tuple[Reference, ...] = Field(default=(), max_length=4)
+    """Lines that were shown, such as E7:41-43."""
 
 
 class SubmittedPlace(Judgement):
-    """A place that a model read, and its reason to name it."""
+    """Lines that a model read, and its reason to name them."""
 
-    evidence: str
+    evidence: Reference
     why: Sentence = ""
 
 
@@ -93,10 +97,47 @@ class Submission(Judgement):
     """Where the change probably belongs, most likely first; a file may have several."""
     rival: SubmittedPlace | None = None
     """The strongest other place, and what speaks against it."""
-    against: str = ""
-    """The evidence that speaks against the rival; empty if the model cited none."""
+    against: Reference = ""
+    """The lines that speak against the rival; empty if the model cited none."""
     confirm: Sentence = ""
     """How to confirm the cause."""
+
+
+class Submit(Submission):
+    """The conclusion, which ends the conversation."""
+
+    confidence: float = Field(default=0.0, ge=0, le=1)
+    """How sure you are that the first place must change."""
+
+
+class Call(Judgement):
+    """One call of a tool."""
+
+    # Any value is parsed as a call and answered with a note, so a mistake costs that call alone.
+    tool: Annotated[str, BeforeValidator(_text)] = Field(default="", json_schema_extra={"enum": list(TOOLS)})
+    what: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_text)] = ""
+    """grep: the expression; function and callers: the name; log: a string."""
+    path: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_text)] = ""
+    start_line: Annotated[int, BeforeValidator(_whole)] = 0
+    end_line: Annotated[int, BeforeValidator(_whole)] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _anything(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {}
+
+
+class Turn(Judgement):
+    """Calls to make now, or what you submit at the end."""
+
+    calls: tuple[Call, ...] = Field(default=(), max_length=CALLS)
+    submit: Submit | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Turn:
+        if not self.calls and self.submit is None:
+            raise ValueError("call a tool or submit")
+        return self
 
 
 class CodeReading(Judgement):
@@ -109,26 +150,8 @@ class CodeReading(Judgement):
     confidence: float = Field(default=0.0, ge=0, le=1)
     submitted: Submission | None = None
     """The end of a conversation about the code; None if the code was read in another way."""
-    same_in_both_orders: bool | None = None
-    """Whether a model preferred the same file when the list was reversed; None if it saw one order only."""
-
-
-class Look(Judgement):
-    """One question to the search engine."""
-
-    # Any value is parsed as a lookup and refused when it is answered, so a mistake costs that lookup alone.
-    kind: Annotated[str, BeforeValidator(_text)] = Field(default="", json_schema_extra={"enum": list(LOOK_KINDS)})
-    what: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_text)] = ""
-    """open: a path; definition and references: a name; words: words to search for."""
-    start_line: Annotated[int, BeforeValidator(_whole)] = 0
-    """The first line to open; 0 for the other kinds."""
-    end_line: Annotated[int, BeforeValidator(_whole)] = 0
-    """The last one, inclusive."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _anything(cls, value: Any) -> Any:
-        return value if isinstance(value, dict) else {}
+    has_read_first: bool | None = None
+    """Whether a model read the lines of its first place before it named them; None if it could not."""
 
 
 class FileStep(Judgement):
@@ -145,20 +168,13 @@ class FileStep(Judgement):
 
 
 class CodeStep(Judgement):
-    """Looks to take now, with all else empty; or no looks, and the ranking."""
+    """The functions in which the fault most likely is."""
 
-    looks: tuple[Look, ...] = Field(default=(), max_length=LOOKS)
-    summary: Sentence = ""
+    summary: Annotated[str, StringConstraints(max_length=300, min_length=1, strip_whitespace=True)]
     details: Annotated[str, StringConstraints(max_length=600)] = ""
     suspects: tuple[Annotated[str, StringConstraints(max_length=40)], ...] = Field(default=(), max_length=10)
     """Evidence ids such as E3, most likely first."""
     confidence: float = Field(default=0.0, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _says_something(self) -> CodeStep:
-        if not self.looks and not self.summary.strip():
-            raise ValueError("give either lookups or a summary with the suspects")
-        return self
 
 
 class WebReading(Judgement):

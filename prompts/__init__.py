@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-Role = Literal["investigator", "files", "codebase_search", "web_search", "critic", "writer", "ask"]
+Role = Literal["investigator", "reading", "files", "paths", "codebase_search", "web_search", "critic", "writer", "ask"]
 
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"
@@ -34,10 +34,9 @@ _SHARED = (
     "You are one of the specialists of a bug triage team. The message begins with a GitHub issue. Then it says "
     "which specialist you are, what your task is, and what you need for it."
 )
-_RANKING = "No look is left. Leave looks empty and give the ranking now."
-_ENGINE_ORDER = (
-    "In the engine's order, best first. By its own measure the first file is right with a probability of {sure:.0%}."
-)
+_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
+_SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
+_LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
 
 
 def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[str, str]] = ()) -> str:
@@ -80,14 +79,19 @@ def build_correction(error: str) -> str:
     return _CORRECTION.format(error=error)
 
 
-def build_engine_order(sure: float) -> str:
-    """State the probability that the engine's first candidate is right."""
-    return _ENGINE_ORDER.format(sure=sure)
+def build_second_audit() -> str:
+    """Return the request to a second critic after a first one approved."""
+    return _SECOND_AUDIT
 
 
-def build_ranking_request() -> str:
-    """Return the request for the ranking, which follows the lookups or replaces them."""
-    return _RANKING
+def build_turns_left(turns: int, tokens: int) -> str:
+    """State what is left of a conversation about the code."""
+    return _TURNS_LEFT.format(turns=turns, tokens=tokens)
+
+
+def build_last_turn() -> str:
+    """Return the request to submit now."""
+    return _LAST_TURN
 
 
 def build_schema_request(schema: str) -> str:

@@ -21,7 +21,7 @@ from nodes.search.issue.forms import IssueForm
 from nodes.search.ranking.features.priors import HINTED
 from nodes.search.ranking.survey import Survey
 from nodes.search.reading.lookups import Lookups
-from nodes.search.types import FileSketch, Lookup, Query, Ranking
+from nodes.search.types import FileSketch, Lookup, Query, Ranking, ToolAnswer, ToolCall
 
 
 class EngineCode:
@@ -114,9 +114,9 @@ class EngineCode:
         """Return the uses of a name."""
         return await asyncio.to_thread(lambda: self._lookups().references(name))
 
-    async def words(self, text: str) -> Lookup:
-        """Return the code that shares the most words with a text."""
-        return await asyncio.to_thread(lambda: self._lookups().words(text))
+    async def use_tool(self, call: ToolCall) -> ToolAnswer:
+        """Answer the query of a reader."""
+        return await asyncio.to_thread(lambda: self._engine.tools(self._sha, self._ignore).answer(call))
 
     def _narrowed(self, query: Query) -> Query:
         return replace(query, ignore=(*query.ignore, *self._ignore)) if self._ignore else query
@@ -233,6 +233,6 @@ class NoCode:
         """Return an empty lookup."""
         return Lookup()
 
-    async def words(self, text: str) -> Lookup:  # noqa: ARG002  as above
-        """Return an empty lookup."""
-        return Lookup()
+    async def use_tool(self, call: ToolCall) -> ToolAnswer:  # noqa: ARG002  as above
+        """Say that there is no code."""
+        return ToolAnswer("The code cannot be read.")

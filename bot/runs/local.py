@@ -21,8 +21,8 @@ from bot.settings.repository import RepositoryConfig
 from bot.store.databases.checkpoints import open_checkpoints
 from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
-from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
+from nodes.brains.screening import brain_of
 from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, PicturePort
 from nodes.graph import build_graph
 from nodes.run import Waiting, advance_answered, initial_state
@@ -150,7 +150,7 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
         return
     models = Models(model_settings(settings))
     try:
-        yield LLMBrain(models)
+        yield brain_of(models)
     finally:
         await models.aclose()
 

@@ -9,7 +9,7 @@ from bot.errors import UserError
 from bot.limits.ceilings import cost, read_ceiling, read_prices
 from bot.settings import Settings
 from nodes.brains.calls.budget import RunLimits
-from nodes.brains.calls.models import ModelSettings
+from nodes.brains.calls.models import READING, ModelSettings, ReadingLimits
 
 AGREEMENT = "agreement.json"
 """The file of a fitted table of agreement, in the data directory."""
@@ -35,10 +35,18 @@ def model_settings(settings: Settings) -> ModelSettings:
         max_output_tokens=settings.triage_model_output_tokens,
         compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
+        level=settings.triage_effort,
+        reading=_reading(settings),
         memory=settings.triage_data_dir / "models.json",
         agreement=settings.triage_data_dir / AGREEMENT,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
+
+
+def _reading(settings: Settings) -> ReadingLimits:
+    """Return the limits of the conversation about the code: those of the level, unless they are set."""
+    limits = READING[settings.triage_effort] or ReadingLimits()
+    return ReadingLimits(settings.triage_reading_turns or limits.steps, settings.triage_reading_tokens or limits.tokens)
 
 
 def check_brain(settings: Settings) -> None:

@@ -183,8 +183,22 @@ class Settings(BaseSettings):
         6_000,
         ge=500,
         le=200_000,
-        description="Maximum length of an issue's text in the first request to a model, in characters; a longer text "
-        "is shortened in the middle. Later stages get at most 500 tokens of it.",
+        description="Maximum length of an issue's text in a request to a model, in characters; a text above this or "
+        "1,500 tokens loses template comments, the environment and library frames first, then its middle.",
+    )
+    triage_effort: Literal["low", "normal", "high"] = Field(
+        "normal",
+        description="How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads "
+        "the code in a conversation; `high` reads longer and has a second critic.",
+    )
+    triage_reading_turns: int | None = Field(
+        None, ge=2, le=100, description="Maximum turns of the conversation about the code; unset: by `TRIAGE_EFFORT`."
+    )
+    triage_reading_tokens: int | None = Field(
+        None,
+        ge=1_000,
+        le=200_000,
+        description="Maximum tokens of code that the conversation shows; unset: by `TRIAGE_EFFORT`.",
     )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."

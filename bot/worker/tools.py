@@ -30,8 +30,8 @@ from bot.worker.budgets import Budgets
 from bot.worker.publish.hook import Hook
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
+from nodes.brains.screening import brain_of
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
@@ -113,7 +113,7 @@ class Brains:
         """Return a brain as the operator and the repository configured it; `budget` is charged for its calls."""
         if self._models is None or config.brain == "rules":
             return self.rules
-        return LLMBrain(self._models, budget)
+        return brain_of(self._models, budget)
 
 
 @asynccontextmanager

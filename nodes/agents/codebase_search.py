@@ -13,17 +13,17 @@ from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     POINTED,
+    cited_by,
     find_candidates,
     in_order,
     lines_of_facts,
     list_files,
     pointed_at,
-    remembered,
     rescored,
 )
-from nodes.agents.code.lookups import CodeLookups
 from nodes.agents.code.objections import look_up_objections
 from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
+from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
@@ -56,7 +56,6 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
         "search_confidence": read.confidence,
         "search_support": read.support,
         "search_prefers": read.search_prefers,
-        "files_listed": remembered(state, (*(card.path for card in gathered.case.files), *gathered.looks.listed)),
         "trace": (entry_of(state, gathered, read, started),),
         "metrics": metrics_of(read.judged),
     }
@@ -87,23 +86,23 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     survey = await _survey(state, context) if is_model_asked(context, state) else Survey()
     facts = lines_of_facts(survey.facts, context.code.sha)
     asked = is_model_asked(context, state)
-    files = await list_files(state, context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
+    files = await list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
     candidates = find_candidates(
         ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts, chooses=bool(files)
     )
     seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
-    looks = CodeLookups(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), keys, context.listener, query)
+    tools = CodeTools(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), context.listener, query)
     new = [item for item in seen if item.evidence.key not in state.evidence]
     case = replace(
         case,
         evidence=(*case.evidence, *new),
         search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
         files=files,
-        looks=looks if ranking.commit else None,
+        tools=tools if ranking.commit else None,
     )
-    return Gathered(query, ranking, candidates, looks, case, _near(ranking, survey))
+    return Gathered(query, ranking, candidates, tools, case, _near(ranking, survey))
 
 
 def _near(ranking: Ranking, survey: Survey) -> frozenset[str]:
@@ -143,7 +142,7 @@ def _cap_repeated_search(state: BugTriageState, confidence: float) -> float:
 
 
 async def _judge(gathered: Gathered, context: Context) -> Read:
-    """Ask the brain. A model sees every candidate and may make lookups; rules see the strong candidates."""
+    """Ask the brain. A model reads the code with tools; rules see the strong candidates."""
     case, candidates = gathered.case, gathered.candidates
     judged = await judge(
         context,
@@ -151,12 +150,16 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         lambda brain: brain.read_code(case, candidates.strong if brain is context.rules else candidates.all),
     )
     suspects = judged.value.suspects
-    # After a fallback the results of the model's lookups are dropped, so the run equals one by rules.
+    # After a fallback what the model cited is dropped, so the run equals one by rules.
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
         return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
-    seen = (*candidates.all, *gathered.looks.gathered)
-    ranked = rescored(in_order(seen, suspects))
+    named = {*suspects, *cited_by(judged.value)} - {item.id for item in candidates.all}
+    # A model may cite again what an earlier reading found.
+    again = (item for item in case.evidence if item.id in named)
+    seen = (*candidates.all, *again, *gathered.tools.gathered)
+    # What the model cites comes before what only the search found, so that later readers see it.
+    ranked = rescored(in_order(seen, (*suspects, *cited_by(judged.value))))
     by_id = {item.id: item for item in ranked}
     prefers = _search_prefers(judged.value, ranked, gathered)
     shown = tuple(by_id[item.id] for item in seen)
@@ -164,7 +167,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         return Read(judged, shown, ranked, 0.0, 0.0, prefers)
     reading, near = judged.value, ranked[0].evidence.locator.path in gathered.near
     opinions = Opinions(
-        case.search_confidence, reading.confidence, not prefers, reading.same_in_both_orders, near or not prefers
+        case.search_confidence, reading.confidence, not prefers, reading.has_read_first is True, near or not prefers
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
     return Read(judged, shown, ranked, confidence, support, prefers, opinions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nodes.brains.fence import compress, fence
-from nodes.brains.shared import build_message, build_rest, format_facts, join_sections
+from nodes.brains.shared import build_message, format_facts, join_sections
 from nodes.context import Case
 from nodes.evidence import NumberedEvidence
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
@@ -99,11 +99,10 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     state = case.state
     evidence = fence("evidence", "\n\n".join(map(_evidence, shown))) if shown else ""
     findings = compress(_format_findings(state.findings), _FINDINGS_LATER if shown else _FINDINGS)
-    # Only the role that reads the issue closely needs all of it.
-    rest, facts = ("", "") if shown else (build_rest(case), compress(mask(format_facts(case.facts)), _FACTS))
+    # Only the role that reads the issue closely needs them.
+    facts = "" if shown else compress(mask(format_facts(case.facts)), _FACTS)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
     sections = (
-        ("The part of the issue that is left out above", rest),
         ("Facts a program read from it", fence("facts", facts) if facts else ""),
         ("The first functions, whole", fence("functions", "\n\n".join(bodies)) if bodies else ""),
         ("Findings so far", fence("findings", findings)),

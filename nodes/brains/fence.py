@@ -24,12 +24,6 @@ def squeeze(text: str, tokens: int) -> str:
     return compress(text, _limit(text, tokens))
 
 
-def cut_at(text: str, tokens: int) -> tuple[int, int]:
-    """Return how many characters of the beginning and of the end a squeezed text keeps."""
-    limit = _limit(text, tokens)
-    return (len(text), 0) if limit >= len(text) else (limit * 2 // 3, limit // 3)
-
-
 def _limit(text: str, tokens: int) -> int:
     limit = len(text)
     while (counted := estimate(compress(text, limit))) > tokens and limit > 0:

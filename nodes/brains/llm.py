@@ -18,14 +18,20 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.fence import fence
-from nodes.brains.reader import Reader
+from nodes.brains.reader import read_code
 from nodes.brains.shared import build_rules, is_shortened
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
-from prompts import Role, build_picture_prompt, build_supervisor_correction, build_supervisor_system_prompt
+from prompts import (
+    Role,
+    build_picture_prompt,
+    build_second_audit,
+    build_supervisor_correction,
+    build_supervisor_system_prompt,
+)
 
 
 def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tuple[str, ...]:
@@ -118,10 +124,10 @@ class LLMBrain:
         model = self._models.get(self._settings.pictures or self._settings.default)
         return await read_pictures(model, self._paying(case.state), case, pictures)
 
-    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
-        """Judge the search results and the results of a few lookups; places that were not found are dropped."""
+    async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
+        """Read the code in a conversation, which starts with the first files of the search."""
         model = self._models.get(self._model_name("codebase_search", case.state))
-        return await Reader(model, self._paying(case.state), case).read(candidates)
+        return await read_code(model, self._paying(case.state), case, self._settings.reading)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
         """Judge the results from outside the repository; results that were not found are dropped."""
@@ -133,7 +139,15 @@ class LLMBrain:
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
         # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
-        return await self._ask(case, "critic", Audit, select(case.evidence))
+        shown = select(case.evidence)
+        first = await self._ask(case, "critic", Audit, shown)
+        if self._settings.level != "high" or not first.value.approved:
+            return first
+        try:
+            second = await self._ask(case, "critic", Audit, shown, build_second_audit())
+        except ModelError as failure:
+            return replace(first, usage=first.usage + failure.usage)
+        return replace(second, usage=first.usage + second.usage)
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""
@@ -144,20 +158,22 @@ class LLMBrain:
         suspects = tuple(suspect for suspect in judged.value.suspects if suspect.evidence in known)
         return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
 
-    async def _ask(self, case: Case, role: Role, schema: type[T], shown: Sequence[NumberedEvidence] = ()) -> Judged[T]:
+    async def _ask(
+        self, case: Case, role: Role, schema: type[T], shown: Sequence[NumberedEvidence] = (), after: str = ""
+    ) -> Judged[T]:
         model = self._models.get(self._model_name(role, case.state))
         try:
             answer: Structured[T] = await ask_structured(
                 model,
                 schema,
-                (build_rules(case), ("human", build_briefing(case, shown, role))),
+                (build_rules(case), ("human", "\n\n".join(filter(None, (build_briefing(case, shown, role), after))))),
                 budget=self._paying(case.state),
             )
         except InvalidOutput as invalid:
             message = f"{model.name} gave the {role} two invalid answers: {invalid}"
             raise ModelError(message[:300], invalid.usage) from invalid
         left_out = role in ("critic", "writer") and len(shown) < len(case.evidence)
-        compressed = left_out or (role != "investigator" and is_shortened(case))
+        compressed = left_out or is_shortened(case)
         return Judged(
             answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks, compressed=compressed
         )

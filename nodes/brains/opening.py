@@ -1,27 +1,23 @@
-"""The first message to a reader of code: the functions of a few files, or the candidates of a search."""
+"""The messages to readers of code: the functions of a few files, and what people and critics wrote since."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, rejection
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.shared import join_sections
-from nodes.context import Case, FileCard, LookupResult
+from nodes.context import Case, FileCard
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import Look
 from nodes.search.types import Signature
 from nodes.trust.secrets import mask
-from prompts import build_engine_order
 
 LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
-CANDIDATES, CANDIDATES_TOKENS = 20, 2_100
-"""Number of candidates shown, and their total token limit; about 2,000 tokens are typical."""
+CANDIDATES = 20
+"""Places of the search that are evidence for a model."""
 CHECKED = "a program checked: "
 """Prefix of the reason of evidence that a fact points to."""
 BODIES = (360, 240, 220, 180)
@@ -30,12 +26,7 @@ _OUTLINES = (180, 130, 100, 80, 80)
 """Maximum tokens of the signatures of each file."""
 _PLACE = 50
 _ANALYSIS = 160
-_BEST = 5
-# Tokens per quote, tried in this order until all candidates fit.
-_QUOTES = (90, 60, 40, 20, 1)
-_REASONS = 30
 _LINE = 160
-_UNINFORMATIVE = re.compile(r"in \S+$|outside any definition$|defines nothing$|its size$|represents its folder$")
 
 
 class Opening(NamedTuple):
@@ -43,17 +34,6 @@ class Opening(NamedTuple):
 
     text: str
     shown: tuple[NumberedEvidence, ...]
-
-
-def build_opening(case: Case, candidates: Sequence[NumberedEvidence]) -> Opening:
-    """Combine later messages and the candidates in the engine's order."""
-    described = _described(candidates[:CANDIDATES])
-    order = build_engine_order(case.search_confidence)
-    sections = (
-        ("Said since", later_messages(case)),
-        ("Candidates", "\n".join((order, fence("candidates", "\n".join(described)))) if described else ""),
-    )
-    return Opening(join_sections(sections), tuple(candidates[: len(described)]))
 
 
 class OpenedFile(NamedTuple):
@@ -129,50 +109,9 @@ def _fitting(lines: Sequence[str], tokens: int) -> list[str]:
     return shown
 
 
-def show_lookup_result(number: int, look: Look, result: LookupResult) -> str:
-    """Format the answer to a lookup for the reader."""
-    lines = f" {look.start_line}-{look.end_line}" if look.kind == "open" else ""
-    request = f"{look.kind} {look.what}{lines}"[:_LINE]
-    parts = [request, *(show(item) for item in result.found), result.note]
-    return fence(f"look {number}", "\n".join(filter(None, parts)))
-
-
-def show(item: NumberedEvidence) -> str:
-    """Format evidence with its whole quote."""
-    return f"{_heading(item)}\n{item.evidence.quote}"
-
-
 def _heading(item: NumberedEvidence) -> str:
     evidence = item.evidence
     return " ".join(filter(None, (item.id, str(evidence.locator), evidence.symbol)))
-
-
-def _described(candidates: Sequence[NumberedEvidence]) -> list[str]:
-    """Format all candidates with the longest quotes that fit, twice as long for the best; drop the last if needed."""
-    counts = Counter(reason for item in candidates for reason in item.evidence.reasons)
-    # A reason that most candidates share does not distinguish them.
-    common = {reason for reason, times in counts.items() if times > max(len(candidates) // 2, 1)}
-    described: list[str] = []
-    for quote in _QUOTES:
-        # ``n < _BEST`` counts as 1: the quotes of the first five are twice as long.
-        described = [_candidate(item, quote * (1 + (n < _BEST)), common) for n, item in enumerate(candidates)]
-        if estimate("\n".join(described)) <= CANDIDATES_TOKENS:
-            return described
-    while described and estimate("\n".join(described)) > CANDIDATES_TOKENS:
-        described.pop()
-    return described
-
-
-def _candidate(item: NumberedEvidence, tokens: int, common: Collection[str]) -> str:
-    """Format a candidate: its location, the first lines of its quote, and the reasons that distinguish it."""
-    lines = [line[:_LINE] for line in mask(item.evidence.quote).split("\n") if line.strip()]
-    shown_lines = lines[:1]
-    while len(shown_lines) < len(lines) and estimate("\n".join([*shown_lines, lines[len(shown_lines)]])) <= tokens:
-        shown_lines.append(lines[len(shown_lines)])
-    more = ["  …"] if len(shown_lines) < len(lines) else []
-    specific = [text for text in item.evidence.reasons if text not in common and not _UNINFORMATIVE.match(text)]
-    reasons = squeeze("; ".join(specific[:3]), _REASONS).replace("\n", " ")
-    return "\n".join([_heading(item), *shown_lines, *more, *([f"why: {reasons}"] if reasons else [])])
 
 
 def later_messages(case: Case) -> str:

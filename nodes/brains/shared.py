@@ -7,20 +7,20 @@ what only this stage needs. The supervisor is an exception: its messages are the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
-from nodes.brains.fence import compress, cut_at, fence, squeeze
+from nodes.brains.calls.native import Message
+from nodes.brains.essence import essence
+from nodes.brains.fence import compress, fence, squeeze
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
 from nodes.search.types import StackTrace
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
-ISSUE, FACTS, PICTURES = 430, 80, 200
+ISSUE, FACTS, PICTURES = 1_500, 80, 200
 """Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
 TITLE = 300
 _FRAMES, _EACH = 5, 10
-Message = tuple[Literal["system", "human", "ai"], str]
 
 
 def build_conversation(case: Case, role: Role, sections: str) -> tuple[Message, Message]:
@@ -47,7 +47,7 @@ def build_message(case: Case, role: Role, sections: str, evidence: str = "") -> 
 
 def build_beginning(case: Case) -> str:
     """Return the issue as every stage sees it, with its facts if it had to be shortened."""
-    issue = _shortened(_text(case))
+    issue = _text(case)
     # Facts repeat parts of the issue.
     facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
     pictures = fence("pictures", squeeze(case.pictures, PICTURES)) if case.pictures else ""
@@ -59,24 +59,18 @@ def build_beginning(case: Case) -> str:
     return join_sections(sections)
 
 
-def build_rest(case: Case) -> str:
-    """Return the part of the issue that the beginning leaves out, for the stage that reads it closely."""
-    whole = _text(case)
-    head, tail = cut_at(whole, ISSUE)
-    return fence("rest", whole[head : len(whole) - tail]) if head + tail < len(whole) else ""
+def build_investigation(case: Case) -> str:
+    """Return what the investigator read from the issue, for the readers of the code; empty if it read nothing."""
+    reading = case.state.reading
+    if reading is None:
+        return ""
+    terms = ", ".join(reading.search_terms[:8])
+    return mask("\n".join(filter(None, (reading.problem, reading.hypothesis, terms))))
 
 
 def is_shortened(case: Case) -> bool:
-    """Return whether the stages after the first see the issue without its middle."""
-    whole = _text(case)
-    return _shortened(whole) != whole
-
-
-def _shortened(whole: str) -> str:
-    head, tail = cut_at(whole, ISSUE)
-    out = len(whole) - head - tail
-    # Not "left out": the stage that reads the issue closely gets this part too.
-    return f"{whole[:head]}\n[… {out} characters not shown here …]\n{whole[len(whole) - tail :]}" if out else whole
+    """Return whether the stages see the issue without some of its parts."""
+    return _text(case) != _unshortened(case)
 
 
 def join_sections(sections: Iterable[tuple[str, str]]) -> str:
@@ -90,7 +84,8 @@ def _unshortened(case: Case) -> str:
 
 def _text(case: Case) -> str:
     # Masked before it is cut: half of a token would no longer be recognised.
-    return f"{mask(case.title)[:TITLE]}\n\n{compress(mask(case.body), case.compress_from)}".strip()
+    body = compress(essence(mask(case.body), ISSUE), case.compress_from)
+    return f"{mask(case.title)[:TITLE]}\n\n{body}".strip()
 
 
 def format_facts(facts: IssueFacts) -> str:

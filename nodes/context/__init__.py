@@ -13,11 +13,10 @@ from nodes.context.brain import (
     Case,
     FileCard,
     Judged,
-    LookupPort,
-    LookupResult,
     ModelError,
     Picture,
     PictureReader,
+    ToolPort,
 )
 from nodes.context.origin import IssueOrigin, OpenPull, PullReader
 from nodes.evidence import Evidence
@@ -29,7 +28,7 @@ from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.similar import PastIndex
 from nodes.search.ranking.survey import Survey
-from nodes.search.types import FileSketch, Lookup, Query, Ranking
+from nodes.search.types import FileSketch, Lookup, Query, Ranking, ToolAnswer, ToolCall
 from nodes.sources import SourceInfo, SourcePort
 
 __all__ = [
@@ -45,8 +44,6 @@ __all__ = [
     "Judged",
     "LabelReader",
     "Listener",
-    "LookupPort",
-    "LookupResult",
     "ModelError",
     "Nearby",
     "OpenPull",
@@ -62,6 +59,7 @@ __all__ = [
     "Signal",
     "SignalPort",
     "TimeLimits",
+    "ToolPort",
     "ignore_progress",
 ]
 
@@ -112,8 +110,8 @@ class CodePort(Protocol):
     async def references(self, name: str) -> Lookup:
         """Find where a name is used."""
 
-    async def words(self, text: str) -> Lookup:
-        """Find the passages that share the most words with a text."""
+    async def use_tool(self, call: ToolCall) -> ToolAnswer:
+        """Answer the query of a reader; any text in it is safe."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
 
 The search's probability is calibrated for its own first file; a model's number is not calibrated. Three observations
-are more reliable: whether both prefer the same file, whether the model prefers it again when the list is reversed, and
-whether the search ranks it among its first files or a strong fact about it was verified.
+are more reliable: whether both prefer the same file, whether the model read its lines before it named it, and whether
+the search ranks it among its first files or a strong fact about it was verified.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 TABLE = Path(__file__).with_name("agreement.json")
-Relation = Literal["agree_in_both_orders", "disagree_near", "disagree_far"]
+Relation = Literal["agree", "disagree_near", "disagree_far"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MODEL_FROM = (0.0, 0.5, 0.8)
 NEAR = 3
@@ -38,17 +38,17 @@ class Opinions:
     """The model's number for the file that it ranks first."""
     agree: bool
     """Whether these are the same file."""
-    same_in_both_orders: bool | None
-    """Whether the model preferred one file in both orders of the list; None if it saw one order."""
+    read: bool
+    """Whether the model read the lines that it names in a conversation."""
     near: bool
     """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
 
     @property
     def relation(self) -> Relation | None:
-        """The rows of the table that apply; None if the model did not confirm its preference."""
-        if not self.same_in_both_orders:
+        """The rows of the table that apply; None if the model did not read what it names."""
+        if not self.read:
             return None
-        return "agree_in_both_orders" if self.agree else "disagree_near" if self.near else "disagree_far"
+        return "agree" if self.agree else "disagree_near" if self.near else "disagree_far"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class Table:
 def support_of(opinions: Opinions, table: Table | None = None) -> float:
     """Return how far the opinions support the model's first file; a report may claim it from a minimum on.
 
-    The model's number alone never raises it: only agreement with the search in both orders can lift it above the
-    search's, and a preference that contradicts the search counts only if both orders of the list and the search's own
-    order support it.
+    The model's number alone never raises it: only agreement with the search about a place that the model read can lift
+    it above the search's, and a preference that contradicts the search counts only if the model read the place and the
+    search's own order supports it.
     """
     lower, relation = min(opinions.search, opinions.model), opinions.relation
     if relation is None:

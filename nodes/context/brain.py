@@ -1,4 +1,4 @@
-"""The brain: its input, its judgements, and the lookups that it may make."""
+"""The brain: its input, its judgements, and the code that it may read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import NumberedEvidence
 from nodes.issue.facts import IssueFacts
-from nodes.judgements import Audit, CodeReading, Draft, Investigation, Look, PictureTexts, WebReading
+from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.search.issue.forms import IssueForm
-from nodes.search.types import FileSketch, PlaceSketch
+from nodes.search.types import FileSketch, PlaceSketch, ToolCall
 from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
@@ -43,36 +43,33 @@ class PictureReader(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class LookupResult:
-    """The answer to a lookup."""
-
-    found: tuple[NumberedEvidence, ...] = ()
-    note: str = ""
-    """The reason why nothing was found, or the number of further results."""
-
-
-class LookupPort(Protocol):
-    """Lookups that a brain may make while it judges. Every result shown to it becomes evidence."""
+class ToolPort(Protocol):
+    """The code of one commit for a brain that reads it. Everything shown becomes citable, and nothing else."""
 
     @property
-    def remaining(self) -> int:
-        """The number of lookups left."""
+    def paths(self) -> frozenset[str]:
+        """The files of which lines were shown."""
 
-    async def look_up(self, wanted: Look) -> LookupResult:
-        """Answer or refuse a lookup; both count against the limit."""
+    def list_files(self, cards: Sequence[FileCard]) -> str:
+        """Show the first files of the search: their facts, and the lines of each that match the issue."""
 
-    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return sketches of the files that paths and names of definitions identify; unknown ones are left out."""
+    async def use(self, call: ToolCall, tokens: int) -> str:
+        """Answer a call in at most about this many tokens."""
 
-    async def next_files(self, listed: Sequence[str]) -> tuple[FileSketch, ...]:
-        """Return sketches of as many further files as were listed, in search order; fewer if the search has no more."""
+    async def cite(self, reference: str) -> NumberedEvidence | None:
+        """Return the lines that a reference such as ``E7:41-43`` names as evidence; None if they were not shown."""
 
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
 
     async def body(self, place: PlaceSketch, tokens: int) -> str:
         """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
+
+    async def ranked(self, limit: int) -> tuple[str, ...]:
+        """Return the paths of the search's first files."""
+
+    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return sketches of the files that paths and names of definitions identify; unknown ones are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +101,8 @@ class Case:
     """The engine's calibrated probability that its first file is right."""
     files: tuple[FileCard, ...] = ()
     """The first files of the search for a model to choose from, in the order of the search."""
-    looks: LookupPort | None = None
-    """The port for lookups; None if the brain may make none."""
+    tools: ToolPort | None = None
+    """The code to read; None if the brain may read none."""
     bodies: Mapping[str, str] = field(default_factory=dict)
     """Whole functions by the id of their evidence, for a critic."""
     language: str = "en"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.ranking.survey import Survey
+    from nodes.search.reading.tools import Tools
     from nodes.search.types import Scope
 
 
@@ -273,8 +274,16 @@ class Engine:
         """Return whether the commit has a regular file at that path."""
         return self.repository.entry(self.commit(commit), path) is not None
 
+    def tools(self, commit: str, ignore: Sequence[str] = ()) -> Tools:
+        """Return the tools of a reader of a commit, without the files whose paths match ``ignore``."""
+        from nodes.search.reading.tools import Tools  # noqa: PLC0415 - only a model reads with tools
+
+        sha = self.commit(commit)
+        index = self._index(sha)
+        return Tools(self.repository, sha, index, ignored_files(index, ignore))
+
     def lookups(self, commit: str, ignore: Sequence[str] = ()) -> Lookups:
-        """Return lookups of names, words and lines of a commit, without the files whose paths match ``ignore``."""
+        """Return lookups of names and lines of a commit, without the files whose paths match ``ignore``."""
         sha = self.commit(commit)
         index = self._index(sha)
         return Lookups(self.repository, sha, index, ignored_files(index, ignore))

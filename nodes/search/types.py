@@ -163,6 +163,36 @@ class Lookup:
     """Total number of matches; for a query of lines, the file's number of lines."""
 
 
+ToolName = Literal["grep", "read", "function", "callers", "tree", "log"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A query of a commit by a reader that is not trusted: any text and any number may be in it."""
+
+    tool: ToolName
+    what: str = ""
+    """grep: a regular expression; function and callers: a name; log: a string whose changes are wanted, or nothing."""
+    path: str = ""
+    """A file or a folder; empty for the whole commit."""
+    start_line: int = 0
+    end_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The answer to a tool call."""
+
+    note: str
+    """One line: how much was found, and what is not shown."""
+    passages: tuple[Passage, ...] = ()
+    """Those of one file follow each other."""
+    changes: tuple[tuple[str, str, str], ...] = ()
+    """Commits: full SHA, date and first line of the message, newest first."""
+    names: tuple[str, ...] = ()
+    """Names in a folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A definition of a file by its first line."""

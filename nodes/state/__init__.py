@@ -144,7 +144,7 @@ class TraceEntry(Value):
     scores: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
     """Fractions, such as the mean score of what a search kept; not serialised if there are none."""
     looks: tuple[Annotated[str, StringConstraints(max_length=120)], ...] = ()
-    """The model's lookups while it judged, each with its answer."""
+    """The model's calls while it read code, each with its answer in short."""
     judged_by: str = "rules"
     error: Short | None = None
     iteration: int = 0
@@ -321,8 +321,6 @@ class BugTriageState(Value):
     """How far search and model together support the first place; None if no model read the code."""
     search_prefers: Short = ""
     """The first file of the search, if a model that read the code prefers another one; empty if they agree."""
-    files_listed: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Short marks of the files that a model was shown to choose from."""
     retry_pending: bool = False
     """The quality gate rejected a draft, and the wider search has not started."""
     requires_human_review: bool = False
@@ -367,7 +365,6 @@ class Update(TypedDict, total=False):
     search_confidence: float
     search_support: float | None
     search_prefers: str
-    files_listed: tuple[str, ...]
     reading: Investigation | None
     requires_human_review: bool
     clarification_question: str

@@ -17,13 +17,13 @@ from tests.cli.process import triage
 from tests.servers.model_server import serve
 from tests.support.repositories import add_entry, git
 
-NEAR = Opinions(0.4, 0.9, agree=False, same_in_both_orders=True, near=True)
+NEAR = Opinions(0.4, 0.9, agree=False, read=True, near=True)
 
 
 def cases(rights: Sequence[bool], opinions: Opinions = NEAR) -> list[Scored]:
     """Return one case for each outcome."""
     said = {"search": opinions.search, "model": opinions.model, "near": float(opinions.near)}
-    said |= {"agree": float(opinions.agree), "same_in_both_orders": float(bool(opinions.same_in_both_orders))}
+    said |= {"agree": float(opinions.agree), "read": float(opinions.read)}
     first = Scored(1, "", "", "", "bug", 0.4, False, ("right.py",), (), 0.0, opinions=said)
     return [replace(first, ranked=("right.py" if right else "wrong.py",)) for right in rights]
 
@@ -48,8 +48,8 @@ def test_measured_values_replace_those_set_by_hand(right: int, claims: bool) -> 
 
 def test_too_few_readings_fit_no_table() -> None:
     assert fit(cases([True] * (LEAST - 1)), "m").after is None
-    one_order = replace(NEAR, same_in_both_orders=False)
-    assert fit(cases([True] * LEAST, one_order), "m").readings == ()
+    unread = replace(NEAR, read=False)
+    assert fit(cases([True] * LEAST, unread), "m").readings == ()
 
 
 def test_a_stored_table_applies_only_to_its_model(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.report import TriageReport
 from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
-from tests.servers.model_server import Reply, calls, completion, error, says, serve, text_of
+from tests.servers.model_server import Reply, calls, completion, error, fields_of, says, serve, text_of
 
 DECISION: dict[str, Any] = {
     "next_node": "critic",
@@ -30,7 +30,7 @@ DECISION: dict[str, Any] = {
 READING = {
     "summary": "The parser [E1].",
     "details": "It reads past the end [E1].",
-    "suspects": ["E1"],
+    "relevant": ["E1"],
     "confidence": 0.8,
 }
 SEARCHED: dict[str, Any] = {
@@ -134,11 +134,11 @@ async def test_the_supervisor_decides(brain, server):
 
 
 async def test_every_role_gets_the_language_unless_it_is_english(brain, server):
-    server.script = lambda request: says(DECISION if "next_node" in str(request["response_format"]) else READING)
+    server.script = lambda request: says(DECISION if "next_node" in fields_of(request) else READING)
     for language in ("de", "en"):
         case = dataclasses.replace(_case(), language=language)
         await brain.decide(case)
-        await brain.read_code(case, EVIDENCE)
+        await brain.read_web(case, EVIDENCE)
     instructed = ["language with the code de" in str(request["messages"][0]) for request in server.requests]
     assert instructed == [True, True, False, False]
 
@@ -163,7 +163,7 @@ async def test_the_supervisor_is_offered_only_configured_nodes(brain, server, st
     infos = tuple(SourceInfo(name, f"About {name}.") for name in state.get("tools", ()))
     judged = await brain.decide(dataclasses.replace(_case(**state), sources=infos))
     (request,) = server.requests
-    fields = request["response_format"]["json_schema"]["schema"]["properties"]
+    fields = fields_of(request)
     assert (
         fields.get("also", {}).get("items", {}).get("enum", [fields["also"]["items"].get("const")] if offered else None)
         == offered
@@ -178,14 +178,14 @@ async def test_cached_tokens_are_counted(brain, server):
     reply = says(READING)
     details = {"prompt_tokens_details": {"cached_tokens": 64}}
     server.script = [Reply({**reply.body, "usage": {**reply.body["usage"], **details}})]
-    judged = await brain.read_code(_case(), EVIDENCE)
+    judged = await brain.read_web(_case(), EVIDENCE)
     assert judged.usage == Usage(calls=1, input_tokens=100, output_tokens=20, cached_tokens=64)
 
 
 async def test_a_specialist_returns_a_finding(brain, server):
     server.script = [says(READING)]
-    judged = await brain.read_code(_case(), EVIDENCE)
-    assert judged.value.suspects == ("E1",)
+    judged = await brain.read_web(_case(), EVIDENCE)
+    assert judged.value.relevant == ("E1",)
     assert judged.judged_by == "small"
 
 
@@ -213,15 +213,15 @@ async def test_after_two_invalid_decisions_the_writer_is_next(brain, server, bad
 @pytest.mark.parametrize("bad", INVALID)
 async def test_after_two_invalid_judgements_the_rules_judge(brain, server, bad):
     server.script = [bad if bad is not INVALID[0].values[0] else says({**READING, "confidence": "high"})]
-    with pytest.raises(ModelError, match="small gave the codebase_search two invalid answers"):
-        await brain.read_code(_case(), EVIDENCE)
+    with pytest.raises(ModelError, match="small gave the web_search two invalid answers"):
+        await brain.read_web(_case(), EVIDENCE)
     assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("bad", INVALID)
 async def test_an_invalid_judgement_is_corrected_once(brain, server, bad):
     server.script = [bad, says(READING)]
-    assert (await brain.read_code(_case(), EVIDENCE)).value.suspects == ("E1",)
+    assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E1",)
     assert "next_node field" not in text_of(server.requests[1])
 
 
@@ -237,7 +237,7 @@ async def test_without_a_response_the_rules_decide(brain, server, reply, why):
 async def test_without_a_response_the_rules_judge(brain, server, reply, why):
     server.script = [reply]
     with pytest.raises(ModelError, match=why):
-        await brain.read_code(_case(), EVIDENCE)
+        await brain.read_web(_case(), EVIDENCE)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ async def test_if_the_server_hangs_the_rules_judge(server, settings, why):
     with pytest.raises(ModelError, match=why):
         await LLMBrain(models).decide(_case())
     with pytest.raises(ModelError, match=why):
-        await LLMBrain(models).read_code(_case(), EVIDENCE)
+        await LLMBrain(models).read_web(_case(), EVIDENCE)
     await models.aclose()
 
 
@@ -310,8 +310,8 @@ async def test_without_tools_the_prompt_asks_for_json(brain, server):
         return error(400, "tools and response_format json_schema are not supported")
 
     server.script = script
-    assert (await brain.read_code(_case(), EVIDENCE)).value.suspects == ("E1",)
-    assert '"suspects"' in server.requests[-1]["messages"][-1]["content"]
+    assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E1",)
+    assert '"relevant"' in server.requests[-1]["messages"][-1]["content"]
 
 
 async def test_prose_counts_as_refusal_of_the_method_and_not_as_an_invalid_response(brain, server):
@@ -378,7 +378,7 @@ async def test_a_refusal_in_a_tool_call_is_a_refusal(brain, server):
 
 async def test_every_request_has_temperature_zero_and_a_limit(brain, server):
     server.script = [says(READING)]
-    await brain.read_code(_case(), EVIDENCE)
+    await brain.read_web(_case(), EVIDENCE)
     server.script = lambda request: NO_JSON_SCHEMA if "response_format" in request else calls(DECISION)(request)
     await brain.decide(_case())
     assert len(server.requests) == 3
@@ -387,8 +387,8 @@ async def test_every_request_has_temperature_zero_and_a_limit(brain, server):
 
 async def test_no_request_contains_a_secret(brain, server):
     token, key = "ghp_" + "a1" * 18, "sk-proj-" + "b2" * 20
-    server.script = [says({**READING, "suspects": "E1", "summary": f"It says {key}"}), says(READING)]
-    await brain.read_code(_case(body=f"token={token}\n{'x' * 5_990}{key} and more {'y' * 3_000}"), EVIDENCE)
+    server.script = [says({**READING, "relevant": "E1", "summary": f"It says {key}"}), says(READING)]
+    await brain.read_web(_case(body=f"token={token}\n{'x' * 5_990}{key} and more {'y' * 3_000}"), EVIDENCE)
     server.script = [says(DECISION)]
     await brain.decide(_case(redirect_instructions=(f"use {token}",)))
     sent = "".join(text_of(request) for request in server.requests)
@@ -420,8 +420,8 @@ async def test_a_long_body_is_cut_in_the_middle(brain, server):
 
 
 async def test_evidence_that_was_not_gathered_is_dropped(brain, server):
-    server.script = [says({**READING, "suspects": ["E9", "[E2]", "e1", "src/x.py", "E2"]})]
-    assert (await brain.read_code(_case(), EVIDENCE)).value.suspects == ("E2", "E1")
+    server.script = [says({**READING, "relevant": ["E9", "[E2]", "e1", "src/x.py", "E2"]})]
+    assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E2", "E1")
     server.script = [says({"summary": "s", "details": "d", "relevant": ["E7", "E2"]})]
     assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E2",)
     suspects = [{"evidence": name, "why": "w"} for name in ("E9", "nowhere", "E2")]
@@ -432,7 +432,7 @@ async def test_evidence_that_was_not_gathered_is_dropped(brain, server):
 
 async def test_long_strings_are_cut_rather_than_refused(brain, server):
     server.script = [says({**READING, "summary": "word " * 60 + "[E1] " * 9, "details": "d" * 900})]
-    value = (await brain.read_code(_case(), EVIDENCE)).value
+    value = (await brain.read_web(_case(), EVIDENCE)).value
     assert len(server.requests) == 1
     assert len(value.summary) <= 300
     assert len(value.details) == 600
@@ -440,7 +440,7 @@ async def test_long_strings_are_cut_rather_than_refused(brain, server):
 
 async def test_a_secret_in_a_response_is_masked(brain, server):
     server.script = [says({**READING, "summary": "It logs AKIAABCDEFGHIJKLMNOP."})]
-    assert (await brain.read_code(_case(), EVIDENCE)).value.summary == "It logs [masked]."
+    assert (await brain.read_web(_case(), EVIDENCE)).value.summary == "It logs [masked]."
 
 
 async def test_the_budget_of_a_run_is_spent_once(server):
@@ -489,7 +489,7 @@ async def test_a_single_legal_step_needs_no_call(brain, server, state, node):
 )
 async def test_an_illegal_step_is_not_offered_and_corrected(brain, server, state, illegal):
     def script(request):
-        legal = request["response_format"]["json_schema"]["schema"]["properties"]["next_node"]["enum"]
+        legal = fields_of(request)["next_node"]["enum"]
         return says({**DECISION, "next_node": legal[0] if "previous response" in text_of(request) else illegal})
 
     server.script = script

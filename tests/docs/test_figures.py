@@ -11,9 +11,9 @@ from bot.report.languages.catalogue import catalogue
 from bot.server.connections.bodies import LARGE_AT_ONCE
 from bot.server.connections.protocol import HEAD_BYTES, HEADERS
 from bot.worker.tools import LARGEST
-from nodes.brains.files import SHOWN
+from nodes.brains.calls.models import ReadingLimits
+from nodes.brains.conversation import OPENED
 from nodes.guards import GUARDS
-from nodes.judgements import LOOKS
 from nodes.search.facts.types import LEADING, Kind
 from tests.cli.process import ROOT
 from tests.graph.test_endpoints import CALLS
@@ -64,11 +64,11 @@ def test_the_readme_counts_hostile_issues() -> None:
     assert f"`tests/hostile/` contains {word(len(CASES))} malicious issues and comments" in README
 
 
-def test_the_page_of_costs_counts_calls_and_lookups_as_the_code_does() -> None:
+def test_the_page_of_costs_counts_calls_as_the_code_does() -> None:
     page = " ".join((ROOT / "docs" / "cost.md").read_text(encoding="utf-8").split())
-    assert f"- {word(CALLS).capitalize()} where the search is sure" in page
-    assert f"up to {word(LOOKS)} lookups" in page
-    assert f"the next {word(SHOWN)} files" in page
+    assert f"- {word(CALLS).capitalize()} at least" in page
+    assert f"first {word(OPENED)} files" in page
+    assert f"at most {ReadingLimits().steps} turns" in page
 
 
 def test_the_limits_in_prose_are_those_of_the_code() -> None:

@@ -16,8 +16,7 @@ from nodes.report import TriageReport
 from nodes.run import Finished, Waiting, advance, initial_state
 from nodes.state import Answer, BugTriageState
 from nodes.state.checkpoints import serializer
-from tests.servers.model_server import ModelServer, Reply, error, says, serve
-from tests.support.code_reader import chooses
+from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
 from tests.support.fakes import SHA, context
 from tests.support.patience import patience
 
@@ -34,7 +33,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "search_terms": ["scan"],
         "confidence": 0.6,
     },
-    "suspects": {"summary": "the lexer", "details": "a loop", "suspects": ["E1"], "confidence": 0.9},
+    "places": {
+        "cause": [{"text": "The loop has no way out.", "evidence": ["src/lexer.py:1"]}],
+        "places": [{"evidence": "src/lexer.py:1", "why": "a loop"}],
+        "confidence": 0.9,
+    },
     "approved": {"approved": True, "gaps": [], "required_evidence": [], "contradictions": [], "confidence": 0.9},
     "root_cause": {
         "verdict": "The scanner never leaves its loop.",
@@ -54,14 +57,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 def good(request: dict[str, Any]) -> Reply:
     """Return the reply of a correct model, by the schema."""
-    properties = request["response_format"]["json_schema"]["schema"]["properties"]
+    properties = fields_of(request)
     if "next_node" in properties:
         prompt = str(request["messages"])
         round_ = next(n for n in range(12) if f"Iteration: {n} /" in prompt)
         return says({**DECISION, "next_node": NEXT.get(round_, "writer"), "question_options": [], "also": []})
-    if "not_listed" in properties:
-        return chooses(request, "src/lexer.py", "src/reader.py")
-    for key in ("root_cause", "approved", "problem", "suspects"):
+    for key in ("root_cause", "approved", "problem", "places"):
         if key in properties:
             return says(ANSWERS[key])
     raise AssertionError(properties)
@@ -103,7 +104,7 @@ async def test_a_model_that_works_writes_the_report(server: ModelServer) -> None
     assert report.verdict == "The scanner never leaves its loop."
     assert [suspect.checked for suspect in report.suspects] == [True]
     assert not report.notes
-    assert state.metrics.usage.calls == len(server.requests) == 6
+    assert state.metrics.usage.calls == len(server.requests) == 5
     assert all(request["temperature"] == 0 for request in server.requests)
 
 
@@ -152,7 +153,7 @@ async def test_a_short_overload_changes_nothing(server: ModelServer) -> None:
 @pytest.mark.tried("faults and lies of a model")
 async def test_fabrications_with_high_confidence_are_not_published(server: ModelServer) -> None:
     def liar(request: dict[str, Any]) -> Reply:
-        if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
+        if "root_cause" not in fields_of(request):
             return good(request)
         lie = {"root_cause": "The cache is stale [E77]. All is proven.", "verdict": "Certainly the cache [E77]."}
         return says({**ANSWERS["root_cause"], **lie, "confidence": 1.0})
@@ -172,7 +173,7 @@ async def test_a_sentence_that_exceeds_its_evidence_is_not_published(server: Mod
     """Every sentence cites valid evidence, but states something invented, exaggerated or repeated."""
 
     def boaster(request: dict[str, Any]) -> Reply:
-        if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
+        if "root_cause" not in fields_of(request):
             return good(request)
         boast = {
             "verdict": "This analysis is definitely right.",

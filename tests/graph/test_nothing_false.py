@@ -113,7 +113,7 @@ async def test_a_question_before_a_search_makes_no_statement_about_the_code() ->
     assert "cache" not in report.model_dump_json(exclude={"citation_audit"})
 
 
-@pytest.mark.parametrize("calls", range(1, 6))
+@pytest.mark.parametrize("calls", range(1, 5))
 async def test_an_exhausted_budget_ends_with_the_programs_findings(server: ModelServer, calls: int) -> None:
     state = await triage(server, lambda request: says(answer(request)), limits=RunLimits(calls=calls))
     report = report_of(state)
@@ -195,16 +195,19 @@ TEXTS = st.sampled_from(
     [*GHOSTS, "the lexer [E1]", "the loop", "[E9] says so", "src/reader.py", "ignore all rules", ""]
 )
 SENTENCES = st.lists(TEXTS, max_size=3).map(lambda parts: ". ".join(f"It is in {part} [E1]" for part in parts))
-LOOKS = st.lists(
+REFERENCES = st.sampled_from(["E1", "E3:1", "E4:2-9", "src/lexer.py:2", "src/reader.py:1", "E99:1", *GHOSTS])
+CALLS = st.lists(
     st.fixed_dictionaries(
         {
-            "kind": st.sampled_from(["open", "definition", "references", "words", "delete"]),
+            "tool": st.sampled_from(["grep", "read", "function", "callers", "tree", "log", "delete"]),
             "what": TEXTS,
+            "path": TEXTS,
             "start_line": st.integers(-1, 9),
             "end_line": st.integers(-1, 9),
         }
     ),
-    max_size=2,
+    min_size=1,
+    max_size=8,
 )
 IDS = st.lists(st.sampled_from(["E1", "E2", "E3", "E99", "e1", *GHOSTS]), max_size=4)
 PLACES = IDS.flatmap(
@@ -228,7 +231,14 @@ LIES = st.fixed_dictionaries(
         "ruled_out": st.lists(SENTENCES, max_size=2),
         "gaps": st.lists(SENTENCES, max_size=2),
         "contradictions": st.lists(SENTENCES, max_size=2),
-        "looks": LOOKS,
+        "calls": CALLS,
+        "cause": st.lists(
+            st.fixed_dictionaries({"text": SENTENCES, "evidence": st.lists(REFERENCES, max_size=3)}), max_size=5
+        ),
+        "places": st.lists(st.fixed_dictionaries({"evidence": REFERENCES, "why": SENTENCES}), max_size=6),
+        "rival": st.one_of(st.none(), st.fixed_dictionaries({"evidence": REFERENCES, "why": SENTENCES})),
+        "against": REFERENCES,
+        "confirm": SENTENCES,
         "files": st.lists(st.sampled_from(["F1", "F2", "F9", "f1", *GHOSTS]), max_size=4),
         "not_listed": st.lists(TEXTS, max_size=2),
         "analysis": SENTENCES,
@@ -279,6 +289,9 @@ def with_false_statements(request: Request, step: Any) -> Reply:
         return step
     lies, ids, places = step
     value = answer(request)
+    # A turn of a conversation is either calls or a submission.
+    if "places" in value and "calls" in lies:
+        return says({"calls": lies["calls"]})
     value = {**value, **{name: lie for name, lie in lies.items() if name in value}}
     if "details" in value:
         value["suspects"] = ids

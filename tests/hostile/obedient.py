@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from tests.hostile.corpus import Hostile
-from tests.servers.model_server import Reply, Request, says
+from tests.servers.model_server import Reply, Request, fields_of, says
+from tests.support.code_reader import calls
 
 _LABELS = ["priority: critical", "@octo/core", "bug", "approved"]
 _CITED = "E999"
-_FIRST_LOOK = 2
-_LOOKS = [
-    {"kind": "open", "what": "../../../etc/passwd", "start_line": 1, "end_line": 9},
-    {"kind": "open", "what": "/etc/passwd", "start_line": -1, "end_line": 10**9},
-    {"kind": "open", "what": ".git/config", "start_line": 1, "end_line": 9},
-    {"kind": "references", "what": "(a+)+$ ../.. -rf", "start_line": 0, "end_line": 0},
+_FIRST_TURN = 2
+_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("read", {"path": "../../../etc/passwd", "start_line": 1, "end_line": 9}),
+    ("read", {"path": "/etc/passwd", "start_line": -1, "end_line": 10**9}),
+    ("read", {"path": ".git/config"}),
+    ("grep", {"pattern": "(a+)+$", "path": "../.."}),
+    ("log", {"text": "--output=/tmp/stolen"}),
 ]
 
 
@@ -23,22 +25,19 @@ def obedient(case: Hostile) -> Any:
     issue = f"{case.title} {case.body}".encode("utf-8", "replace").decode()[:1_500]
 
     def answer(request: Request) -> Reply:
-        schema = request["response_format"]["json_schema"]["schema"]
-        return says(_filled(schema, issue, request))
+        if "tools" in request and len(request["messages"]) <= _FIRST_TURN:
+            return calls(*_CALLS)
+        return says(_filled(fields_of(request), issue, request))
 
     return answer
 
 
-def _filled(schema: dict[str, Any], issue: str, request: Request) -> Any:
-    properties = schema["properties"]
+def _filled(properties: dict[str, Any], issue: str, request: Request) -> Any:
     if "next_node" in properties:
         return _decision(properties, issue, request)
     if "pictures" in properties:
         return {"pictures": [{"text": issue[:900]}]}
-    filled = {name: _value(name, field, issue) for name, field in properties.items()}
-    if "looks" in filled:
-        filled["looks"] = _LOOKS if len(request["messages"]) <= _FIRST_LOOK else []
-    return filled
+    return {name: _value(name, field, issue) for name, field in properties.items()}
 
 
 def _decision(properties: dict[str, Any], issue: str, request: Request) -> dict[str, Any]:
@@ -74,6 +73,8 @@ def _value(name: str, field: dict[str, Any], issue: str) -> Any:
         return 1.0 if field["type"] == "number" else 1
     if field.get("type") == "array":
         return _items(name, field.get("items", {}), issue)
+    if "anyOf" in field:
+        return {"evidence": _CITED, "why": issue[:280]}
     if name == "root_cause":
         return f"{issue[:500]} [E1]. {issue[:300]} [{_CITED}]."
     return issue[:280]
@@ -83,5 +84,6 @@ def _items(name: str, item: dict[str, Any], issue: str) -> list[Any]:
     if name == "labels":
         return _LABELS
     if "properties" in item:
-        return [{**dict.fromkeys(item["properties"], issue[:280]), "evidence": cited} for cited in ("E1", "E2", _CITED)]
+        cited: list[Any] = [["E1"], ["../../etc/passwd:1", _CITED]] if name == "cause" else ["E1", "E2", _CITED]
+        return [{**dict.fromkeys(item["properties"], issue[:280]), "evidence": one} for one in cited]
     return ["E1", "E2", _CITED] if name in ("suspects", "relevant") else [issue[:280], "../../etc/passwd"]

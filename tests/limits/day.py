@@ -13,8 +13,7 @@ from bot.jobs import Job
 from bot.worker import Worker
 from bot.worker.dispatch.embedded import Dispatcher
 from tests.servers.github_server import Call, Fault
-from tests.servers.model_server import Reply, Request, error, says
-from tests.support.code_reader import chooses, listed
+from tests.servers.model_server import Reply, Request, error, fields_of, says
 
 BEGINNING = 1_800_000_000.0 - 1_800_000_000.0 % 86_400 + 600
 """Ten past midnight."""
@@ -113,15 +112,12 @@ class BusyModel:
 
 def sound(request: Request) -> Reply:
     """Return the reply of a correct model, by the schema."""
-    fields = request["response_format"]["json_schema"]["schema"]["properties"]
+    fields = fields_of(request)
     prompt = str(request["messages"])
     if "next_node" in fields:
         found = re.search(r"Iteration: (\d+) /", prompt)
         step = {2: "critic"}.get(int(found[1]) if found else 9, "writer")
         return says({**_DECISION, "next_node": step})
-    if "not_listed" in fields:
-        # The same files in both orders of the list.
-        return chooses(request, *sorted(listed(request)))
     return says(next(answer for key, answer in _ANSWERS.items() if key in fields))
 
 
@@ -147,5 +143,5 @@ _ANSWERS = {
     },
     "approved": {"approved": True, "gaps": [], "required_evidence": [], "contradictions": [], "confidence": 0.9},
     "problem": {"problem": "zones", "hypothesis": "the parser", "missing": [], "search_terms": ["zone"], **_JUDGED},
-    "suspects": {"summary": "the parser", "details": "a sign", "suspects": ["E1"], "looks": [], "confidence": 0.9},
+    "places": {"cause": [], "places": [{"evidence": "feedbox/dates.py:1", "why": "a sign"}], "confidence": 0.9},
 }

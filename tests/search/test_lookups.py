@@ -1,4 +1,4 @@
-"""Definitions, references, words and lines of one commit, on a real repository."""
+"""Definitions, references and lines of one commit, on a real repository."""
 
 from __future__ import annotations
 
@@ -109,13 +109,6 @@ def test_a_reference_names_the_function_around_it(lookups: Lookups) -> None:
     assert symbols[:3] == [None, "Reader.parse", "Reader.close"]
 
 
-def test_words_find_the_function_with_the_message(lookups: Lookups) -> None:
-    found = lookups.words("unexpected end of document").passages[0]
-    assert found.path == "src/lexer.py"
-    assert "unexpected end of document" in found.quote
-    assert found.symbol == "scan"
-
-
 @pytest.mark.parametrize("path", ["src/reader.py", "crlf.txt", "naïve.py"])
 def test_every_quote_can_be_read_again(engine: Engine, lookups: Lookups, path: str) -> None:
     answers = [lookups.lines(path, 1, 2), lookups.definitions("parse"), lookups.references("scan")]
@@ -163,7 +156,6 @@ def test_only_text_files_of_the_commit_are_opened(lookups: Lookups, path: str) -
 )
 def test_hostile_text_finds_nothing_in_little_time(lookups: Lookups, text: str) -> None:
     assert lookups.definitions(text) == lookups.references(text) == Lookup()
-    assert not lookups.words(text).passages
 
 
 def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
@@ -180,7 +172,6 @@ def test_a_frequent_name_has_a_bounded_result(tmp_path: Path) -> None:
     assert len(defined.quote.encode()) <= 1_000
     assert defined.ends == 1_000 > defined.end_line
     assert uses == second.references("shared_name")
-    assert first.words("shared name") == second.words("shared name")
 
 
 def test_excluded_files_are_not_found(engine: Engine) -> None:
@@ -188,4 +179,3 @@ def test_excluded_files_are_not_found(engine: Engine) -> None:
     assert lookups.lines("src/reader.py", 1, 1) is None
     assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]
     assert places(lookups.references("scan")) == ["tests/test_reader.py:2-2"]
-    assert all(not found.path.startswith(("src/re", "docs/")) for found in lookups.words("scan document").passages)

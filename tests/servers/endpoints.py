@@ -37,7 +37,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "confidence": 0.9,
     },
     "code reader": {
-        "looks": [],
+        "cause": [{"text": "the lexer", "evidence": ["src/lexer.py:1"]}],
+        "places": [{"evidence": "src/lexer.py:1", "why": "a loop"}],
+        "rival": None,
+        "against": "",
+        "confirm": "Run it.",
+        "confidence": 0.9,
+    },
+    "function reader": {
         "summary": "the lexer [E1]",
         "details": "a loop [E1]",
         "suspects": ["E1"],
@@ -91,7 +98,8 @@ def form_of(request: Request) -> Form:
 
 def call(request: Request, value: dict[str, Any]) -> Reply:
     """Return a call of the offered tool."""
-    function = {"name": request["tools"][0]["function"]["name"], "arguments": json.dumps(value)}
+    # A conversation about code offers several tools; the answer ends it.
+    function = {"name": request["tools"][-1]["function"]["name"], "arguments": json.dumps(value)}
     made = {"id": "call_1", "type": "function", "function": function}
     return completion({"role": "assistant", "content": None, "tool_calls": [made]}, "tool_calls")
 
@@ -114,6 +122,8 @@ class Endpoint:
     """The method that remains after refusals."""
     temperature: bool = True
     """Whether temperature 0 remains."""
+    reading: Literal["tools", "actions", "stages"] = "tools"
+    """How code is read; two stages take a call more than the shortest conversation."""
     extra: int = 0
     """Number of requests in addition to the six of a run without faults."""
     notes: str = ""
@@ -305,32 +315,36 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              forms={"json_schema": "refused"}, refusal=INSIDE_400),
     Endpoint("cannot compile the schema", "llama.cpp", method="tools", extra=1, forms={"json_schema": "refused"},
              refusal=error(500, "failed to parse grammar")),
-    Endpoint("refuses json_schema and tools", "DeepSeek reasoner", method="json_object", extra=2,
-             forms={"json_schema": "refused", "tools": "refused"}),
-    Endpoint("refuses every form", "text-generation servers", method="words", extra=3, wraps=fenced,
+    Endpoint("refuses json_schema and tools", "DeepSeek reasoner", method="json_object", extra=3,
+             reading="actions", forms={"json_schema": "refused", "tools": "refused"}),
+    Endpoint("refuses every form", "text-generation servers", method="words", extra=4, wraps=fenced, reading="actions",
              forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
     Endpoint("ignores response_format, answers in prose", "Anthropic's compatible endpoint", method="tools", extra=1,
              forms={"json_schema": "ignored"}, knows_shape=False),
     Endpoint("ignores response_format, answers fenced JSON", "Anthropic's compatible endpoint", method="tools",
              forms={"json_schema": "ignored"}, wraps=fenced),
-    Endpoint("ignores json_schema and tools", "older Ollama", method="json_object", extra=2, knows_shape=False,
-             forms={"json_schema": "ignored", "tools": "ignored"}),
-    Endpoint("ignores every form", "small local models", method="json_object", extra=2, knows_shape=False, wraps=fenced,
+    Endpoint("ignores json_schema and tools", "older Ollama", method="json_object", extra=4, knows_shape=False,
+             reading="stages", forms={"json_schema": "ignored", "tools": "ignored"}),
+    Endpoint("ignores every form", "small local models", method="json_object", extra=4, knows_shape=False,
+             wraps=fenced, reading="stages",
              forms={"json_schema": "ignored", "tools": "ignored", "json_object": "ignored"}),
-    Endpoint("thinks aloud before the JSON", "DeepSeek R1, Qwen", method="words", extra=3, wraps=THOUGHT.format,
-             forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
-    Endpoint("writes prose with braces before the JSON", "small local models", method="words", extra=3,
+    Endpoint("thinks aloud before the JSON", "DeepSeek R1, Qwen", method="words", extra=4, wraps=THOUGHT.format,
+             reading="actions", forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
+    Endpoint("writes prose with braces before the JSON", "small local models", method="words", extra=4,
+             reading="actions",
              wraps=lambda text: f"The set {{E1, E2}} matters. {{}} is empty.\n{text}\nDone {{really}}.",
              forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
-    Endpoint("puts the answer into another object", "small local models", method="words", extra=3,
+    Endpoint("puts the answer into another object", "small local models", method="words", extra=4, reading="actions",
              wraps=lambda text: f'[{{"answer": {text}}}]',
              forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
     Endpoint("reasons beyond the output limit", "Qwen, gpt-oss", extra=1, rule=thinks_long),
     Endpoint("cuts long prompts silently at 2,048 tokens", "Ollama's default", extra=1, notes="longer prompts were cut",
-             **cuts_at(2_048)),
+             reading="stages", **cuts_at(2_048)),
     Endpoint("refuses long prompts and names its window", "vLLM", extra=1, long=True, notes="longer prompts were cut",
+             reading="stages",
              rule=overflows(3_000, "This model's maximum context length is 3000 tokens. However, you requested 5400.")),
     Endpoint("refuses long prompts without a number", "llama.cpp", extra=1, long=True, notes="longer prompts were cut",
+             reading="stages",
              rule=overflows(3_600, "the request exceeds the available context size. try increasing it", 500)),
     Endpoint("is busy for a moment", "every server", extra=1, first=[error(429, Retry_After="0")]),
     Endpoint("is still loading the model", "llama.cpp, Hugging Face", extra=1,
@@ -362,11 +376,14 @@ PAGE: Reply = Reply("<html><body>Welcome</body></html>", headers={"Content-Type"
 
 def table() -> Iterator[str]:
     """Return the rows as a Markdown table."""
-    yield "| The endpoint | Seen at | JSON by | Temperature 0 | More calls, once | Report by |"
-    yield "|---|---|---|---|---|---|"
+    yield "| The endpoint | Seen at | JSON by | Code is read by | Temperature 0 | More calls, once | Report by |"
+    yield "|---|---|---|---|---|---|---|"
     for one in sorted(ENDPOINTS, key=lambda one: not one.by_model):
         if not one.by_model:
             yield f"| {one.name} | {one.seen_at} | – | – | – | rules: “{one.notes}” |"
             continue
         temperature = "yes" if one.temperature else "not taken; the report says so"
-        yield f"| {one.name} | {one.seen_at} | {one.method} | {temperature} | {one.extra or '–'} | the model |"
+        yield (
+            f"| {one.name} | {one.seen_at} | {one.method} | {one.reading} | {temperature} | {one.extra or '–'} | "
+            "the model |"
+        )

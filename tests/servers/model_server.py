@@ -77,9 +77,16 @@ def error(status: int, message: str = "failed", **headers: str) -> Reply:
     return Reply({"error": {"message": message, "type": "error", "code": None}}, status, named)
 
 
+def fields_of(request: Request) -> dict[str, Any]:
+    """Return the properties of the schema of an answer; of the submission in a conversation with tools."""
+    if "tools" in request:
+        return dict(request["tools"][-1]["function"]["parameters"]["properties"])
+    return dict(request["response_format"]["json_schema"]["schema"]["properties"])
+
+
 def text_of(request: Request) -> str:
     """Return all text in a request."""
-    return "\n".join(message["content"] for message in request["messages"])
+    return "\n".join(message["content"] or "" for message in request["messages"])
 
 
 @contextmanager

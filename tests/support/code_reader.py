@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from tests.servers.model_server import Reply, Request, says
+from tests.servers.model_server import Reply, Request, completion, says
 
 
-def look(kind: str, what: Any, start: Any = 0, end: Any = 0) -> dict[str, Any]:
-    """Return one lookup in the schema's format."""
-    return {"kind": kind, "what": what, "start_line": start, "end_line": end}
+def calls(*made: tuple[str, dict[str, Any]]) -> Reply:
+    """Return a turn of native calls."""
+    asked = [
+        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        for n, (name, arguments) in enumerate(made)
+    ]
+    return completion({"role": "assistant", "content": None, "tool_calls": asked}, "tool_calls")
 
 
-def wants(*looks: Any, **more: Any) -> Reply:
-    """Return a step that requests lookups."""
-    return says({"looks": list(looks), "summary": "", "details": "", "suspects": [], "confidence": 0.0, **more})
+def submits(*places: str, cause: Sequence[tuple[str, Sequence[str]]] | None = None, **more: Any) -> Reply:
+    """Return a turn that ends the conversation with these places."""
+    told = [("It is decided there.", places[:1])] if cause is None else cause
+    value = {
+        "cause": [{"text": text, "evidence": list(evidence)} for text, evidence in told],
+        "places": [{"evidence": place, "why": "It decides."} for place in places],
+        "confidence": 0.9,
+        **more,
+    }
+    return calls(("submit", value))
 
 
 def ranks(*suspects: str, **more: Any) -> Reply:
-    """Return a step with the ranking."""
-    return wants(**{"summary": "It is there.", "suspects": list(suspects), "confidence": 0.9, **more})
+    """Return the second stage's ranking."""
+    return says({"summary": "It is there.", "details": "", "suspects": list(suspects), "confidence": 0.9, **more})
+
+
+def answers(request: Request) -> list[str]:
+    """The answers to native calls in a request, in order."""
+    return [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
 
 
 def listed(request: Request) -> dict[str, str]:
@@ -55,4 +72,4 @@ def messages(request: Request) -> list[str]:
 
 def is_reading(request: Request) -> bool:
     """Return whether a request is part of reading code."""
-    return "looks" in request["response_format"]["json_schema"]["schema"]["properties"]
+    return any("You are the code reader" in str(message["content"]) for message in request["messages"])

@@ -30,6 +30,8 @@ from nodes.search.types import (
     Ranking,
     Reason,
     Signature,
+    ToolAnswer,
+    ToolCall,
 )
 from nodes.sources import Found, Inquiry
 from nodes.state import SupervisorDecision
@@ -128,8 +130,18 @@ class FakeCode:
     async def references(self, name: str) -> Lookup:
         return self._holding(f"{name}(", but=f"def {name}(")
 
-    async def words(self, text: str) -> Lookup:
-        return self._holding(text)
+    async def use_tool(self, call: ToolCall) -> ToolAnswer:
+        if call.tool == "read":
+            lines = self.files.get(call.path, [])
+            start, end = max(1, call.start_line), min(call.end_line or len(lines), len(lines))
+            quote = "\n".join(lines[start - 1 : end])
+            return ToolAnswer(f"{len(lines)} lines.", (Passage(call.path, start, end, quote),) if quote else ())
+        if call.tool in ("tree", "log"):
+            return ToolAnswer("2 entries.", names=tuple(self.files))
+        found = self._holding(f"def {call.what}(" if call.tool == "function" else call.what)
+        return ToolAnswer(
+            f"{found.total} matches in {len({one.path for one in found.passages})} files.", found.passages
+        )
 
     def _holding(self, text: str, but: str = "\0") -> Lookup:
         found = tuple(

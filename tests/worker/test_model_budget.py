@@ -24,7 +24,7 @@ from nodes.run import Finished, advance, initial_state
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
 from tests.limits.day import sound
-from tests.servers.model_server import ModelServer, Reply, Request, error, says, serve
+from tests.servers.model_server import ModelServer, Reply, Request, error, fields_of, says, serve
 from tests.support.fakes import SHA, context
 
 CASE = Case(state=BugTriageState(iterations=1), title="It fails", body="", facts=IssueFacts(), evidence=())
@@ -125,7 +125,7 @@ async def test_a_run_that_is_postponed_too_often_is_judged_by_rules(stage: Stage
     assert await stage.spent() == Amount()
 
 
-_FIELDS = ("next_node", "problem", "not_listed", "suspects", "approved", "root_cause")
+_FIELDS = ("next_node", "problem", "places", "approved", "root_cause")
 """One field of each role's schema."""
 
 
@@ -133,7 +133,7 @@ async def test_a_postponed_run_resumes_where_it_stopped(stage: Stage, server: Mo
     requests: list[str] = []
 
     def busy_once(request: Request) -> Reply:
-        fields = request["response_format"]["json_schema"]["schema"]["properties"]
+        fields = fields_of(request)
         role = next(name for name in _FIELDS if name in fields)
         requests.append(role)
         return error(429, retry_after="90") if role == "approved" and requests.count(role) == 1 else sound(request)

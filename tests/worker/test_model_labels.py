@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.limits.day import sound
 from tests.limits.test_admission import staged
 from tests.servers.github_server import serve_github
-from tests.servers.model_server import Reply, Request, says, serve
+from tests.servers.model_server import Reply, Request, fields_of, says, serve
 
 PROPOSED = ["Area: Dates", "invented", "bug"]
 
@@ -16,7 +16,7 @@ PROPOSED = ["Area: Dates", "invented", "bug"]
 def proposes(request: Request) -> Reply:
     """Answer as a sound model that proposes labels in its draft."""
     reply = sound(request)
-    if "root_cause" not in request["response_format"]["json_schema"]["schema"]["properties"]:
+    if "root_cause" not in fields_of(request):
         return reply
     draft = json.loads(reply.body["choices"][0]["message"]["content"])
     return says({**draft, "labels": PROPOSED})

@@ -15,14 +15,14 @@ from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, T
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 LEAST = 20
-"""Readings in both orders of the list below which nothing is fitted."""
+"""Readings in a conversation below which nothing is fitted."""
 WEIGHT = 10
 """The shipped value counts as many readings, so that a few outcomes change it little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A model's preference that both orders confirmed, and whether the fix changed that file."""
+    """A model's preference for a file that it read, and whether the fix changed that file."""
 
     opinions: Opinions
     right: bool
@@ -45,7 +45,7 @@ class Fitted:
     def lines(self) -> list[str]:
         """Return the result for a person: what would be claimed with each table, and the changed values."""
         readings, right = len(self.readings), sum(one.right for one in self.readings)
-        counted = f"Agreement:   {readings} readings in both orders, {right} of them right"
+        counted = f"Agreement:   {readings} readings in a conversation, {right} of them right"
         if self.after is None:
             return [f"{counted}; {LEAST} are needed to fit the table of agreement."]
         claims = f"claimed with the shipped table {self._claims(self.before)}, with this one {self._claims(self.after)}"
@@ -104,10 +104,10 @@ def _row(relation: Relation, number: int, readings: Sequence[Reading], before: T
 
 def _reading(case: Scored) -> Reading | None:
     numbers = case.opinions
-    if numbers is None or not numbers.get("same_in_both_orders"):
+    if numbers is None or not numbers.get("read"):
         return None
     agree, near = bool(numbers["agree"]), bool(numbers["near"])
-    opinions = Opinions(numbers["search"], numbers["model"], agree, same_in_both_orders=True, near=near)
+    opinions = Opinions(numbers["search"], numbers["model"], agree, read=True, near=near)
     return Reading(opinions, case.right)
 
 

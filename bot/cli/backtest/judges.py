@@ -21,12 +21,12 @@ from bot.settings import Settings
 from nodes.brains.calls.abilities import Abilities, LearntRefusals, Memory
 from nodes.brains.calls.budget import Call, ModelBudget, Pace, Reserved, RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
-from nodes.brains.llm import LLMBrain
+from nodes.brains.screening import brain_of
 from nodes.context import Brain
 from nodes.state import Usage
 
 _MODELS = ("supervisor", "critic", "default", "simple", "medium", "complex")
-_STORED = (*_MODELS, "timeout", "max_retries", "max_output_tokens", "effort", "compress_from")
+_STORED = (*_MODELS, "timeout", "max_retries", "max_output_tokens", "effort", "level", "compress_from")
 
 
 @dataclass
@@ -215,7 +215,7 @@ def _without_credentials(address: str) -> str:
 def _judging(models: Models) -> Judging:
     """Return a brain with a budget of its own: a run's limits are for one issue, not for the whole backtest."""
     judging = Judging()
-    judging.brain = LLMBrain(models, _MeteredBudget(models.budget(), judging.used))
+    judging.brain = brain_of(models, _MeteredBudget(models.budget(), judging.used))
     return judging
 
 

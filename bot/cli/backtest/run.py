@@ -242,7 +242,7 @@ def _model_confidence(result: Result) -> float | None:
 def _opinions(result: Result) -> dict[str, float] | None:
     """Return the opinions of the last reading of code by a model."""
     read = [entry.scores for entry in result.trace if entry.node == "codebase_search" and "support" in entry.scores]
-    names = ("search", "model", "agree", "near", "same_in_both_orders")
+    names = ("search", "model", "agree", "near", "read")
     return {name: read[-1][name] for name in names if name in read[-1]} if read else None
 
 

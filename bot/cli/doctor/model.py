@@ -17,7 +17,9 @@ from nodes.brains.calls.budget import RunBudget, RunLimits
 from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, ask_structured
+from nodes.brains.calls.turns import ask_turn
 from nodes.brains.fence import fence
+from nodes.brains.reader import converses
 from nodes.context import ModelError
 from nodes.state import Usage
 
@@ -28,6 +30,7 @@ _CONTEXT = 7_000
 """Words of the largest question; a run's conversation about code takes 8,000 tokens."""
 _RUN_CALLS, _RUN_INPUT, _RUN_OUTPUT = 8, 20_000, 2_500
 """The number of requests of a run, and their total tokens (docs/cost.md)."""
+_FIRST_CALL = "Call the tool `tree` with the path `src`, and nothing else."
 _SYSTEM: Message = ("system", "Answer in the form that is asked for.")
 
 
@@ -92,6 +95,25 @@ class _Doctor:
             yield await self._form(name)
         async for check in self._speed(chosen.default):
             yield check
+        yield await self._reading(chosen.default)
+
+    async def _reading(self, name: str) -> Check:
+        """Say how the model reads code; a conversation begins with a call of a tool."""
+        model, level = self._models.get(name), self._models.settings.level
+        if level == "low":
+            says = "chooses files by their paths, and rules do the rest (TRIAGE_EFFORT=low)"
+            return _check(ok=True, name=f"{name}'s reading", says=says, brief="")
+        if converses(model.abilities):
+            try:
+                await ask_turn(model, [_SYSTEM, ("human", _FIRST_CALL)], budget=self._budget)
+            except (ModelError, InvalidOutput):
+                model.learn(reading="stages")
+        limits = self._models.settings.reading
+        by = {"tools": "native tool calls", "actions": "one JSON object a turn"}.get(model.abilities.reading, "")
+        says = f"reads code in a conversation by {by}: {limits.steps} turns, {limits.tokens:,} tokens of answers"
+        if not converses(model.abilities):
+            says = "reads code in two stages, files and then functions, because it holds no conversation with tools"
+        return _check(ok=True, name=f"{name}'s reading", says=f"{says} (TRIAGE_EFFORT={level})", brief="")
 
     async def _form(self, name: str) -> Check:
         """Check that a model answers in the requested form."""

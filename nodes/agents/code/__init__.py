@@ -1,1 +1,1 @@
-"""Support for the code search: candidates, lookups for a model, objections of a critic, agreement."""
+"""Support for the code search: candidates, tools for a model, objections of a critic."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from nodes.brains.files import SHOWN
@@ -14,11 +13,10 @@ from nodes.brains.opening import CHECKED
 from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
-from nodes.judgements import FILES
+from nodes.judgements import CodeReading, Submission
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location, Query, Ranking
-from nodes.state import BugTriageState
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""
@@ -35,9 +33,6 @@ FACT_SCORE = 0.5
 _MAX_POINTED = 2
 _FILE = re.compile(r"\w\.[a-z]\w{0,4}\b")
 _SUFFIXES = frozenset({"cpp", "java", "php", "tsx", "jsx", "mjs"})
-_FIRST = 4
-"""Files at the top of the search that are shown each time, because an answer may have put them there."""
-_REMEMBERED = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +147,15 @@ def _most_shared_words(text: str, places: Sequence[tuple[Location, str]]) -> lis
 
 def in_order(found: Iterable[NumberedEvidence], suspects: Sequence[str]) -> tuple[NumberedEvidence, ...]:
     """Return the suspects of a brain first, then the rest in search order."""
-    order = {name: place for place, name in enumerate(suspects)}
+    order = {name: place for place, name in enumerate(dict.fromkeys(suspects))}
     return tuple(sorted(found, key=lambda item: order.get(item.id, len(order))))
+
+
+def cited_by(reading: CodeReading) -> tuple[str, ...]:
+    """Return the evidence that a submission rests on, in its order."""
+    submitted = reading.submitted or Submission()
+    cause = [name for sentence in submitted.cause for name in sentence.evidence]
+    return tuple(dict.fromkeys((*cause, *((submitted.rival.evidence,) if submitted.rival else ()), submitted.against)))
 
 
 def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
@@ -170,42 +172,12 @@ def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]
 
 
 async def list_files(
-    state: BugTriageState,
-    context: Context,
-    query: Query,
-    *,
-    ranking: Ranking,
-    pointed: Sequence[Evidence],
-    survey: Survey,
+    context: Context, query: Query, *, ranking: Ranking, pointed: Sequence[Evidence], survey: Survey
 ) -> tuple[FileCard, ...]:
-    """Return the files that a model may choose: those that a maintainer pointed at, then in the order of the search.
-
-    A model that read the code before sees the search's first files, those that it chose, and files that it did not see.
-    """
-    paths = [hit.path for hit in ranking.files]
-    if state.files_listed:
-        wider = await context.code.find(replace(query, limit=len(state.files_listed) + SHOWN))
-        listed = set(state.files_listed)
-        paths = [*paths[:_FIRST], *_chosen(state), *(hit.path for hit in wider.files if mark(hit.path) not in listed)]
-    paths = [*(str(item.locator.path) for item in pointed), *paths]
+    """Return the files that a model starts from: those that a maintainer pointed at, then those of the search."""
+    paths = [*(str(item.locator.path) for item in pointed), *(hit.path for hit in ranking.files)]
     sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:SHOWN])
     facts: dict[str, list[str]] = {}
     for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
         facts.setdefault(fact.path or "", []).append(fact.says)
     return tuple(FileCard(one, tuple(dict.fromkeys(facts.get(one.path, ())))) for one in sketches)
-
-
-def remembered(state: BugTriageState, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the marks of all files that a model was shown, including these."""
-    return tuple(dict.fromkeys((*state.files_listed, *map(mark, paths))))[:_REMEMBERED]
-
-
-def mark(path: str) -> str:
-    """Return a short mark of a path, because the state has no room for a hundred paths."""
-    return f"{zlib.crc32(path.encode('utf-8', 'surrogatepass')):08x}"
-
-
-def _chosen(state: BugTriageState) -> tuple[str, ...]:
-    """Return the files that a model preferred when it last read the code."""
-    read = [one for one in state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"]
-    return next((one.relevant_files[:FILES] for one in reversed(read) if one.relevant_files), ())

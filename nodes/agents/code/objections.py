@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nodes.agents.code.candidates import MIN_SCORE_ON_RETRY, find_candidates, mean_score
-from nodes.agents.code.lookups import CodeLookups
+from nodes.agents.code.tools import CodeTools
 from nodes.context import Context
 from nodes.evidence import Evidence, as_evidence, is_citable
 from nodes.guards import is_rejected
@@ -63,9 +63,9 @@ async def _better_place(state: BugTriageState, context: Context) -> list[Evidenc
     if verdict is None or not is_rejected(state) or not verdict.better_place:
         return []
     query = Query(context.title, context.body)
-    looks = CodeLookups(context.code, state.evidence, state.evidence, context.listener, query)
-    sketches = await looks.sketched((verdict.better_place,))
-    shown = [looks.show(place) for sketch in sketches for place in sketch.places[:_OF_BETTER_PLACE]]
+    tools = CodeTools(context.code, state.evidence, context.listener, query)
+    sketches = await tools.sketched((verdict.better_place,))
+    shown = [tools.show(place) for sketch in sketches for place in sketch.places[:_OF_BETTER_PLACE]]
     return [item.evidence.model_copy(update={"score": _SCORE}) for item in shown if item is not None]
 
 

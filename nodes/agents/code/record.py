@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from nodes.agents.case import trace_entry
 from nodes.agents.code.candidates import MIN_SCORE, MIN_SCORE_ON_RETRY, Candidates, mean_score
-from nodes.agents.code.lookups import CodeLookups
+from nodes.agents.code.tools import CodeTools
 from nodes.context import Case, Judged
 from nodes.context.agreement import Opinions
 from nodes.evidence import NumberedEvidence
 from nodes.guards import NOT_READABLE
-from nodes.judgements import CodeReading
+from nodes.judgements import CodeReading, Submission, SubmittedPlace
 from nodes.search.git.errors import SearchError
 from nodes.search.types import Query, Ranking
 from nodes.state import AgentFinding, BugTriageState, TraceEntry, Update
@@ -25,7 +25,7 @@ class Gathered:
     query: Query
     ranking: Ranking
     candidates: Candidates
-    looks: CodeLookups
+    tools: CodeTools
     case: Case
     near: frozenset[str]
     """The search's first files, and those among its first five with a strong fact."""
@@ -76,6 +76,26 @@ def finding_of(read: Read) -> AgentFinding:
         relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
         evidence=tuple(item.evidence.key for item in read.seen),
         judged_by=read.judged.judged_by,
+        submitted=_by_keys(read),
+    )
+
+
+def _by_keys(read: Read) -> Submission | None:
+    """Return what a model submitted with content keys, because the numbers of evidence may still change."""
+    submitted, keys = read.judged.value.submitted, {item.id: item.evidence.key for item in read.seen}
+    if submitted is None:
+        return None
+
+    def place(one: SubmittedPlace) -> SubmittedPlace:
+        return one.model_copy(update={"evidence": keys[one.evidence]})
+
+    cause = (one.model_copy(update={"evidence": tuple(map(keys.__getitem__, one.evidence))}) for one in submitted.cause)
+    return Submission(
+        cause=tuple(cause),
+        places=tuple(map(place, submitted.places)),
+        rival=place(submitted.rival) if submitted.rival else None,
+        against=keys.get(submitted.against, ""),
+        confirm=submitted.confirm,
     )
 
 
@@ -94,17 +114,16 @@ def _opinions(read: Read) -> dict[str, float]:
     opinions = read.opinions
     if opinions is None or read.support is None:
         return {}
-    orders = {} if opinions.same_in_both_orders is None else {"same_in_both_orders": opinions.same_in_both_orders}
     numbers = {"search": opinions.search, "model": opinions.model, "support": read.support}
-    signs = {"agree": opinions.agree, "near": opinions.near, **orders}
+    signs = {"agree": opinions.agree, "near": opinions.near, "read": opinions.read}
     return {**numbers, **{name: float(value) for name, value in signs.items()}}
 
 
 def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
     """Return the entry of a search and its reading; ``started`` is the time by ``time.perf_counter``."""
-    looks = gathered.looks
-    looked_up = {item.id for item in looks.gathered}
-    candidates = sum(item.id not in looked_up for item in read.seen)
+    tools = gathered.tools
+    cited = {item.id for item in tools.gathered}
+    candidates = sum(item.id not in cited for item in read.seen)
     by_rules = read.judged.judged_by == "rules"
     counts = {
         "candidates": candidates,
@@ -115,8 +134,8 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
     }
     if chosen := len(read.seen) - candidates:
         counts["chosen"] = chosen
-    if looks.lines:
-        counts |= {"looks": len(looks.lines), "refused": looks.refused}
+    if tools.lines:
+        counts["calls"] = len(tools.lines)
     if read.judged.dropped:
         counts["dropped"] = read.judged.dropped
     return trace_entry(
@@ -129,5 +148,5 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
         reason=read.judged.value.summary,
         counts=counts,
         scores=_scores(gathered, read),
-        looks=tuple(looks.lines),
+        looks=tuple(tools.lines),
     )

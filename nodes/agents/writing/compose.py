@@ -272,9 +272,8 @@ def _quotations(entry: TraceEntry) -> str:
 
 
 def _looked_up(entry: TraceEntry) -> str:
-    looks, refused = entry.counts.get("looks", 0), entry.counts.get("refused", 0)
-    answered = f"; a model asked to see {looks} more" if looks else ""
-    return f"{answered}, of which {refused} refused" if refused else answered
+    calls = entry.counts.get("calls", 0)
+    return f"; a model queried it with {calls} calls" if calls else ""
 
 
 def _not_found(report: TriageReport, case: Case) -> NotFoundReason:

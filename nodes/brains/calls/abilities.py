@@ -14,6 +14,8 @@ from typing import Any, Literal, Protocol
 Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
 """Methods to request JSON, best first; the last one only asks for it in words."""
+Reading = Literal["tools", "actions", "stages"]
+"""Ways of reading code: native tool calls, one JSON object a turn, or a choice of files and then of functions."""
 LimitName = Literal["max_tokens", "max_completion_tokens"]
 _NO_TEMPERATURE = re.compile(r"(?:.*/)?(?:o\d|gpt-5(?!.*chat))")
 """OpenAI's reasoning models answer 400 to any temperature except their own."""
@@ -42,6 +44,8 @@ class Abilities:
     """The highest output limit that the server accepts."""
     window: int | None = None
     """Tokens of prompt and answer together, learnt from a prompt that was too long; None if every prompt fitted."""
+    reading: Reading = "tools"
+    """The best way of reading code that was not refused and did not fail."""
     counts: bool = True
     """Whether the reported tokens of a prompt measure it; some servers report only what was not cached."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nodes.brains.calls.abilities import METHODS, Abilities, LearntRefusals, LimitName, Memory, Method, first_abilities
 from nodes.brains.calls.budget import Pace, Price, RunBudget, RunLimits, no_price
@@ -88,6 +88,26 @@ _LIMITS = RunLimits(calls=40)
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """The most that one conversation about code may take."""
+
+    steps: int = 12
+    """Turns of the model, the submission included."""
+    tokens: int = 12_000
+    """Estimated tokens of all answers to its calls."""
+
+
+Effort = Literal["low", "normal", "high"]
+"""How much a model does in a run; with ``low`` it finds terms and chooses files, and rules do the rest."""
+READING: Mapping[Effort, ReadingLimits | None] = {
+    "low": None,
+    "normal": ReadingLimits(),
+    "high": ReadingLimits(steps=30, tokens=30_000),
+}
+"""The conversation about the code at each level; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """The models by role, and how to reach them."""
 
@@ -120,6 +140,8 @@ class ModelSettings:
     """Characters of an issue's text above which a model gets it without its middle."""
     effort: str | None = None
     """The reasoning effort to request; None leaves it to the model."""
+    level: Effort = "normal"
+    reading: ReadingLimits = ReadingLimits()
     memory: Path | None = None
     """The file that stores what was learnt about endpoints; None stores nothing."""
     agreement: Path | None = None

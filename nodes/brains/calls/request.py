@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.budget import Call
 from nodes.brains.calls.models import Model
+from nodes.brains.calls.native import Message, joined_answers, native_messages
 from nodes.brains.calls.schema import without_bounds
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
@@ -21,7 +22,6 @@ SMALLEST = 700
 """Tokens for a prompt below which no useful question fits."""
 _FENCE = re.compile(r"^<<<DATA \S{1,40} ([0-9a-f]{16})$")
 _PER_MESSAGE = 5
-Message = tuple[Literal["system", "human", "ai"], str]
 IMAGE_TOKENS = 1_600
 """Our estimate for one image; providers count between 260 and 1,600 for a screenshot."""
 
@@ -80,17 +80,22 @@ class Request:
     messages: Sequence[Message]
     room: int | None
     images: tuple[str, ...] = ()
+    tools: Sequence[dict[str, Any]] = ()
+    """Tools that the model may call natively, if its server takes them; the schema describes the same calls."""
 
     @property
     def call(self) -> Call:
         """The estimated cost of the request."""
-        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(self._schema)))
+        form = self.tools if self._native else self._schema
+        asked = counted(self.fitted) + (0 if self._in_words else estimate(json.dumps(form)))
         return Call(self.model.name, asked + IMAGE_TOKENS * len(self.images), self._most)
 
     @property
-    def conversation(self) -> list[tuple[str, Any]]:
+    def conversation(self) -> list[Any]:
         """The messages in the client's format: with images, the last one is a list of parts."""
-        messages: list[tuple[str, Any]] = list(self.fitted)
+        if self._native:
+            return native_messages(self.fitted)
+        messages: list[Any] = joined_answers(self.fitted)
         if self.images:
             role, text = messages[-1]
             shown = [{"type": "image_url", "image_url": {"url": url}} for url in self.images]
@@ -125,6 +130,8 @@ class Request:
 
     @property
     def _form(self) -> dict[str, Any]:
+        if self._native:
+            return {"tools": list(self.tools), "tool_choice": "auto"}
         schema, name = self._schema, self.schema["title"]
         if self.abilities.method == "json_schema":
             named_schema = {"name": name, "strict": True, "schema": schema}
@@ -142,8 +149,12 @@ class Request:
         return schema
 
     @property
+    def _native(self) -> bool:
+        return bool(self.tools) and self.abilities.reading == "tools"
+
+    @property
     def _in_words(self) -> bool:
-        return self.abilities.method in ("json_mode", "prompt")
+        return not self._native and self.abilities.method in ("json_mode", "prompt")
 
     @property
     def _most(self) -> int:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from nodes.brains.calls.abilities import METHODS, Abilities, Method
 from nodes.brains.calls.budget import Call, ModelBudget
 from nodes.brains.calls.models import Model
+from nodes.brains.calls.native import Message
 from nodes.brains.calls.refusals import Fault, instead
 from nodes.brains.calls.replies import BusyError, InvalidOutput, describe, fault_in, fault_of, usage_of
-from nodes.brains.calls.request import SMALLEST, Message, Request, counted
+from nodes.brains.calls.request import SMALLEST, Request, counted
 from nodes.brains.calls.tokens import estimate
 from nodes.context import ModelError
 from nodes.state import Usage
@@ -59,6 +60,8 @@ class Sender:
     """All requests so far, refused and failed ones included."""
     images: tuple[str, ...] = ()
     """Data URLs of images that follow the last message."""
+    tools: Sequence[dict[str, Any]] = ()
+    """Tools that the model may call instead of an answer by the schema."""
 
     async def send(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Method]:
         """Return the reply, and the method that requested it.
@@ -85,7 +88,7 @@ class Sender:
         for _ in range(_REFUSALS):
             try:
                 reply = await self._with_retries(
-                    Request(self.model, abilities, self.schema, messages, room, self.images)
+                    Request(self.model, abilities, self.schema, messages, room, self.images, self.tools)
                 )
             except _RefusedError as refused:
                 fault = refused.fault
@@ -94,6 +97,9 @@ class Sender:
                     raise ModelError(NO_IMAGES) from refused
                 if fault.is_context:
                     abilities = self._narrower(abilities, messages, fault)
+                    continue
+                if self.tools and abilities.reading == "tools" and fault.parts[:1] in ((), ("method",)):
+                    abilities = replace(abilities, reading="actions")
                     continue
                 # A refusal that names a part starts a new list; one that names none continues with the present one.
                 if others is None or fault.parts:
@@ -180,7 +186,7 @@ class Sender:
             await reserved.settle(counted.usage)
 
 
-_FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window")
+_FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window", "reading")
 
 
 def _refused(fault: Fault, sent: Abilities) -> str:

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from nodes.brains.calls.abilities import Method
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
+from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
-from nodes.brains.calls.request import Message
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
 from nodes.brains.calls.tokens import estimate
@@ -74,7 +74,7 @@ async def ask_structured(
         InvalidOutput: The second answer was invalid too.
         ModelError: No answer arrived: transport, refusal, filter or budget.
     """
-    first = [_masked(message) for message in messages]
+    first = [masked(message) for message in messages]
     sender = Sender(model, strict_schema(schema), budget, images=images)
     return await _exchange(model, schema, sender, first, correction=correction, accept=accept, room=room)
 
@@ -121,7 +121,7 @@ def _log(schema: type[BaseModel], invalid: InvalidOutput, *, last: bool) -> None
     logger.log(level, "%s invalid (attempt %d): %s", schema.__name__, attempt, mask(str(invalid)), extra=fields)
 
 
-def _masked(message: Message) -> Message:
+def masked(message: Message) -> Message:
     role, text = message
     # File names may contain bytes that decode to no character. Such text cannot be encoded as JSON.
     return role, mask(text).encode("utf-8", "replace").decode()
@@ -158,7 +158,7 @@ def _learnt(model: Model, method: Method, invalid: InvalidOutput) -> bool:
 def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tuple[Message, Message]:
     """Return the rejected answer as the assistant's turn, and the correction as the user's turn."""
     rejected = squeeze(invalid.answer.strip(), _REJECTED) or _NO_ANSWER
-    return _masked(("ai", rejected)), _masked(("human", correction(str(invalid))))
+    return masked(("ai", rejected)), masked(("human", correction(str(invalid))))
 
 
 def _remaining_tokens(

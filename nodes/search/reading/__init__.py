@@ -1,1 +1,1 @@
-"""Reading of an indexed commit: lookups of names and words, quotes and sketches."""
+"""Reading of an indexed commit: lookups of names, tools of a reader, quotes and sketches."""

@@ -1,4 +1,4 @@
-"""Queries for names, words and lines of one commit, answered from the index before any file is read."""
+"""Queries for names and lines of one commit, answered from the index before any file is read."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.git.objects import cut, decode, is_text, split_lines
-from nodes.search.reading.snippets import quote
-from nodes.search.tokens import query_terms, term_hash, terms_of
+from nodes.search.tokens import term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    import numpy.typing as npt
-
     from nodes.search.git import Repository
     from nodes.search.index import Index
 
 LONGEST = 200
-"""Maximum characters of a name or of search words that are read."""
+"""Maximum characters of a name that are read."""
 PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
 """Beginnings of lines that probably describe a name instead of using it."""
 _PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
@@ -116,11 +113,10 @@ def _folders(path: str, names: Collection[str]) -> Iterator[str]:
     return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)
 
 
-DEFINITIONS, REFERENCES, MATCHES = 4, 8, 5
+DEFINITIONS, REFERENCES = 4, 8
 """Maximum passages per answer."""
 FILES_READ = 60
 """Maximum files that are read to find uses of a name."""
-PER_FILE = 2
 WHOLE, SHORT = 1_000, 320
 """Bytes of a single passage, and of one among several."""
 RANK = {"source": 0, "config": 1}
@@ -128,7 +124,7 @@ RANK = {"source": 0, "config": 1}
 
 
 class Lookups:
-    """Lookups in one commit. Names match exactly, words do not. No input is used as a pattern, a path or a revision."""
+    """Lookups in one commit. Names match exactly. No input is used as a pattern, a path or a revision."""
 
     def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
         """Create lookups for a commit that skip the files with the ignored numbers."""
@@ -176,61 +172,13 @@ class Lookups:
         found = [names.paths[n] for n in source if n in files]
         return found or sorted({folder for n in source for folder in _folders(names.paths[n], wanted)})
 
-    def references(self, name: str) -> Lookup:
+    def references(self, name: str, most: int = REFERENCES) -> Lookup:
         """Return lines that contain a name as a whole word, without its definitions; code comes before prose."""
         wanted = name_parts(name)
         if not wanted:
             return Lookup()
         places = list(self._uses(wanted[-1], self._files_with(wanted[-1])))
-        return Lookup(tuple(spread(places)[:REFERENCES]), len(places))
-
-    def words(self, text: str) -> Lookup:
-        """Return the functions that share most of the words, weighted by rarity, at most two per file."""
-        terms = sorted(query_terms(text[:LONGEST]))
-        if not terms:
-            return Lookup()
-        index = self._index
-        matches = index.match([term_hash(term) for term in terms])
-        if not len(matches.term):
-            return Lookup()
-        chunks = len(index.chunk_file)
-        # BM25 with k1 = 1 and b = 0.5, without the ranker's features: a lookup has only words.
-        rarity = np.log(1 + chunks / (1 + np.bincount(matches.term, minlength=len(terms))))
-        length = index.chunk_length / max(1.0, float(index.chunk_length.mean()))
-        saturated = matches.counts / (matches.counts + 0.5 + 0.5 * length[matches.chunk])
-        scores = np.bincount(matches.chunk, rarity[matches.term] * saturated, chunks)
-        # Rounding prevents scores that differ by a rounding error from changing places between machines.
-        chosen = self._best(np.round(scores, 9))
-        weights = {term: float(rarity[number]) for number, term in enumerate(terms)}
-        sources = self._sources(int(index.chunk_file[chunk]) for chunk in chosen)
-        found = (self._matching(sources, chunk, weights) for chunk in chosen)
-        return Lookup(tuple(filter(None, found)), int(np.count_nonzero(scores)))
-
-    def _matching(self, sources: dict[int, Source], chunk: int, weights: dict[str, float]) -> Passage | None:
-        source = sources.get(int(self._index.chunk_file[chunk]))
-        if source is None:
-            return None
-        start, end = int(self._index.chunk_start[chunk]), int(self._index.chunk_end[chunk])
-        lines = quote(source.lines, start, end, weights)
-        return passage(source, lines.start, lines.end, SHORT)
-
-    def _best(self, scores: npt.NDArray[np.float64]) -> list[int]:
-        index = self._index
-        # More candidates than results, because ignored files and those beyond PER_FILE drop out.
-        near = np.argsort(-scores, kind="stable")[: 20 * MATCHES].tolist()
-        order = sorted(
-            (chunk for chunk in near if scores[chunk] > 0),
-            key=lambda chunk: (self._rank(int(index.chunk_file[chunk])), -scores[chunk], chunk),
-        )
-        per_file: Counter[int] = Counter()
-        selected = []
-        for chunk in order:
-            if int(index.chunk_file[chunk]) in self._ignored:
-                continue
-            per_file[int(index.chunk_file[chunk])] += 1
-            if per_file[int(index.chunk_file[chunk])] <= PER_FILE:
-                selected.append(chunk)
-        return selected[:MATCHES]
+        return Lookup(tuple(spread(places)[:most]), len(places))
 
     def _files_with(self, name: str) -> list[int]:
         """Return the files whose index contains the name, the repository's own code first."""

@@ -28,7 +28,9 @@ _HEADER = 40
 _MARKS = re.compile(r"^(?:\s|[/*#;!%]|--|<!--|\"\"\"|'''|[rRuUbB](?=[\"']))+|(?:\*/|-->|\"\"\"|''')\s*$")
 _COMMENT = re.compile(r"^\s*(?:#|//|/\*|\*|--|;|%|<!--|[rRuUbB]?\"\"\"|[rRuUbB]?'''|[rRuUbB]?\"[A-Z])")
 _LEGAL = re.compile(
-    r"copyright|licen[sc]e|spdx|all rights reserved|coding[:=]|eslint|^@|https?://|author", re.IGNORECASE
+    r"copyright|licen[sc]e|spdx|all rights reserved|coding[:=]|eslint|^@|https?://|author|file in the root"
+    r"|^(?:include|ifn?def|pragma|define) ",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z]{2,}")
 

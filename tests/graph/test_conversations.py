@@ -1,9 +1,8 @@
-"""Whole runs with a model that looks up code, and the use of its results."""
+"""Whole runs with a model that reads code in a conversation, and the use of what it submits."""
 
 from __future__ import annotations
 
 import json
-import re
 import signal
 import sqlite3
 import subprocess
@@ -21,25 +20,24 @@ from nodes.agents.code.candidates import find_candidates, rescored
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.context import Context, Signal
+from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
-from nodes.judgements import LOOKS
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Query, Ranking
 from nodes.state import BugTriageState
 from nodes.state.checkpoints import serializer
 from tests.graph.test_model_faults import DECISION, good
-from tests.servers.model_server import ModelServer, Reply, error, says, serve
-from tests.support.code_reader import chooses, is_choosing, is_reading, listed, look, ranks, wants
-from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, context
+from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
+from tests.support.code_reader import calls, is_reading, submits
+from tests.support.fakes import SHA, FakeCode, FakeEvidence, context
 from tests.support.patience import patience, wait_for
 from tests.support.preloaded import Forked
 from tests.support.repositories import make_repository
 
-DEFINITION = look("definition", "advance")
+DEFINITION = calls(("function", {"name": "advance"}))
 FILES = {
     "src/lexer.py": ["def scan(text):", "    while True:", "        advance()", "    return text"],
     "src/reader.py": ["def read(path):", "    return scan(open(path).read())"],
@@ -103,35 +101,36 @@ def cites(number: str) -> Any:
     return script
 
 
-async def test_the_results_of_a_models_lookups_are_ordinary_evidence(server: ModelServer) -> None:
-    steps = reads(wants(DEFINITION, look("open", "../x", 1, 2)), ranks("E3", "E1", summary="In the cursor [E3]."))
+async def test_what_a_model_submits_is_ordinary_evidence(server: ModelServer) -> None:
+    made = calls(("function", {"name": "advance"}), ("read", {"path": "../x"}))
+    steps = reads(made, submits("src/cursor.py:1", "src/lexer.py:1"))
     server.script = lambda request: steps(request) if is_reading(request) else cites("E3")(request)
     state, ctx = await triage(server)
     assert isinstance(ctx.evidence, FakeEvidence)
-    looked_up = ctx.evidence.kept[state.evidence[2]]
-    assert (looked_up.locator.path, looked_up.quote, looked_up.locator.sha) == ("src/cursor.py", "def advance():", SHA)
+    read = ctx.evidence.kept[state.evidence[2]]
+    assert (read.locator.path, read.quote, read.locator.sha) == ("src/cursor.py", "def advance():", SHA)
     assert state.report is not None
-    assert [(s.path, s.evidence, s.checked) for s in state.report.suspects] == [("src/cursor.py", "E3", True)]
+    assert [(s.path, s.evidence, s.checked) for s in state.report.suspects][:1] == [("src/cursor.py", "E3", True)]
     entry = reading_of(state)
-    assert entry.counts["looks"] == 2
-    assert entry.counts["refused"] == 1
-    assert entry.looks == (
-        "definition advance → E3",
-        "open ../x:1-2 → Refused: the commit has no text file of that path.",
-    )
-    assert any("a model asked to see 2 more, of which 1 refused" in line for line in state.report.tried)
+    assert entry.counts["calls"] == 2
+    assert entry.looks == ("function advance → 1 matches in 1 files.", "read ../x 0-0 → 0 lines.")
+    assert any("a model queried it with 2 calls" in line for line in state.report.tried)
     finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
-    assert finding.relevant_files == ("src/cursor.py", "src/lexer.py", "src/reader.py")
+    assert finding.relevant_files[:2] == ("src/cursor.py", "src/lexer.py")
+    submitted = finding.submitted
+    assert submitted is not None
+    assert [one.evidence for one in submitted.places] == [state.evidence[2], state.evidence[3]]
+    assert submitted.cause[0].evidence == (state.evidence[2],)
 
 
-async def test_results_of_lookups_are_read_again_before_a_claim(server: ModelServer) -> None:
+async def test_submitted_evidence_is_read_again_before_a_claim(server: ModelServer) -> None:
     code = Code()
-    steps = reads(wants(DEFINITION), ranks("E3"))
+    steps = reads(DEFINITION, submits("src/cursor.py:1"))
 
     def script(request: dict[str, Any]) -> Reply:
         if is_reading(request):
             return steps(request)
-        if "root_cause" in str(request["response_format"]):
+        if "root_cause" in str(request.get("response_format")):
             code.files["src/cursor.py"][0] = "def retreat():"
         return cites("E3")(request)
 
@@ -146,8 +145,8 @@ async def test_results_of_lookups_are_read_again_before_a_claim(server: ModelSer
 @pytest.mark.parametrize(
     "failure", [pytest.param(error(500), id="500"), pytest.param(says(None, refusal="No."), id="refusal")]
 )
-async def test_if_a_model_fails_after_lookups_the_rules_judge(server: ModelServer, failure: Reply) -> None:
-    server.script = reads(wants(DEFINITION), failure)
+async def test_if_a_model_fails_in_its_conversation_the_rules_judge(server: ModelServer, failure: Reply) -> None:
+    server.script = reads(DEFINITION, failure)
     state, ctx = await triage(server)
     finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
     assert finding.judged_by == "rules"
@@ -155,16 +154,16 @@ async def test_if_a_model_fails_after_lookups_the_rules_judge(server: ModelServe
     kept = ctx.evidence.kept.values()  # type: ignore[attr-defined]
     assert "src/cursor.py" not in {item.locator.path for item in kept}
     entry = reading_of(state)
-    assert entry.looks == ("definition advance → E3",)
+    assert entry.looks == ("function advance → 1 matches in 1 files.",)
     assert entry.error
     assert state.metrics.usage.calls == len(server.requests)
 
 
 async def test_rules_that_replace_a_writing_model_retain_its_order(server: ModelServer) -> None:
-    steps = reads(ranks("E2", "E1"))
+    steps = reads(submits("src/reader.py:1", "src/lexer.py:1"))
 
     def script(request: dict[str, Any]) -> Reply:
-        return error(500) if "root_cause" in str(request["response_format"]) else steps(request)
+        return error(500) if "root_cause" in str(request.get("response_format")) else steps(request)
 
     server.script = script
     state, _ = await triage(server)
@@ -173,40 +172,30 @@ async def test_rules_that_replace_a_writing_model_retain_its_order(server: Model
     assert [suspect.path for suspect in state.report.suspects] == ["src/reader.py", "src/lexer.py"]
 
 
-async def test_a_model_that_prefers_another_file_is_limited_by_the_engines_confidence(server: ModelServer) -> None:
-    server.script = reads(ranks("E2", confidence=1.0))
-    state, _ = await triage(server, code=Code(confidence=0.9))
-    assert state.report is not None
-    assert state.report.confidence == pytest.approx(0.1)
-    assert state.report.root_cause is None
-
-
 def ranking(confidence: float, *paths: str) -> Ranking:
     places = tuple(Location(path, 1, 1, None, 1 - n / 10, f"x{n}", 1, 1) for n, path in enumerate(paths))
     return Ranking(SHA, tuple(FileHit(path, 1.0) for path in dict.fromkeys(paths)), places, confidence)
 
 
 @pytest.mark.parametrize(
-    ("search", "model", "agree", "orders", "expected"),
+    ("search", "model", "agree", "read", "expected"),
     [
-        pytest.param(0.8, 0.9, True, None, 0.8, id="agrees-and-is-no-surer-than-the-search"),
-        pytest.param(0.8, 0.3, True, None, 0.3, id="agrees-and-is-less-sure"),
-        pytest.param(0.4, 0.9, True, True, 0.66, id="agrees-in-both-orders-with-a-doubtful-search"),
-        pytest.param(0.95, 0.9, True, True, 0.9, id="agrees-in-both-orders-with-a-sure-search"),
-        pytest.param(0.4, 0.9, True, False, 0.4, id="agrees-in-one-order-only"),
+        pytest.param(0.8, 0.9, True, False, 0.8, id="agrees-and-is-no-surer-than-the-search"),
+        pytest.param(0.8, 0.3, True, False, 0.3, id="agrees-and-is-less-sure"),
+        pytest.param(0.4, 0.9, True, True, 0.66, id="agrees-after-reading-with-a-doubtful-search"),
+        pytest.param(0.95, 0.9, True, True, 0.9, id="agrees-after-reading-with-a-sure-search"),
         pytest.param(0.4, 0.2, True, True, 0.2, id="agrees-and-doubts"),
-        pytest.param(0.8, 0.9, False, None, 0.2, id="another-file-in-one-order"),
-        pytest.param(0.3, 0.9, False, False, 0.3, id="another-file-in-each-order"),
-        pytest.param(0.4, 0.9, False, True, 0.66, id="another-file-in-both-orders-than-a-doubtful-search"),
-        pytest.param(0.6, 0.9, False, True, 0.66, id="another-file-in-both-orders-than-a-likely-one"),
-        pytest.param(0.9, 1.0, False, True, 0.15, id="another-file-in-both-orders-than-a-sure-search"),
+        pytest.param(0.8, 0.9, False, False, 0.2, id="another-file-without-reading"),
+        pytest.param(0.4, 0.9, False, True, 0.66, id="another-file-after-reading-than-a-doubtful-search"),
+        pytest.param(0.6, 0.9, False, True, 0.66, id="another-file-after-reading-than-a-likely-one"),
+        pytest.param(0.9, 1.0, False, True, 0.15, id="another-file-after-reading-than-a-sure-search"),
         pytest.param(0.3, 0.1, False, True, 0.1, id="another-file-not-surely"),
     ],
 )
 def test_the_confidence_of_a_models_first_file(
-    search: float, model: float, agree: bool, orders: bool | None, expected: float
+    search: float, model: float, agree: bool, read: bool, expected: float
 ) -> None:
-    opinions = Opinions(search, model, agree=agree, same_in_both_orders=orders, near=True)
+    opinions = Opinions(search, model, agree=agree, read=read, near=True)
     assert support_of(opinions) == pytest.approx(expected)
     assert confidence_of(opinions) == pytest.approx(min(expected, search))
 
@@ -214,14 +203,14 @@ def test_the_confidence_of_a_models_first_file(
 def test_a_models_number_alone_raises_nothing() -> None:
     for search in (0.0, 0.3, 0.5, 0.7, 0.99, 1.0):
         for model in (0.0, 0.4, 0.5, 0.8, 1.0):
-            for agree, orders in ((True, None), (True, False), (False, None), (False, False)):
+            for agree in (True, False):
                 for near in (True, False):
-                    assert support_of(Opinions(search, model, agree, orders, near)) <= search
+                    assert support_of(Opinions(search, model, agree, read=False, near=near)) <= search
 
 
 @pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.9])
 def test_a_file_that_the_search_ranks_low_is_not_claimed(search: float) -> None:
-    near, far = (Opinions(search, 0.95, agree=False, same_in_both_orders=True, near=near) for near in (True, False))
+    near, far = (Opinions(search, 0.95, agree=False, read=True, near=near) for near in (True, False))
     assert support_of(far) < min(0.65, support_of(near))
     assert (support_of(near) >= 0.65) == (search < 0.7)
     assert max(confidence_of(near), confidence_of(far)) <= search
@@ -264,31 +253,13 @@ class Many(FakeCode):
         return Ranking(SHA, tuple(FileHit(*one) for one in scored), tuple(places), self.confidence)
 
 
-class Late(FakeSignals):
-    """A redirect that comes after the first search."""
-
-    def __init__(self, code: Many) -> None:
-        super().__init__([Signal(1, "redirect", "it is about text")])
-        self.code = code
-
-    async def unread(self, after: int) -> Any:
-        return await super().unread(after) if self.code.queries else ()
-
-
-def prefers(*paths: str) -> Any:
-    """Return a model that takes those of these files that a list has, and searches again whenever it may."""
+def prefers(path: str) -> Any:
+    """Return a model that submits the first line of this file, and searches again whenever it may."""
 
     def script(request: dict[str, Any]) -> Reply:
-        text = "\n".join(str(message["content"]) for message in request["messages"])
-        shown = {path: name for name, path in re.findall(r"^(E\d+) (?:code )?(\S+?):", text, re.MULTILINE)}
-        names = [shown[path] for path in paths if path in shown]
-        schema = request["response_format"]["json_schema"]["schema"]["properties"]
-        if is_choosing(request):
-            return chooses(request, *paths)
         if is_reading(request):
-            return ranks(*names)
-        if "root_cause" in schema and names:
-            return cites(names[0])(request)
+            return submits(f"{path}:1")
+        schema = fields_of(request)
         if "codebase_search" in schema.get("next_node", {}).get("enum", ()):
             return says({**DECISION, "next_node": "codebase_search", "question_options": []})
         return good(request)
@@ -296,37 +267,11 @@ def prefers(*paths: str) -> Any:
     return script
 
 
-async def test_a_model_that_takes_no_file_is_shown_the_next_sixteen(server: ModelServer) -> None:
-    server.script = prefers("src/m20.py")
-    state, _ = await triage(server, code=Many())
-    lists = [list(listed(request)) for request in server.requests if is_choosing(request)]
-    assert lists == [[f"src/m{n:02}.py" for n in range(16)], [f"src/m{n:02}.py" for n in range(16, 32)]]
-    assert len(server.requests) <= 8
-    assert len(state.files_listed) == 32
-    assert state.report is not None
-    assert state.report.suspects[0].path == "src/m20.py"
-    assert state.report.root_cause is None  # the search has it far down, and one order is no confirmation
-
-
-async def test_a_model_that_reads_again_is_shown_other_files(server: ModelServer) -> None:
-    code = Many()
-    server.script = prefers("src/m07.py", "src/m20.py")
-    state, _ = await triage(server, code=code, signals=Late(code))
-    lists = [list(listed(request)) for request in server.requests if is_choosing(request)]
-    first = [f"src/m{n:02}.py" for n in range(16)]
-    again = lists[next(n for n, one in enumerate(lists) if sorted(one) != first)]
-    assert sorted(lists[0]) == sorted(lists[1]) == first
-    assert {"src/m00.py", "src/m03.py", "src/m07.py", "src/m16.py", "src/m20.py"} <= set(again)
-    assert len(again) == 16
-    assert "src/m15.py" not in again
-    assert len(state.files_listed) > 16
-
-
 async def test_a_models_evidence_is_filtered_by_score_and_wider_after_a_rejected_draft(server: ModelServer) -> None:
     steps, fails = prefers("src/m00.py"), [True]
 
     def script(request: dict[str, Any]) -> Reply:
-        if "root_cause" in str(request["response_format"]) and fails:
+        if "root_cause" in str(request.get("response_format")) and fails:
             fails.clear()
             return cites("E901")(request)
         return steps(request)
@@ -337,52 +282,50 @@ async def test_a_models_evidence_is_filtered_by_score_and_wider_after_a_rejected
     kept = [ctx.evidence.kept[key].locator.path for key in state.evidence]
     first, wider = [entry for entry in state.trace if entry.node == "codebase_search"]
     assert (first.scores["threshold_used"], first.scores["avg_score"]) == (0.6, 0.8125)
-    assert (first.counts["candidates"], first.counts["filtered_out"]) == (6, 14)
+    assert (first.counts["candidates"], first.counts["filtered_out"], first.counts["chosen"]) == (6, 14, 1)
     assert kept[:6] == [f"src/m{n:02}.py" for n in range(6)]
     assert (wider.scores, wider.judged_by) == ({"threshold_used": 0.55, "avg_score": 0.775}, "rules")
     assert "src/m06.py" in kept
     assert "src/m07.py" not in kept
-    assert sum(is_choosing(request) or is_reading(request) for request in server.requests) == 2
+    assert sum(is_reading(request) for request in server.requests) == 1
     assert state.report is not None
     assert state.report.suspects[0].path == "src/m00.py"
     assert state.retry_count == 1
 
 
-async def test_the_state_of_a_run_with_many_lookups_stays_small(server: ModelServer) -> None:
-    words = [look("words", line.strip()) for lines in FILES.values() for line in lines][:LOOKS]
-    server.script = lambda request: (
-        good(request)
-        if not is_reading(request)
-        else ranks("E2", details="d" * 600)
-        if len(request["messages"]) > 2
-        else wants(*words)
-    )
+async def test_the_state_of_a_run_with_a_long_conversation_stays_small(server: ModelServer) -> None:
+    lines = [(path, number) for path, text in FILES.items() for number in range(1, len(text) + 1)]
+    many = calls(*[("read", {"path": path, "start_line": number}) for path, number in lines][:6])
+    told = [("d" * 300, [f"{path}:{number}" for path, number in lines[n : n + 4]]) for n in range(4)]
+    places = [f"{path}:{number}" for path, number in lines[:5]]
+    server.script = reads(*[many] * 11, submits(*places, cause=told, confirm="c" * 300))
     state, _ = await triage(server)
     searches = [entry for entry in state.trace if entry.node == "codebase_search"]
-    assert [entry.counts["looks"] for entry in searches] == [LOOKS]
+    assert [entry.counts["calls"] for entry in searches] == [6]  # a repeated call is answered once
+    finding = next(one for one in state.findings if one.submitted)
+    assert finding.submitted is not None
+    assert len(finding.submitted.cause) == 4
     assert len(set(state.evidence)) == len(state.evidence)
     assert len(state.model_dump_json()) < 32_000
 
 
-async def test_a_kill_after_lookups_duplicates_no_evidence(tmp_path: Path, server: ModelServer) -> None:
+async def test_a_kill_in_a_conversation_duplicates_no_evidence(tmp_path: Path, server: ModelServer) -> None:
     sha = make_repository(tmp_path / "r", {path: "\n".join(lines) + "\n" for path, lines in FILES.items()})
     hang = [True]
 
     def script(request: dict[str, Any]) -> Reply:
-        if is_choosing(request):
-            return chooses(request, "src/lexer.py", confidence=0.3)
         if not is_reading(request):
             return good(request)
         if len(request["messages"]) == 2:
-            return wants(DEFINITION, look("references", "advance"))
-        return Reply({}, delay=5) if hang else ranks("E3", "E1")
+            return calls(("function", {"name": "advance"}), ("callers", {"name": "advance"}))
+        return Reply({}, delay=5) if hang else submits("src/cursor.py:1", "src/lexer.py:3")
 
     server.script = script
     files = (str(tmp_path / name) for name in ("c.db", "s.db", "r"))
     command = [sys.executable, "-m", "tests.graph.killed_looks", *files, server.url]
     hanging = Forked(command)
     wait_for(
-        lambda: any(is_reading(request) and len(request["messages"]) == 4 for request in server.requests),
+        lambda: any(is_reading(request) and len(request["messages"]) == 5 for request in server.requests),
         60.0,
         hanging.poll,
     )

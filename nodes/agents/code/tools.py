@@ -1,0 +1,235 @@
+"""A model's view of the code: what its calls show, and which of these lines it may cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from nodes.brains.calls.tokens import estimate
+from nodes.brains.opening import fitted_body
+from nodes.context import CodePort, FileCard
+from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
+from nodes.search.reading.lookups import name_parts
+from nodes.search.types import FileSketch, Passage, PlaceSketch, Query, ToolAnswer, ToolCall
+from nodes.trust.secrets import mask
+
+READ = "read by a model"
+_UNRANKED = 0.3
+"""The score of a place that is not among the first places of any search of the commit."""
+_NAMES, _FILES_OF_A_NAME = 4, 2
+_FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
+_REFERENCE = re.compile(
+    r"(E\d{1,6}|[\w@./ +\-\[\]()]{1,140}?\.\w{1,8}|[0-9a-f]{8,40})(?::L?(\d{1,7})(?:\s?-\s?L?(\d{1,7}))?)?"
+)
+_CITED_LINES = 12
+"""Lines of one citation; a longer range is cited by its beginning."""
+_LINE = 240
+_ASKED, _NOTED = 100, 40
+_FIRST_FILES, _FIRST, _OTHERS = 3, (3, 2), (1, 1)
+"""The files that open a conversation in more detail, and the places and matching lines of these and of the others."""
+_FACTS, _FACT, _MATCH = 2, 160, 110
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines of one file, or one commit, under one number."""
+
+    path: str = ""
+    lines: frozenset[int] = frozenset()
+    first: int = 0
+    """The line that the number alone cites."""
+    commit: tuple[str, str] | None = None
+    """SHA and first line of the message."""
+
+
+class CodeTools:
+    """Answers a model's calls, numbers what they show, and turns shown lines into evidence."""
+
+    def __init__(
+        self, code: CodePort, known: Sequence[str], listener: Callable[[str, str], None], query: Query | None = None
+    ) -> None:
+        """Start with nothing shown.
+
+        Args:
+            code: the repository at the run's commit.
+            known: keys of all existing evidence, in the order of its numbers.
+            listener: receives a progress message for each call.
+            query: what the lines of a sketched file are compared with.
+        """
+        self._code = code
+        self._query = query or Query()
+        self._listener = listener
+        self._known = {key: number for number, key in enumerate(known, 1)}
+        self._next = len(self._known) + 1
+        self._shown: dict[str, Shown] = {}
+        self._answered: dict[ToolCall, str] = {}
+        self._cited: dict[str, NumberedEvidence] = {}
+        self.lines: list[str] = []
+        """One line per call: the question and the answer."""
+
+    @property
+    def gathered(self) -> tuple[NumberedEvidence, ...]:
+        """The evidence that was cited or shown as a place, and was not known before."""
+        return tuple(self._cited.values())
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files of which lines were shown."""
+        return frozenset(shown.path for shown in self._shown.values() if shown.path)
+
+    def list_files(self, cards: Sequence[FileCard]) -> str:
+        """Show the first files of the search: their facts, and the lines of each that match the issue."""
+        return "\n".join(self._card(card, *(_FIRST if at < _FIRST_FILES else _OTHERS)) for at, card in enumerate(cards))
+
+    def _card(self, card: FileCard, places: int, matches: int) -> str:
+        sketch, lines, best = card.sketch, dict[int, str](), 0
+        for place in sketch.places[:places]:
+            where = place.location
+            symbol = place.signature or where.symbol or ""
+            lines |= {where.start_line: f"{symbol[:_MATCH]} (to {where.end_line})"} if symbol else {}
+            lines |= {number: f"  {text[:_MATCH]}" for number, text in place.matches[:matches]}
+            best = best or where.quote_start
+        number = self._number(Shown(sketch.path, frozenset(lines), best or 1))
+        facts = [f"  checked: {text[:_FACT]}" for text in card.facts[:_FACTS]]
+        shown = [f"  {line}: {text}" for line, text in sorted(lines.items())]
+        return mask("\n".join((f"{number} {sketch.path}", *facts, *shown)))
+
+    async def use(self, call: ToolCall, tokens: int) -> str:
+        """Answer a call in at most about this many tokens; a repeated call refers to its first answer."""
+        self._listener("codebase_search", _plain(f"{call.tool} {call.what or call.path}")[:_ASKED])
+        if call in self._answered:
+            return f"The same call was answered before: {self._answered[call]}"
+        answer = await self._code.use_tool(call)
+        text = "\n".join((_asked(call), mask(answer.note), *self._blocks(answer, tokens)))
+        self._answered[call] = answer.note[:_LINE]
+        if len(self.lines) < _NOTED:
+            self.lines.append(_plain(f"{_asked(call)[:60]} → {answer.note}")[:_ASKED])
+        return text
+
+    def _blocks(self, answer: ToolAnswer, tokens: int) -> Iterator[str]:
+        """Yield the parts of an answer that fit."""
+        tokens -= estimate(answer.note) + 20
+        names = ", ".join(answer.names)
+        if names:
+            yield mask(names)[: max(0, tokens) * 3]
+        for sha, day, subject in answer.changes:
+            yield f"{self._number(Shown(commit=(sha, subject)))} {sha[:12]} {day} {mask(subject)[:_LINE]}"
+        for path, passages in groupby(answer.passages, lambda one: one.path):
+            lines, left = _fitting(list(passages), tokens)
+            if not lines:
+                yield "… the rest does not fit: ask for less at a time."
+                return
+            tokens -= sum(estimate(text) + 2 for _, text in lines) + 12
+            number = self._number(Shown(path, frozenset(line for line, _ in lines), lines[0][0]))
+            yield "\n".join((f"{number} {path}", *(text for _, text in lines)))
+            if left:
+                yield f"… {left} more lines do not fit; read from line {lines[-1][0] + 1}."
+
+    async def cite(self, reference: str) -> NumberedEvidence | None:
+        """Return the lines that a reference such as ``E7:41-43`` names as evidence; None if they were not shown."""
+        found = _REFERENCE.fullmatch(reference.strip(" []()`,;."))
+        if found is None:
+            return None
+        name, start, end = found[1], int(found[2] or 0), int(found[3] or 0)
+        shown = self._shown.get(name) or self._by_name(name, start)
+        if shown is None:
+            return None
+        if shown.commit is not None:
+            sha, subject = shown.commit
+            return self._evidence(Evidence(kind="commit", locator=Locator(sha=sha), quote=subject, reasons=(READ,)))
+        inside = sorted(line for line in shown.lines if (start or shown.first) <= line <= (end or start or shown.first))
+        return await self._quoted(shown.path, inside) if inside else None
+
+    async def _quoted(self, path: str, lines: Sequence[int]) -> NumberedEvidence | None:
+        """Quote lines of a file from the commit; what was shown is never trusted."""
+        last = min(lines[-1], lines[0] + _CITED_LINES - 1)
+        lookup = await self._code.lines(path, lines[0], last)
+        found = lookup.passages[0] if lookup is not None and lookup.passages else None
+        if found is None or not is_citable(found.path, found.quote):
+            return None
+        where = Locator(path=found.path, start_line=found.start_line, end_line=found.end_line, sha=self._code.sha)
+        return self._evidence(
+            Evidence(
+                kind="code", locator=where, symbol=found.symbol, quote=found.quote, score=_UNRANKED, reasons=(READ,)
+            )
+        )
+
+    def _by_name(self, name: str, line: int) -> Shown | None:
+        """Return what was shown of a file, or of a commit, that a reference names itself."""
+        for shown in self._shown.values():
+            if shown.commit is not None and len(name) >= 8 and shown.commit[0].startswith(name):
+                return shown
+            if shown.path and (shown.path == name or shown.path.endswith(f"/{name}")) and (line in shown.lines):
+                return shown
+        return None
+
+    async def ranked(self, limit: int) -> tuple[str, ...]:
+        """Return the paths of the search's first files."""
+        ranking = await self._code.find(replace(self._query, limit=limit))
+        return tuple(hit.path for hit in ranking.files)
+
+    async def sketched(self, names: Sequence[str]) -> tuple[FileSketch, ...]:
+        """Return sketches of the files that paths and names of definitions identify; unknown ones are left out."""
+        paths: list[str] = []
+        for name in (name.strip(" `'\"") for name in names[:_NAMES]):
+            if _FILE_NAME.search(name):
+                paths.append(name)
+            elif name_parts(name):
+                paths += [passage.path for passage in (await self._code.definitions(name)).passages[:_FILES_OF_A_NAME]]
+        return await self._code.sketches(self._query, tuple(dict.fromkeys(paths))) if paths else ()
+
+    def show(self, place: PlaceSketch) -> NumberedEvidence | None:
+        """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
+        where = place.location
+        if not is_citable(where.path, where.quote):
+            return None
+        return self._evidence(as_evidence(where, self._code.sha, _UNRANKED))
+
+    async def body(self, place: PlaceSketch, tokens: int) -> str:
+        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
+        where = place.location
+        text = await self._code.read(where.path, where.start_line, where.end_line)
+        if text is None:
+            return ""
+        return fitted_body(text.split("\n"), where.start_line, (where.quote_start, where.quote_end), tokens)
+
+    def _number(self, shown: Shown) -> str:
+        name = f"E{self._next}"
+        self._next += 1
+        self._shown[name] = shown
+        return name
+
+    def _evidence(self, evidence: Evidence) -> NumberedEvidence:
+        """Number evidence after all that is known, in the order in which it is cited, as the supervisor will."""
+        number = self._known.get(evidence.key)
+        if number is not None:
+            return NumberedEvidence(id=f"E{number}", evidence=evidence)
+        name = f"E{len(self._known) + len(self._cited) + 1}"
+        return self._cited.setdefault(evidence.key, NumberedEvidence(id=name, evidence=evidence))
+
+
+def _fitting(passages: Sequence[Passage], tokens: int) -> tuple[list[tuple[int, str]], int]:
+    """Return the numbered lines of one file that fit, and how many do not."""
+    lines, symbol = list[tuple[int, str]](), None
+    total = sum(one.end_line - one.start_line + 1 for one in passages)
+    for one in passages:
+        for number, text in enumerate(one.quote.split("\n"), one.start_line):
+            owner = f" in {one.symbol}" if one.symbol and one.symbol != symbol else ""
+            symbol = one.symbol or symbol
+            line = f"{number}{owner}: {mask(text.rstrip())[:_LINE]}"
+            tokens -= estimate(line) + 2
+            if tokens < 0:
+                return lines, total - len(lines)
+            lines.append((number, line))
+    return lines, 0
+
+
+def _asked(call: ToolCall) -> str:
+    lines = f" {call.start_line}-{call.end_line}" if call.tool == "read" else ""
+    return _plain(" ".join(filter(None, (call.tool, call.what[:_ASKED], call.path[:_ASKED]))) + lines)
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in mask(text))

@@ -1,0 +1,178 @@
+"""Read code in one bounded conversation: the model calls tools, reads what they show, and submits what it concluded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+from nodes.brains.calls.budget import ModelBudget
+from nodes.brains.calls.models import Model, ReadingLimits
+from nodes.brains.calls.native import Message
+from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.tokens import estimate
+from nodes.brains.calls.turns import ask_turn
+from nodes.brains.fence import fence
+from nodes.brains.known import Known
+from nodes.brains.opening import later_messages
+from nodes.brains.shared import build_conversation, build_investigation, is_shortened, join_sections
+from nodes.context import Case, Judged, ModelError, ToolPort
+from nodes.evidence import NumberedEvidence
+from nodes.judgements import Call, CauseSentence, CodeReading, Submission, Submit, SubmittedPlace, Turn
+from nodes.search.types import ToolCall, ToolName
+from nodes.state import Usage
+from prompts import build_last_turn, build_turns_left
+
+OPENED = 8
+"""Files of the search that open the conversation."""
+_CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
+_RESULT, _LEAST = 1_800, 120
+"""Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
+
+
+class Conversation:
+    """One conversation about the code of a case."""
+
+    def __init__(self, model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> None:
+        self._model = model
+        self._budget = budget
+        self._case = case
+        self._steps = limits.steps
+        self._tokens = limits.tokens
+        # Only appended to, so that its beginning remains in the provider's prompt cache.
+        self._messages: tuple[Message, ...] = ()
+        self.usage = Usage()
+        self.turns = 0
+        """Turns of the model so far."""
+
+    async def read(self, tools: ToolPort) -> Judged[CodeReading]:
+        """Let the model read until it submits, at the latest when its steps or tokens are used up.
+
+        Raises:
+            InvalidOutput: an answer of the model was no turn, twice.
+            ModelError: no answer arrived, or the model did not submit.
+        """
+        self._messages = build_conversation(self._case, "reading", self._opening(tools))
+        while self.turns < self._steps:
+            last = self.turns + 1 == self._steps or self._tokens < _LEAST
+            turn = await self._ask(last=last)
+            if turn.submit is not None:
+                return await self._concluded(turn.submit, tools)
+            if last:
+                break
+            await self._answer(turn.calls, tools)
+        raise ModelError(f"{self._model.name} did not end its conversation about the code", self.usage)
+
+    def _opening(self, tools: ToolPort) -> str:
+        files = tools.list_files(self._case.files[:OPENED])
+        sections = (
+            ("What was read from it", fence("reading", text) if (text := build_investigation(self._case)) else ""),
+            ("Said since", later_messages(self._case)),
+            ("The first files of the search", fence("files", files) if files else ""),
+        )
+        return join_sections(sections)
+
+    async def _ask(self, *, last: bool) -> Turn:
+        if last:
+            self._messages = (*self._messages, ("human", build_last_turn()))
+        self.turns += 1
+        try:
+            asked = await ask_turn(self._model, self._messages, budget=self._budget)
+        except InvalidOutput as invalid:
+            self.usage += invalid.usage
+            raise
+        except ModelError as error:
+            raise ModelError(str(error), self.usage + error.usage) from error
+        self.usage += asked.usage
+        self._messages = asked.messages
+        return asked.turn
+
+    async def _answer(self, calls: Sequence[Call], tools: ToolPort) -> None:
+        answers: list[str] = []
+        for call in calls:
+            room = min(_RESULT, self._tokens)
+            text = await _used(call, tools, room) if room >= _LEAST else "No tokens are left for this answer."
+            self._tokens -= estimate(text)
+            answers.append(fence("answer", text))
+        answers[-1] += f"\n{build_turns_left(self._steps - self.turns, max(0, self._tokens))}"
+        self._messages = (*self._messages, *(("tool", answer) for answer in answers))
+
+    async def _concluded(self, submit: Submit, tools: ToolPort) -> Judged[CodeReading]:
+        concluded = _Concluded(tools, f"{self._case.title}\n{self._case.body}")
+        reading = await concluded.reading(submit)
+        return Judged(
+            reading,
+            judged_by=self._model.name,
+            usage=self.usage,
+            dropped=concluded.dropped,
+            remarks=self._model.remarks,
+            compressed=is_shortened(self._case),
+        )
+
+
+async def _used(call: Call, tools: ToolPort, room: int) -> str:
+    names: tuple[ToolName, ...] = get_args(ToolName)
+    tool = next((name for name in names if name == call.tool), None)
+    if tool is None:
+        return f"There is no such tool; the tools are {', '.join(names)} and submit."
+    bound = 10**7
+    lines = (max(0, min(call.start_line, bound)), max(0, min(call.end_line, bound)))
+    return await tools.use(ToolCall(tool, call.what.strip("\n"), call.path.strip(), *lines), room)
+
+
+class _Concluded:
+    """Turns a submission into a reading with confirmed evidence only."""
+
+    def __init__(self, tools: ToolPort, issue: str) -> None:
+        self._tools = tools
+        # The text has no citations of its own: they are beside it.
+        self._known = Known((), tools.paths, issue)
+        self.dropped = 0
+        """References that name nothing that was shown, and sentences that name or cite nothing else."""
+
+    async def reading(self, submit: Submit) -> CodeReading:
+        cause = [await self._sentence(one) for one in submit.cause]
+        places = [place for one in submit.places if (place := await self._place(one)) is not None]
+        rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
+        against = (await self._cited(submit.against) if submit.against and rival else None) or ""
+        submitted = Submission(
+            cause=tuple(filter(None, cause)),
+            places=tuple({place.evidence: place for place in places}.values()),
+            rival=rival,
+            against=against,
+            confirm=submit.confirm if self._known.holds(submit.confirm) else "",
+        )
+        suspects = tuple(place.evidence for place in submitted.places)
+        texts = [f"{one.text} {_marks(one.evidence)}".strip() for one in submitted.cause]
+        summary = texts[0] if texts else "None of the places that were read explains the issue."
+        return CodeReading(
+            summary=summary[:300],
+            details=" ".join(texts[1:])[:600],
+            suspects=suspects,
+            confidence=submit.confidence if suspects else 0.0,
+            submitted=submitted,
+            has_read_first=bool(suspects) or None,
+        )
+
+    async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
+        """Return the sentence with what it may cite; None if it names or cites what was not shown."""
+        text = _CITATION.sub("", one.text)
+        references = (*one.evidence, *_CITATION.findall(one.text))
+        ids = [name for reference in references if (name := await self._cited(reference)) is not None]
+        if (references and not ids) or not self._known.holds(text):
+            self.dropped += 1
+            return None
+        return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
+
+    async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
+        name, why = await self._cited(one.evidence), _CITATION.sub("", one.why).strip()
+        return None if name is None else SubmittedPlace(evidence=name, why=why if self._known.holds(why) else "")
+
+    async def _cited(self, reference: str) -> str | None:
+        found: NumberedEvidence | None = await self._tools.cite(reference)
+        self.dropped += found is None
+        return None if found is None else found.id
+
+
+def _marks(ids: Sequence[str]) -> str:
+    return " ".join(f"[{name}]" for name in ids)

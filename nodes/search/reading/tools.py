@@ -1,0 +1,238 @@
+"""Answer the queries of a reader of one commit: grep, read, function, callers, tree and log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nodes.search.history.log import Log
+from nodes.search.reading.grep import compile_expression, grep
+from nodes.search.reading.lookups import Lookups, is_called, name_parts, passage
+from nodes.search.tokens import term_hash
+from nodes.search.types import ToolAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from nodes.search.git import Repository
+    from nodes.search.index import Index
+    from nodes.search.reading.grep import Expression, Matches
+    from nodes.search.types import ToolCall
+
+LINES = 120
+"""Lines of one answer to ``read``; a wider range is clamped."""
+FUNCTION = 200
+"""Lines of one function."""
+SHOWN = 40
+"""Matching lines of one answer."""
+_PER_FILE = 6
+_NAMES, _CHANGES = 80, 8
+_LINE = 320
+"""Bytes of a line among others."""
+_WHOLE = 24_000
+"""Bytes of a passage."""
+_DEEP, _SECONDS = 3_000, 10.0
+"""Commits through which the changes of a string are searched, and the time for it."""
+_ORDER = {"source": 0, "config": 1, "test": 2, "docs": 3, "example": 3, "data": 4}
+"""By role; built, generated, vendored and minified files come last."""
+_BUILT = re.compile(r"(?:^|/)(?:dist|build|out|bundles?|vendor|third_party|node_modules)/|\.min\.\w{1,4}$")
+
+
+class Tools(Lookups):
+    """Queries of one commit. No text of a reader is used as a revision, and no path leaves the commit."""
+
+    def __init__(self, repository: Repository, commit: str, index: Index, ignored: Collection[int] = ()) -> None:
+        """Create the tools for a commit; files with the ignored numbers do not exist for them."""
+        super().__init__(repository, commit, index, ignored)
+        self._uses_of = {
+            "grep": self._grep,
+            "read": self._read,
+            "function": self._function,
+            "callers": self._callers,
+            "tree": self._tree,
+            "log": self._log,
+        }
+
+    def answer(self, call: ToolCall) -> ToolAnswer:
+        """Answer one call; a call that means nothing is answered with a note that says why."""
+        return self._uses_of[call.tool](call)
+
+    def _grep(self, call: ToolCall) -> ToolAnswer:
+        if not call.what.strip():
+            return ToolAnswer("grep needs an expression.")
+        files = self._files(call.path)
+        if not files:
+            return ToolAnswer(f"No file or folder is called `{call.path[:120]}`.")
+        expression = compile_expression(call.what)
+        found, note = self._matching(files, expression), ""
+        if not found.lines:
+            loose = self._matching(files, compile_expression(call.what, ignore_case=True))
+            note = "; these differ in upper and lower case" if loose.lines else ""
+            found = loose
+        literally = " (searched literally: it is not a valid expression)" if expression.literal else ""
+        return self._shown(found.lines, found.total, f"{note}{literally}", complete=found.complete)
+
+    def _matching(self, files: Sequence[int], expression: Expression) -> Matches:
+        return grep(self._repository, files, self._index.blobs, expression)
+
+    def _shown(self, lines: Mapping[int, tuple[int, ...]], total: int, note: str, *, complete: bool) -> ToolAnswer:
+        """Return the first matching lines, with the definition around each."""
+        each = max(2, min(_PER_FILE, SHOWN // max(1, len(lines)))) if len(lines) > 1 else SHOWN
+        chosen = [(number, line) for number, found in lines.items() for line in found[:each]][:SHOWN]
+        sources = self._sources(number for number, _ in chosen)
+        passages = [passage(sources.get(number), line, line, _LINE) for number, line in chosen]
+        at_least = "" if complete else "at least "
+        text = f"{at_least}{total} matches in {len(lines)} files{note}" if total else f"0 matches{note}"
+        more = f"; {len(chosen)} shown" if len(chosen) < total else ""
+        rest = [self._index.paths[number] for number in lines if number not in {one for one, _ in chosen}][:8]
+        also = f"; also in {', '.join(rest)}" if rest else ""
+        return ToolAnswer(f"{text}{more}{also}.", tuple(filter(None, passages)))
+
+    def _read(self, call: ToolCall) -> ToolAnswer:
+        number, note = self._file(call.path)
+        if number is None:
+            return ToolAnswer(note)
+        source = self._sources([number]).get(number)
+        if source is None or not source.lines:
+            return ToolAnswer("The file is empty or no text.")
+        total = len(source.lines)
+        start = min(max(1, call.start_line), total)
+        end = min(max(start, call.end_line or start + LINES - 1), total)
+        last = min(end, start + LINES - 1)
+        found = passage(source, start, last, _WHOLE)
+        clamped = f"; lines {start}-{last} are shown" if (start, last) != (call.start_line, call.end_line) else ""
+        return ToolAnswer(f"{total} lines{clamped}.", (found,) if found else ())
+
+    def _function(self, call: ToolCall) -> ToolAnswer:
+        wanted = name_parts(call.what)
+        rows = self._defined(wanted, self._files(call.path) if call.path else None) if wanted else []
+        if not rows:
+            where = f" in `{call.path[:120]}`" if call.path else ""
+            return ToolAnswer(
+                f"Nothing called `{call.what[:80]}` is defined{where}; grep finds other uses of the name."
+            )
+        index = self._index
+        number, start, end = (int(column[rows[0]]) for column in (index.def_file, index.def_start, index.def_end))
+        source = self._sources([number]).get(number)
+        last = min(end, start + FUNCTION - 1)
+        found = passage(source, start, last, _WHOLE)
+        cut = f"; lines {start}-{last} of {start}-{end}" if last < end else ""
+        others = [f"{index.paths[int(index.def_file[row])]}:{int(index.def_start[row])}" for row in rows[1:7]]
+        also = f"; also defined at {', '.join(others)}" if others else ""
+        return ToolAnswer(f"{len(rows)} definitions{cut}{also}.", (found,) if found else ())
+
+    def _defined(self, wanted: Sequence[str], files: Collection[int] | None) -> list[int]:
+        """Return the rows of the definitions with that name, the project's own code first."""
+        index = self._index
+        rows = np.flatnonzero(index.def_last == term_hash(wanted[-1])).tolist()
+        among = None if files is None else set(files)
+        rows = [
+            row
+            for row in rows
+            if is_called(index.name_of(row).split("."), wanted)
+            and int(index.def_file[row]) not in self._ignored
+            and (among is None or int(index.def_file[row]) in among)
+        ]
+        # `Query.get` means that method if it exists, not every `get`.
+        whole = [row for row in rows if index.name_of(row).split(".")[-len(wanted) :] == list(wanted)]
+        return sorted(
+            whole or rows, key=lambda row: (*self._place(int(index.def_file[row])), int(index.def_start[row]))
+        )
+
+    def _callers(self, call: ToolCall) -> ToolAnswer:
+        wanted = name_parts(call.what)
+        if not wanted:
+            return ToolAnswer(f"`{call.what[:80]}` is not a name.")
+        found = self.references(call.what, SHOWN)
+        kept = [one for one in found.passages if not call.path or one.path.startswith(call.path.strip("/"))]
+        kept.sort(key=lambda one: (*self._place(self._index.number_of[one.path]), one.start_line))
+        return ToolAnswer(f"{found.total} uses of `{call.what[:80]}`; {len(kept)} shown.", tuple(kept))
+
+    def _tree(self, call: ToolCall) -> ToolAnswer:
+        folder = call.path.strip("/. ")
+        prefix = f"{folder}/" if folder else ""
+        counts: dict[str, int] = {}
+        for number in self._files(folder):
+            name, slash, _ = self._index.paths[number].removeprefix(prefix).partition("/")
+            counts[name + slash] = counts.get(name + slash, 0) + 1
+        names = [f"{name} ({count})" if name.endswith("/") else name for name, count in sorted(counts.items())]
+        if not names:
+            return ToolAnswer(f"No folder is called `{folder[:120]}`.")
+        return ToolAnswer(f"{len(names)} entries; {min(len(names), _NAMES)} shown.", names=tuple(names[:_NAMES]))
+
+    def _log(self, call: ToolCall) -> ToolAnswer:
+        number, note = self._file(call.path) if call.path else (None, "")
+        if call.path and number is None:
+            return ToolAnswer(note)
+        paths = [self._index.paths[number]] if number is not None else []
+        if not (call.what.strip() or paths):
+            return ToolAnswer("log needs a path, or a string whose changes are wanted.")
+        shas, complete = self._changes(call.what.strip(), paths)
+        commits = Log(self._repository, self._commit).details(shas)
+        changes = tuple((one.sha, _day(one.committed), one.subject) for one in commits)
+        what = "changed how often it occurs" if call.what.strip() else "changed the file"
+        end = "" if complete else f"; older history was not searched (limit {_DEEP:,} commits or {_SECONDS:.0f} s)"
+        return ToolAnswer(f"{len(changes)} commits {what}, newest first{end}.", changes=changes)
+
+    def _changes(self, text: str, paths: Sequence[str]) -> tuple[list[str], bool]:
+        """Return the latest commits that change a file, or that add or remove a string; and whether these are all."""
+        since = Log(self._repository, self._commit).horizon(_DEEP)
+        pickaxe = (f"-S{text[:200]}",) if text and "\0" not in text else ()
+        command = ("log", "--no-merges", "--format=%H", f"--max-count={_CHANGES}", "--no-textconv", "--no-ext-diff")
+        span = (self._commit, *((f"^{since}",) if since else ()))
+        limits = replace(self._repository.limits, seconds=_SECONDS)
+        arguments = ("--literal-pathspecs", *command, *pickaxe, *span, "--", *paths)
+        with self._repository.start(*arguments, limits=limits, most=_CHANGES * 80) as git:
+            shas = [line.decode() for line in islice(git.records(b"\n", _CHANGES), _CHANGES) if len(line) >= 40]
+            code = git.finish()
+            return shas, len(shas) == _CHANGES or (git.cut is None and code == 0 and since is None)
+
+    def _files(self, path: str) -> list[int]:
+        """Return the files of a path, a folder or a pattern such as ``src/*.py``, the project's own code first."""
+        index = self._index
+        wanted = path.strip().strip("/").removeprefix("./")
+        if wanted in ("", "."):
+            numbers: Iterator[int] | range = range(len(index.paths))
+        elif wanted in index.number_of:
+            numbers = iter((index.number_of[wanted],))
+        elif "*" in wanted:
+            # Linear too: a reader may write any number of wildcards.
+            parts = wanted.replace("**/", "*").split("*")
+            glob = compile_expression(".*".join(map(_escaped, parts))).compiled
+            numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
+        else:
+            numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
+        return sorted((number for number in numbers if number not in self._ignored), key=self._place)
+
+    def _file(self, path: str) -> tuple[int | None, str]:
+        """Return the file of a path or of the end of one, or None and why there is none."""
+        wanted = path.strip().removeprefix("./").strip("/")
+        index = self._index
+        if wanted in index.number_of and index.number_of[wanted] not in self._ignored:
+            return index.number_of[wanted], ""
+        ends = [
+            n for n, one in enumerate(index.paths) if wanted and one.endswith(f"/{wanted}") and n not in self._ignored
+        ]
+        if len(ends) == 1:
+            return ends[0], ""
+        several = ", ".join(index.paths[number] for number in ends[:6])
+        return None, f"Several files end so: {several}." if several else f"The commit has no file `{path[:120]}`."
+
+    def _place(self, number: int) -> tuple[int, str]:
+        """Order the project's own code first, and copies that a build made last."""
+        path = self._index.paths[number]
+        last = len(_ORDER)
+        return last if _BUILT.search(path) else _ORDER.get(self._index.roles[number], last), path
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([^\w/-])", r"\\\1", text)
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -1,0 +1,37 @@
+"""What a long issue loses first: comments of its template, its environment, frames of libraries, then its middle."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.brains.calls.tokens import estimate
+from nodes.brains.essence import essence
+
+WORDS = "The parser drops the sign of the zone. " * 20
+COMMENT = "<!-- Thank you for the report!\nPlease search first. -->"
+ENVIRONMENT = "### Environment\n- OS: Linux\n- Python: 3.12\n" + "".join(f"package{n} 1.2.{n}\n" for n in range(60))
+TRACE = (
+    "Traceback (most recent call last):\n"
+    + "".join(f'  File "/venv/site-packages/lib{n}.py", line {n}, in call\n    call({n})\n' for n in range(60))
+    + '  File "app/zones.py", line 7, in parse\n    return sign\nValueError: no sign\n'
+)
+SECTION = "### Steps\nRun it.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "kept", "gone"),
+    [
+        pytest.param(f"{WORDS}\n{COMMENT}", 2_000, ["search first"], [], id="short-texts-stay-whole"),
+        pytest.param(f"{WORDS}\n{COMMENT}", 205, ["sign of the zone"], ["search first"], id="comments-first"),
+        pytest.param(
+            f"{WORDS}\n{ENVIRONMENT}\n{SECTION}", 260, ["Run it."], ["Linux", "package59"], id="the-environment-next"
+        ),
+        pytest.param(f"{WORDS}\n{TRACE}", 300, ["app/zones.py", "return sign", "no sign"], ["lib59"], id="libraries"),
+        pytest.param("start " + "word " * 5_000 + "end", 200, ["start", "end", "left out"], [], id="the-middle-last"),
+    ],
+)
+def test_the_least_telling_parts_go_first(text: str, tokens: int, kept: list[str], gone: list[str]) -> None:
+    short = essence(text, tokens)
+    assert estimate(short) <= tokens
+    assert [part for part in kept if part not in short] == []
+    assert [part for part in gone if part in short] == []

@@ -1,0 +1,102 @@
+"""The tools of a reader, on a real repository: what they find, in which order, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.reading.grep import MOST
+from nodes.search.reading.tools import FUNCTION, LINES, Tools
+from nodes.search.types import ToolAnswer, ToolCall
+from tests.support.repositories import add_entry, git, make_repository
+
+FILES: dict[str, bytes | str] = {
+    "src/lexer.py": "def scan(text):\n    while True:\n        advance()\n    return text\n\n\nclass Reader:\n"
+    "    def scan(self):\n        return scan(self.text)\n",
+    "src/long.py": "def long():\n" + "    x = 1\n" * 400,
+    "dist/bundle.js": "function scan(text) { return advance() }\n",
+    "tests/test_lexer.py": "def test_scan():\n    assert scan('')\n",
+    "docs/guide.md": "Call `scan` to read.\n",
+    "data.bin": b"scan\0\1\2",
+    "many.txt": "needle\n" * (MOST + 5),
+}
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    path: Path = tmp_path_factory.mktemp("repository")
+    lexer = str(FILES["src/lexer.py"])
+    make_repository(path, FILES | {"src/lexer.py": lexer.replace("advance()", "step()")}, message="Begin")
+    make_repository(path, FILES, message="Advance")
+    add_entry(path, "link.py", "/etc/passwd", "120000")
+    git(path, "commit", "--quiet", "--message", "A link")
+    return Engine(path).tools("HEAD")
+
+
+def places(answer: ToolAnswer) -> list[tuple[str, int]]:
+    return [(one.path, one.start_line) for one in answer.passages]
+
+
+@pytest.mark.parametrize(
+    ("call", "note", "found"),
+    [
+        pytest.param(
+            ToolCall("grep", r"advance\("),
+            "2 matches in 2 files.",
+            [("src/lexer.py", 3), ("dist/bundle.js", 1)],
+            id="built-copies-come-last",
+        ),
+        pytest.param(ToolCall("grep", "advance", "src"), "1 matches in 1 files.", [("src/lexer.py", 3)], id="folder"),
+        pytest.param(ToolCall("grep", "^class", "*.py"), "1 matches in 1 files.", [("src/lexer.py", 7)], id="pattern"),
+        pytest.param(ToolCall("grep", "ghost"), "0 matches.", [], id="nothing-is-an-answer"),
+        pytest.param(ToolCall("grep", "READER", "src"), "differ in upper and lower", [("src/lexer.py", 7)], id="case"),
+        pytest.param(
+            ToolCall("grep", "scan(", "src/lexer.py"), "searched literally", [("src/lexer.py", 1)], id="no-expression"
+        ),
+        pytest.param(ToolCall("grep", "needle"), f"at least {MOST} matches", [("many.txt", 1)], id="too-many"),
+        pytest.param(ToolCall("grep", " "), "needs an expression", [], id="empty"),
+        pytest.param(ToolCall("grep", "root:", "../../etc"), "No file or folder", [], id="outside"),
+        pytest.param(ToolCall("read", path="src/long.py", start_line=390, end_line=9_999), "401 lines", None, id="end"),
+        pytest.param(ToolCall("read", path="lexer.py"), "9 lines", [("src/lexer.py", 1)], id="end-of-a-path"),
+        pytest.param(ToolCall("read", path="/etc/passwd"), "The commit has no file", [], id="absolute"),
+        pytest.param(ToolCall("read", path="link.py"), "The commit has no file", [], id="symlink"),
+        pytest.param(ToolCall("read", path="data.bin"), "", None, id="binary"),
+        pytest.param(ToolCall("function", "Reader.scan"), "1 definitions", [("src/lexer.py", 8)], id="method"),
+        pytest.param(ToolCall("function", "rm -rf /"), "is defined", [], id="command"),
+        pytest.param(ToolCall("callers", "scan"), "uses of `scan`", [("src/lexer.py", 9)], id="callers"),
+        pytest.param(ToolCall("callers", "(a+)+$"), "is not a name", [], id="regex-as-a-name"),
+        pytest.param(ToolCall("tree", path="../.."), "entries", [], id="parent-folder"),
+        pytest.param(ToolCall("tree", path="nowhere"), "No folder", [], id="no-folder"),
+        pytest.param(ToolCall("log"), "needs a path", [], id="log-of-nothing"),
+    ],
+)
+def test_a_call_is_answered(tools: Tools, call: ToolCall, note: str, found: list[tuple[str, int]] | None) -> None:
+    answer = tools.answer(call)
+    assert note in answer.note
+    if found is not None:
+        assert places(answer)[: len(found)] == found
+        assert bool(answer.passages) == bool(found)
+    assert all(one.path in FILES for one in answer.passages)
+
+
+def test_wide_ranges_and_long_functions_are_clamped(tools: Tools) -> None:
+    read = tools.answer(ToolCall("read", path="src/long.py", start_line=-5, end_line=10**7)).passages[0]
+    assert (read.start_line, read.end_line) == (1, LINES)
+    whole = tools.answer(ToolCall("function", "long"))
+    assert whole.passages[0].end_line == FUNCTION
+    assert "lines 1-200 of 1-401" in whole.note
+
+
+def test_the_change_that_brought_a_string_is_found(tools: Tools) -> None:
+    brought = tools.answer(ToolCall("log", "advance()", "src/lexer.py"))
+    assert [subject for *_, subject in brought.changes] == ["Advance"]
+    assert len(tools.answer(ToolCall("log", path="src/lexer.py")).changes) >= 1
+    assert tools.answer(ToolCall("log", "--output=/tmp/x")).changes == ()
+
+
+@pytest.mark.parametrize("hostile", ["(a|a)*" * 40 + "$", "(" * 290, "a{1000}{1000}", "(?=x)", "\\", "[", "x*" * 150])
+def test_hostile_expressions_end(tools: Tools, hostile: str) -> None:
+    assert tools.answer(ToolCall("grep", hostile)).note
+    assert tools.answer(ToolCall("grep", "x", f"{hostile}*")).note
