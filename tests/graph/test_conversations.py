@@ -113,7 +113,7 @@ async def test_what_a_model_submits_is_ordinary_evidence(server: ModelServer) ->
     assert [(s.path, s.evidence, s.checked) for s in state.report.suspects][:1] == [("src/cursor.py", "E3", True)]
     entry = reading_of(state)
     assert entry.counts["calls"] == 2
-    assert entry.looks == ("function advance → 1 matches in 1 files.", "read ../x 0-0 → 0 lines.")
+    assert entry.looks == ("function advance → 1 matches in 1 files.", "read ../x → 0 lines.")
     assert any("a model queried it with 2 calls" in line for line in state.report.tried)
     finding = next(finding for finding in state.findings if finding.agent_name == "codebase_search")
     assert finding.relevant_files[:2] == ("src/cursor.py", "src/lexer.py")

@@ -227,7 +227,7 @@ def _fitting(passages: Sequence[Passage], tokens: int) -> tuple[list[tuple[int, 
 
 
 def _asked(call: ToolCall) -> str:
-    lines = f" {call.start_line}-{call.end_line}" if call.tool == "read" else ""
+    lines = f" {call.start_line}-{call.end_line}" if call.tool == "read" and call.start_line else ""
     return _plain(" ".join(filter(None, (call.tool, call.what[:_ASKED], call.path[:_ASKED]))) + lines)
 
 
