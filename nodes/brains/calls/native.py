@@ -32,8 +32,19 @@ def tools() -> list[dict[str, Any]]:
         _function(name, says, {"type": "object", "properties": fields, "required": list(required)})
         for name, says, fields, required in _TOOLS
     ]
-    schema = {key: part for key, part in strict_schema(Submit).items() if key not in ("title", "description")}
-    return [*found, _function("submit", str(Submit.__doc__), schema)]
+    return [*found, _function("submit", str(Submit.__doc__), _bare(strict_schema(Submit)))]
+
+
+def _bare(schema: Any) -> Any:
+    """Return a schema without what the task says already; tools are sent again with every turn."""
+    if isinstance(schema, list):
+        return [_bare(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {"properties": {name: _bare(field) for name, field in schema.get("properties", {}).items()}}
+    dropped = ("title", "description", "additionalProperties", "properties")
+    bare = {key: _bare(part) for key, part in schema.items() if key not in dropped}
+    return {**bare, **named} if "properties" in schema else bare
 
 
 def _function(name: str, says: str, parameters: dict[str, Any]) -> dict[str, Any]:
