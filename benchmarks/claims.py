@@ -29,11 +29,11 @@ from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindRun, BlindTriager
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
+from nodes.trust.sentences import split
 
 PRECISION, COVERAGE = 0.80, 0.35
 """Minimum precision (share of claims whose file was fixed) and coverage (share of reports with a claim)."""
 _CITED = re.compile(r"\bE\d+\b")
-_SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _check_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Ite
 def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
     report = blind.result.report
     numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
-    sentences = [part for part in _SENTENCE_END.split(report.root_cause or "") if part]
+    sentences = split(report.root_cause or "")
     cited = {name for text in (*sentences, *report.ruled_out) for name in _CITED.findall(text)} | {
         s.evidence for s in report.suspects if s.evidence
     }

@@ -102,6 +102,11 @@ def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
     return "critic" if _given_since_verdict(state) and may_criticise(state) else "investigator"
 
 
+def critic_reads_the_model(state: BugTriageState, decided: NodeName) -> NodeName | None:
+    """The critic reads a model's hypothesis about the code before the writer runs."""
+    return "critic" if decided == "writer" and is_unread(state) and may_criticise(state) else None
+
+
 GUARDS = (
     Guard("investigator_first", investigator_first, final=True),
     Guard("report_ends_the_run", report_ends_the_run, final=True),
@@ -111,6 +116,7 @@ GUARDS = (
     Guard("web_search_configured", web_search_configured),
     Guard("something_new", something_new),
     Guard("critic_verdict", critic_verdict),
+    Guard("critic_reads_the_model", critic_reads_the_model),
 )
 """SPEC section 2, in its order. PRD section 6 has a different order, in which a model can loop (SPEC section 13)."""
 
@@ -166,6 +172,13 @@ def may_criticise(state: BugTriageState) -> bool:
 def is_rejected(state: BugTriageState) -> bool:
     """Return whether the last verdict is REJECTED."""
     return state.critic_feedback is not None and state.critic_feedback.verdict == "REJECTED"
+
+
+def is_unread(state: BugTriageState) -> bool:
+    """Return whether a model read the code and no critic was called since, with or without a verdict."""
+    steps = [entry for entry in state.trace if entry.node in ("codebase_search", "critic")]
+    read = [number for number, one in enumerate(steps) if one.node == "codebase_search" and one.judged_by != "rules"]
+    return bool(read) and all(one.node != "critic" for one in steps[read[-1] :])
 
 
 def may_learn_more(state: BugTriageState) -> bool:

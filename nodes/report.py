@@ -128,6 +128,20 @@ class OutsideSource(Part):
     """The short number of its evidence in this report."""
 
 
+class Citation(Part):
+    """The place of evidence that a sentence of the report cites."""
+
+    evidence: str
+    """Its short number."""
+    path: str = ""
+    """Its file; empty if it is not code of this commit."""
+    start_line: int = 0
+    end_line: int = 0
+    """The quoted lines, 1-based and inclusive."""
+    change: str = ""
+    """The SHA of a commit."""
+
+
 class Ticket(Part):
     """A draft for a tracker."""
 
@@ -186,6 +200,12 @@ class TriageReport(Part):
     root_cause: Text | None = None
     """The hypothesis, with a citation in each sentence; None if no cause is claimed. For a feature request, the place
     where its change probably belongs."""
+    unconfirmed: Text = Field(default="", exclude_if=lambda value: not value)
+    """The checked sentences of a model's cause that the report does not claim; not serialised if there are none."""
+    unconfirmed_because: Line = Field(default="", exclude_if=lambda value: not value)
+    """The reason why these sentences are not claimed; empty if `doubts` give it."""
+    citations: tuple[Citation, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """The places of the evidence that a model's cause cites; not serialised if there are none."""
     not_found: NotFoundReason | None = None
     """The reason why no cause is claimed."""
     tried: tuple[Line, ...] = ()
@@ -196,7 +216,7 @@ class TriageReport(Part):
     headline: int | None = None
     """The index of the fact that leads the comment."""
     suspects: tuple[Suspect, ...] = ()
-    """At most one per file, in the order of the search."""
+    """By rules at most one per file, in the order of the search; a model may name several places of one file."""
     suspect_changes: tuple[SuspectChange, ...] = ()
     """Best first. No bisection and no code was run."""
     recent_changes: tuple[SuspectChange, ...] = ()
@@ -261,6 +281,11 @@ class TriageReport(Part):
     def claim_strength(self) -> float:
         """The number that is compared with the minimum for a claim."""
         return self.confidence if self.support is None else self.support
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether a model explains the fault in checked sentences, claimed or not."""
+        return bool(self.citations) and bool(self.root_cause or self.unconfirmed)
 
     @property
     def is_in_models_order(self) -> bool:

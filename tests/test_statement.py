@@ -52,7 +52,7 @@ async def test_a_report_with_weak_facts_about_lines_does_not_deny_them() -> None
     report = await state_facts(TriageReport(), unsure, code, ordered=True)
     assert report.verdict == "The facts of this report are not enough to name a place."
     bare = await state_facts(TriageReport(), replace(unsure, facts=()), code, ordered=True)
-    assert bare.verdict == "No line of the code could be tied to this report."
+    assert bare.verdict == "No checked fact ties this report to a line of the code."
 
 
 async def test_a_line_that_the_report_names_is_stated_wherever_the_search_ranks_its_file() -> None:

@@ -37,8 +37,8 @@ def _terminal_width() -> int:
 def _layout(report: TriageReport) -> RenderableType:
     parts: list[RenderableType] = [Text(_clean(report.verdict), style="bold")]
     parts.append(Text(_subtitle(report), style="dim"))
-    if report.root_cause:
-        parts += [Text(), Text(_clean(report.root_cause))]
+    if cause := report.root_cause or report.unconfirmed:
+        parts += [Text(), Text(_clean(cause))]
     for number, suspect in enumerate(report.suspects, 1):
         parts += [Text(), _suspect(number, suspect)]
     for title, content in _sections(report):
@@ -73,7 +73,7 @@ def _sections(report: TriageReport) -> list[tuple[str, str]]:
         f"{len(audit.dropped)} claims dropped"
     )
     sections = [
-        ("But", " ".join(report.doubts)),
+        ("But", " ".join(filter(None, (*report.doubts, report.unconfirmed_because)))),
         ("How to confirm", report.how_to_confirm),
         ("Suspect change, not bisected", "; ".join(map(_change, report.suspect_changes))),
         ("No change is suspected", report.no_suspect_change),

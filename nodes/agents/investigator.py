@@ -22,7 +22,7 @@ from nodes.search.git.errors import SearchError
 from nodes.state import AgentFinding, BugTriageState, Tier, Update, add
 from nodes.trust.prose import ProseCheck
 
-_NEEDS_NO_CODE = frozenset({"question", "feature", "spam"})
+_NEEDS_NO_CODE = frozenset({"question", "spam"})
 MANY_COMPONENTS = 4
 """The number of different files or modules from which an issue is treated as spanning components."""
 
@@ -34,9 +34,12 @@ class Tiered(NamedTuple):
     signal: str
 
 
-def tier_of(kind: Kind, facts: IssueFacts) -> Tiered:
-    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model."""
-    if kind in _NEEDS_NO_CODE:
+def tier_of(kind: Kind, facts: IssueFacts, judged_by: str = "rules") -> Tiered:
+    """Choose a tier: simple issues end after the investigator, and complex ones get the strongest model.
+
+    A model searches for the place of a feature's change as well; the writer by rules does so itself.
+    """
+    if kind in _NEEDS_NO_CODE or (kind == "feature" and judged_by == "rules"):
         return Tiered("simple", kind)
     if not (facts.words or facts.traces or facts.errors or facts.code_blocks):
         return Tiered("simple", "empty")
@@ -73,7 +76,7 @@ async def investigator(state: BugTriageState, runtime: Runtime[Context]) -> Upda
         judged_by=judged.judged_by,
     )
     facts = context.facts
-    tiered = tier_of(reading.kind, facts)
+    tiered = tier_of(reading.kind, facts, judged.judged_by)
     entry = trace_entry(
         "investigator",
         state,

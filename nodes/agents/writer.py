@@ -13,6 +13,7 @@ from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rules, is_too_thin, was_searched
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
+from nodes.agents.writing.explanation import completed, within_words
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
 from nodes.agents.writing.statement import (
     TOO_THIN,
@@ -38,6 +39,8 @@ from nodes.trust.prose import ProseCheck
 from nodes.trust.quality_gate import Gate, evaluate
 
 _PLACELESS = frozenset({"security", "spam"})
+_CHANGES_CODE = frozenset({"feature", "docs"})
+"""Kinds for which a model's explanation is about the place of a change and not about a cause."""
 
 
 async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -83,15 +86,23 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     evidence = {item.id: item.evidence for item in case.evidence}
     others = PastIssueTitles(context.past) if context.past is not None else None
     issue = f"{case.title}\n{case.body}"
-    checked = await check(judged.value, evidence, context.code, issue, others)
     if judged.judged_by == "rules":  # the program wrote the prose of drafts by rules
-        return checked
+        return await check(judged.value, evidence, context.code, issue, others)
+    checked = await check(completed(judged.value, case), evidence, context.code, issue, others)
+    if not checked.draft.root_cause and judged.value.root_cause:
+        # The writer's own words did not pass; those of the model that read the code may.
+        again = completed(judged.value.model_copy(update={"root_cause": ""}), case)
+        second = await check(again, evidence, context.code, issue, others)
+        checked = replace(second, audit=checked.audit) if second.draft.root_cause else checked
+    cause, longer = within_words(checked.draft.root_cause)
+    checked = replace(checked, draft=checked.draft.model_copy(update={"root_cause": cause}))
     standing = [evidence[name] for name in checked.standing]
     known = [f"{e.quote} {e.locator.path or ''} {e.symbol or ''} {' '.join(e.reasons)}\n" for e in standing]
     prose = ProseCheck(context.code, (issue, *known), [e.locator.path for e in standing if e.locator.path])
     draft = _in_read_order(await prose.draft(checked.draft), evidence, case)
     draft = draft.model_copy(update={"labels": await _labels(draft, case, context)})
-    dropped = (*checked.audit.dropped, *(line[:300] for line in prose.dropped))
+    longer = tuple(f"too long: {line}" for line in longer)
+    dropped = (*checked.audit.dropped, *(line[:300] for line in (*longer, *prose.dropped)))
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
 
 
@@ -159,7 +170,7 @@ def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding
     return (AgentFinding(agent_name="writer", summary=summary, details=details, judged_by=judged.judged_by),)
 
 
-_UNREVIEWED = "A model named a cause; no second reading tried to refute it, so it is not claimed."
+_UNREVIEWED = "No second reading tried to refute it, so it is not claimed."
 
 
 async def _stated(report: TriageReport, case: Case, context: Context) -> TriageReport:
@@ -176,7 +187,8 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
         return without_claim(report) if searched else without_code_claims(report)
-    if report.kind != "bug":
+    explained = searched and report.is_explained and report.kind in _CHANGES_CODE
+    if report.kind != "bug" and not explained:
         asked = questions(case.title, case.body) if context.answers_questions and report.kind == "question" else ()
         return await with_pointer(report, survey, context.code, asked)
     if searched:
@@ -199,7 +211,8 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
     if report.written_by != "rules" and report.root_cause and case.state.critic_feedback is None:
         # A supervisor may skip the critic. What a model says about a mechanism is claimed only after an attempt to
         # refute it.
-        report = report.model_copy(update={"root_cause": None, "tried": (*report.tried, _UNREVIEWED)[-6:]})
+        stated = await state_facts(report, survey, context.code, ordered=not report.suspects)
+        return without_claim(stated, _UNREVIEWED)
     if not by_rules:
         # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
         return await state_facts(report, survey, context.code, ordered=not report.suspects)

@@ -89,6 +89,8 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
 _FACTS = 1_500
 EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
+_ANSWERS = 1_400
+"""Further characters for what was looked up after a rejection."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600
 _EXCHANGES = 2_000
 _REJECTED = 1_500
@@ -115,12 +117,40 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     return build_message(case, role, "\n\n".join(filter(None, parts)), quoted)
 
 
-def select(evidence: Iterable[NumberedEvidence], room: int = EVIDENCE) -> tuple[NumberedEvidence, ...]:
-    """Return the evidence that fits into a briefing: the best by score, in the order of its numbers."""
+def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
+    """Return the evidence of a critic's or a writer's briefing.
+
+    What was looked up since the last verdict comes first, because it answers that verdict; then what the model that
+    read the code submitted.
+    """
+    feedback, given = case.state.critic_feedback, case.state.findings
+    judged = feedback.on_evidence.evidence if feedback is not None and feedback.on_evidence is not None else None
+    answers = frozenset(case.state.evidence[judged:]) if judged is not None else frozenset[str]()
+    submitted = next((one.submitted for one in reversed(given) if one.submitted is not None), None)
+    cited = frozenset(key for one in submitted.cause for key in one.evidence) if submitted is not None else frozenset()
+    places = frozenset(one.evidence for one in submitted.places) if submitted is not None else frozenset()
+    return select(case.evidence, first=(answers, cited | places), room=EVIDENCE + (_ANSWERS if answers else 0))
+
+
+def select(
+    evidence: Iterable[NumberedEvidence], room: int = EVIDENCE, first: Sequence[frozenset[str]] = ()
+) -> tuple[NumberedEvidence, ...]:
+    """Return the evidence that fits into a briefing: the best by score, in the order of its numbers.
+
+    Args:
+        evidence: all of it.
+        room: characters.
+        first: sets of content keys that precede the rest, the most important set first.
+    """
     chosen = set[str]()
     numbered = tuple(evidence)
+
+    def order(item: NumberedEvidence) -> tuple[int, float]:
+        group = next((number for number, keys in enumerate(first) if item.evidence.key in keys), len(first))
+        return group, -item.evidence.score
+
     # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
-    for item in sorted(numbered, key=lambda item: -item.evidence.score):
+    for item in sorted(numbered, key=order):
         size = len(_evidence(item)) + 2
         if size <= room:
             room -= size

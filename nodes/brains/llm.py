@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
 
-from nodes.brains.briefing import build_briefing, build_supervisor_context, select
+from nodes.brains.briefing import build_briefing, build_supervisor_context, evidence_for, select
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, Models
 from nodes.brains.calls.replies import InvalidOutput
@@ -139,19 +139,11 @@ class LLMBrain:
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
         # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
-        shown = select(case.evidence)
-        first = await self._ask(case, "critic", Audit, shown)
-        if self._settings.level != "high" or not first.value.approved:
-            return first
-        try:
-            second = await self._ask(case, "critic", Audit, shown, build_second_audit())
-        except ModelError as failure:
-            return replace(first, usage=first.usage + failure.usage)
-        return replace(second, usage=first.usage + second.usage)
+        return await self._ask(case, "critic", Audit, evidence_for(case))
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""
-        shown = select(case.evidence)
+        shown = evidence_for(case)
         judged = await self._ask(case, "writer", Draft, shown)
         # A model may cite evidence that it did not see; such a suspect cannot be checked.
         known = set(_known([suspect.evidence for suspect in judged.value.suspects], shown))

@@ -64,7 +64,7 @@ async def check(
     standing = frozenset([name for name in gathered if await still_matches(evidence[name], source, issue, others)])
     failed = tuple(name for name in gathered if name not in standing)
     # Only evidence that was read again supports a statement.
-    basis = EvidenceBasis({name: evidence[name] for name in standing}, issue)
+    basis = EvidenceBasis({name: evidence[name] for name in standing}, issue, evidence.values())
     kept, dropped, uncited = sentences(draft.root_cause, basis)
     suspects = tuple(suspect for suspect in draft.suspects if suspect.evidence in standing)
     removed_suspects = [

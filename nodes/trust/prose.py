@@ -8,10 +8,10 @@ from typing import Protocol
 
 from nodes.judgements import Draft
 from nodes.search.types import Lookup
+from nodes.trust.sentences import split
 
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\[])")
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _PLACE = re.compile(
     r"(?<![\w/.:@-])((?:[\w.@-]{1,80}/){0,12}[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3})"
@@ -76,7 +76,7 @@ class ProseCheck:
     async def text(self, text: str) -> str:
         """Return the text without the sentences that name something that does not exist."""
         confirmed = []
-        for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+        for sentence in split(text):
             unknown = await self._unknown(sentence)
             if unknown:
                 self.dropped.append(f"names something that this commit does not contain: {sentence}")
@@ -121,7 +121,7 @@ def whole_sentences(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     confirmed = ""
-    for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+    for sentence in split(text):
         longer = f"{confirmed} {sentence}".strip()
         if len(longer) > limit:
             break

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
+from nodes.trust.sentences import split
 
 TOO_ALIKE = 0.7
 """Minimum share of a sentence's word sequences that occur in the issue for the sentence to count as a repetition."""
@@ -86,26 +87,40 @@ _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _LINES = re.compile(r"\blines? (\d{1,7})(?: ?(?:-|\u2013|to|and) ?(\d{1,7}))?", re.IGNORECASE)
 
 
-def fault_of(sentence: str, cited: Sequence[Evidence], issue: str) -> str | None:
+def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterable[Evidence] = ()) -> str | None:
     """Return what a sentence claims beyond its evidence, or None.
 
     Args:
         sentence: with or without its citations.
         cited: the evidence it cites, read again and confirmed.
         issue: title and body; names that the reporter wrote need no citation.
+        read: further evidence of the run; names in it need no citation either.
     """
     if _CERTAIN.search(sentence):
         return "more certain than a reading of code can be"
     if _OF_ITSELF.search(sentence):
         return "judges itself"
-    known = _squeezed("\n".join((issue, *(text for item in cited for text in _texts(item)))))
+    texts = "\n".join((issue, *(text for item in (*cited, *read) for text in _texts(item))))
+    known = _squeezed(texts)
     for span in _SPAN.findall(sentence):
-        if _squeezed(span).removesuffix("()") not in known:
+        if _squeezed(span).removesuffix("()") not in known and not _is_composed(span, texts):
             return "names code that is not in what it cites"
     for first, last in _LINES.findall(sentence):
         if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
             return "names lines outside what it cites"
     return None
+
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_WORD_OF_LANGUAGES = re.compile(
+    r"None|True|False|null|nil|undefined|true|false|self|this|new|not|and|or|in|is|if|else|return|await|raise|throw"
+)
+
+
+def _is_composed(span: str, known: str) -> bool:
+    """Return whether each name of a span is a word of the known text, as in a call with other arguments."""
+    names = {name for name in _NAME.findall(span) if not _WORD_OF_LANGUAGES.fullmatch(name)}
+    return bool(names) and names <= set(_NAME.findall(known))
 
 
 def _texts(item: Evidence) -> Iterable[str]:
@@ -144,15 +159,16 @@ HEDGES = (
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
-_SENTENCE_END = re.compile(r"(?<=[.!?\]])\s+(?=[A-Z`\"'(\[])")
 
 
 class EvidenceBasis:
     """The basis of statements: the confirmed evidence and the reporter's text."""
 
-    def __init__(self, standing: Mapping[str, Evidence], issue: str) -> None:
+    def __init__(self, standing: Mapping[str, Evidence], issue: str, read: Iterable[Evidence] = ()) -> None:
+        """Use the confirmed evidence, the issue, and all code that the run read."""
         self._standing = standing
         self._issue = issue
+        self._read = tuple(item for item in read if item.kind == "code")
         self._echo = IssueEcho(issue)
 
     def fault(self, statement: str, cited: Sequence[str]) -> str | None:
@@ -165,14 +181,27 @@ class EvidenceBasis:
             return "rests on the report alone"
         if cited and only_outside(named):
             return "rests only on sources outside the repository"
-        if found := fault_of(statement, named, self._issue):
+        if found := fault_of(statement, named, self._issue, self._read):
             return found
         return "the report says so itself" if self._echo.holds(statement) else None
+
+    def attributed(self, sentence: str) -> str:
+        """Return a sentence that cites only the report with the code that it names, if confirmed evidence has that.
+
+        Such a sentence explains a message by a mechanism; without the code it would only repeat the reporter.
+        """
+        cited = [self._standing[name] for name in cited_in(sentence) if name in self._standing]
+        if not cited or not only_reported(cited):
+            return sentence
+        spans = [_squeezed(span).removesuffix("()") for span in _SPAN.findall(sentence)]
+        code = ((name, item) for name, item in self._standing.items() if item.kind == "code")
+        named = [name for name, item in code if _names_any(spans, item)]
+        return f"{sentence.rstrip('.')} [{', '.join(named[:2])}]." if named else sentence
 
     def headline_fault(self, verdict: str) -> str | None:
         """Return the same for a line that cites nothing and may name any confirmed evidence of the repository."""
         inside = [item for item in self._standing.values() if item.kind not in OUTSIDE]
-        found = fault_of(verdict, inside, self._issue)
+        found = fault_of(verdict, inside, self._issue, self._read)
         return found or ("the report says so itself" if self._echo.holds(verdict) else None)
 
     def program_reason(self, number: str) -> str:
@@ -182,26 +211,41 @@ class EvidenceBasis:
         return "; ".join(own_reasons[:2])[:300]
 
 
+_DISTINCT = 4
+"""Minimum number of characters of a name that identifies code."""
+
+
+def _names_any(spans: Iterable[str], item: Evidence) -> bool:
+    text = _squeezed(f"{item.quote} {item.symbol or ''}")
+    return any(len(span) >= _DISTINCT and span in text for span in spans)
+
+
 def cited_in(text: str) -> list[str]:
     """Return the numbers of the evidence that a text cites in brackets, in order."""
     return [name for bracket in _BRACKETS.findall(text) for name in _CITED.findall(bracket)]
+
+
+def uncited(text: str) -> str:
+    """Return a text without the numbers of the evidence that it cites."""
+    bare = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], text)
+    return re.sub(r" {1,9}([.,;:])", r"\1", bare).strip()
 
 
 def sentences(text: str, basis: EvidenceBasis) -> tuple[str, list[str], int]:
     """Return the supported sentences, the dropped ones with reasons, and the number of sentences without a citation."""
     supported: list[str] = []
     dropped: list[str] = []
-    uncited = 0
-    for sentence in filter(None, _SENTENCE_END.split(text.strip())):
+    without = 0
+    for sentence in map(basis.attributed, split(text)):
         cited = cited_in(sentence)
         if not cited and not any(hedge in sentence.lower() for hedge in HEDGES):
-            uncited += 1
+            without += 1
             dropped.append(f"no evidence cited: {sentence}")
         elif fault := basis.fault(sentence, cited):
             dropped.append(f"{fault}: {sentence}")
         else:
             supported.append(sentence)
-    return " ".join(supported), dropped, uncited
+    return " ".join(supported), dropped, without
 
 
 def reasons(suspects: Sequence[DraftSuspect], basis: EvidenceBasis) -> tuple[tuple[DraftSuspect, ...], list[str]]:
@@ -232,7 +276,7 @@ def ruled_out(lines: Sequence[str], basis: EvidenceBasis) -> tuple[tuple[str, ..
 
 def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
     """Return a verdict fit for the headline, or an empty one so that the program writes it, and what was dropped."""
-    # The headline is shown without its evidence, so bracketed numbers are removed.
-    plain = _BRACKETS.sub(lambda found: "" if _CITED.search(found[1]) else found[0], verdict).replace(" .", ".").strip()
+    # The headline is shown without its evidence.
+    plain = uncited(verdict)
     fault = basis.headline_fault(plain)
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])

@@ -158,7 +158,25 @@ def broken_promises(ran: Ran, script: Script) -> list[str]:
         "a third search with nothing new": state.marks.searches > 2,
         "the state outgrew its bound": len(state.model_dump_json()) > 32_000,
     }
+    broken["a model's hypothesis that no critic was asked to refute"] = _is_written_unread(state)
     return [promise for promise, is_broken in broken.items() if is_broken] + _critic_faults(state)
+
+
+def _is_written_unread(state: BugTriageState) -> bool:
+    """Return whether a writer ran after a model read the code, with rounds left and no critic in between."""
+    unread, limited = False, False
+    for entry in state.trace:
+        if entry.node == "supervisor":
+            limited = (
+                bool(entry.error) or entry.guard == "iteration_limit" or entry.reason == "Only one step is possible."
+            )
+        elif entry.node == "codebase_search" and entry.judged_by != "rules":
+            unread = True
+        elif entry.node == "critic":
+            unread = False
+        elif entry.node == "writer" and unread and not limited:
+            return True
+    return False
 
 
 def _nodes(state: BugTriageState) -> list[str]:

@@ -125,7 +125,7 @@ async def test_if_everything_fails_the_general_search_runs(fault: Exception) -> 
     state = await finish(ctx)
     assert entry(state, "join").decision == NOTHING_JOINED
     route = [entry.decision for entry in state.trace if entry.node == "supervisor"]
-    assert route == ["investigator", "web_search", "codebase_search", "writer", "end"]
+    assert route == ["investigator", "web_search", "codebase_search", "critic", "writer", "end"]
     assert state.report is not None
     assert state.report.suspects
 

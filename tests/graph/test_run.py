@@ -208,7 +208,7 @@ async def test_specialists_run_beside_each_other_and_join_once() -> None:
     brain = ScriptedBrain([decide("codebase_search", also=("web_search",)), decide("writer")])
     start = START.model_copy(update={"web_configured": True})
     state = await finish(context(brain, web=FakeWeb((page,))), start)
-    assert route_of(state) == ["investigator", "codebase_search", "writer", "end"]
+    assert route_of(state) == ["investigator", "codebase_search", "critic", "writer", "end"]
     assert {entry.node for entry in state.trace} >= {"codebase_search", "web_search"}
     assert page.key in state.evidence
 

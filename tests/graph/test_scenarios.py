@@ -139,7 +139,7 @@ SCENES = {
         tools=DOCS,
         dead=("web_search", "document_retriever"),
         decisions=(decide("web_search", also=("document_retriever",)), decide("writer")),
-        route="investigator web_search codebase_search writer end",
+        route="investigator web_search codebase_search critic writer end",
         failed="web_search document_retriever",
     ),
     "orders reach nothing": Scene("The lexer hangs", ORDER, web=True, tools=DOCS, guard="harmful_request"),
@@ -149,7 +149,7 @@ SCENES = {
         web=True,
         tools=DOCS,
         decisions=(decide("web_search", also=("document_retriever",)), decide("writer")),
-        route="investigator codebase_search writer end",
+        route="investigator codebase_search critic writer end",
         guard="harmful_request",
     ),
     # A model's choice, and the guards.
@@ -157,14 +157,14 @@ SCENES = {
         NAMED,
         tools=DOCS,
         decisions=(decide("codebase_search", also=("document_retriever",)), decide("writer")),
-        route="investigator codebase_search writer end",
+        route="investigator codebase_search critic writer end",
         asked="document_retriever",
     ),
     "a model names what is not configured": Scene(
         NAMED,
         tools=DOCS,
         decisions=(decide("codebase_search", also=("database_query", "web_search", "shell")), decide("writer")),
-        route="investigator codebase_search writer end",
+        route="investigator codebase_search critic writer end",
     ),
     "tools are dropped beside what is no search": Scene(
         NAMED,
@@ -175,7 +175,7 @@ SCENES = {
         NAMED,
         tools=DOCS,
         decisions=(decide("web_search", also=("document_retriever",)), decide("writer")),
-        route="investigator codebase_search writer end",
+        route="investigator codebase_search critic writer end",
         asked="document_retriever",
         guard="web_search_configured",
     ),
@@ -185,7 +185,7 @@ SCENES = {
         tools=DOCS,
         decisions=(decide("web_search", also=("document_retriever",)),) * 4
         + (decide("codebase_search"), decide("writer")),
-        route="investigator web_search web_search web_search web_search codebase_search writer end",
+        route="investigator web_search web_search web_search web_search codebase_search critic writer end",
         asked="document_retriever document_retriever " + "web_search " * 4,
     ),
 }

@@ -112,7 +112,7 @@ FOUND = TriageReport(
 )
 WEAK = FOUND.model_copy(
     update={
-        "verdict": "No line of the code could be tied to this report.",
+        "verdict": "No checked fact ties this report to a line of the code.",
         "statement": "ranked",
         "facts": (),
         "headline": None,
@@ -124,7 +124,7 @@ WEAK = FOUND.model_copy(
     }
 )
 NOTHING = TriageReport(
-    verdict="No line of the code could be tied to this report.",
+    verdict="No checked fact ties this report to a line of the code.",
     not_found="no_candidates",
     tried=FOUND.tried,
     missing=("The whole error message or stack trace",),

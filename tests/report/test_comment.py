@@ -87,7 +87,7 @@ FOUND: dict[str, Any] = {
     "citation_audit": CitationAudit(citations=3),
 }
 NOT_FOUND: dict[str, Any] = {
-    "verdict": "No line of the code could be tied to this report.",
+    "verdict": "No checked fact ties this report to a line of the code.",
     "not_found": "no_candidates",
     "tried": ("Searched the code: nothing strong enough to consider.",),
     "missing": ("The whole error message or stack trace",),
@@ -293,8 +293,8 @@ def test_a_security_report_omits_the_analysis() -> None:
 def test_without_a_fact_only_the_request_is_shown() -> None:
     text = comment(**NOT_FOUND)
     assert unfolded(text).startswith("For the reporter: please add the whole error message or stack trace.")
-    assert "No line" not in text
-    assert "No line" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
+    assert "No checked fact" not in text
+    assert "No checked fact" in unfolded(comment(**{**NOT_FOUND, "missing": ()}))
     assert NOT_FOUND["tried"][0] in text
 
 

@@ -9,7 +9,7 @@ from nodes.report import RelatedChange
 from nodes.search.facts import Fact
 from tests.report.reports import FOUND, RAISED, SHA
 
-NO_LINE = "No line of the code could be tied to this report."
+NO_LINE = "No checked fact ties this report to a line of the code."
 OLD, CHANGE = "b" * 40, "c0ffee12" * 5
 SINCE = Fact(
     "changed_since",

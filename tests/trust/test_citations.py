@@ -56,6 +56,21 @@ def checked(**draft: object) -> Checked:
             "It loops [E1]. It is old. It ends [E1, E4].", "It loops [E1]. It ends [E1, E4].", (), (), 1, id="some"
         ),
         pytest.param("One holds, one not [E1, E9].", "", ("E9",), (), 0, id="half-true-is-dropped"),
+        pytest.param("`two` reads rows[-1] [E1].", "`two` reads rows[-1] [E1].", (), (), 0, id="a-bracket-of-code"),
+        pytest.param(
+            "It loops. [E1] It ends [E1].", "It loops. [E1] It ends [E1].", (), (), 0, id="cited-after-the-stop"
+        ),
+        pytest.param("`one two` ends. So does `x. Y` [E1].", "", (), (), 1, id="a-stop-inside-code"),
+        pytest.param("`one(two)` loops [E1].", "`one(two)` loops [E1].", (), (), 0, id="names-in-another-order"),
+        pytest.param("`one(three)` loops [E1].", "", (), (), 0, id="an-unknown-name-in-a-call"),
+        pytest.param(
+            "It loops [E1]. It raises 'x' as `one two` [E4].",
+            "It loops [E1]. It raises 'x' as `one two` [E4] [E1].",
+            (),
+            (),
+            0,
+            id="a-message-and-its-mechanism",
+        ),
         pytest.param("The version is not provided.", "The version is not provided.", (), (), 0, id="hedge"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from nodes.judgements import Draft
 from nodes.trust.prose import ProseCheck
+from nodes.trust.sentences import split
 from tests.support.fakes import FakeCode
 
 ISSUE = "scan hangs in `vendor_lib.load` at lib/other.c:12"
@@ -54,3 +55,18 @@ async def test_names_that_exist_or_that_the_reporter_wrote_stay(sentence: str) -
 async def test_many_names_cause_a_bounded_number_of_lookups() -> None:
     check = ProseCheck(FakeCode(), (ISSUE,))
     assert await check.text(" ".join(f"See `src/a{n}.py`." for n in range(500))) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        pytest.param("It reads rows[-1] [E3]. Then it ends.", ["It reads rows[-1] [E3].", "Then it ends."], id="index"),
+        pytest.param("It loops. [E3] It ends [E4].", ["It loops. [E3]", "It ends [E4]."], id="cited-after-the-stop"),
+        pytest.param("The guard [E3] `scan` skips is off.", ["The guard [E3] `scan` skips is off."], id="cited-within"),
+        pytest.param("It calls `a. B(c)` there.", ["It calls `a. B(c)` there."], id="a-stop-in-code"),
+        pytest.param("Values, e.g. None, stay. It ends!", ["Values, e.g. None, stay.", "It ends!"], id="abbreviation"),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_sentences_end_outside_code_and_before_no_citation(text: str, sentences: list[str]) -> None:
+    assert split(text) == sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.report.comment.explained import cause, facts_beside, objections, places
 from bot.report.comment.facts import FACTS, SUSPECTS, folded_facts, leads_with_fact, shown_facts
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
@@ -20,6 +21,8 @@ MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""
 VISIBLE_WORDS = 90
 """Maximum number of words outside folded sections (SPEC section 5a)."""
+EXPLAINED_WORDS = 170
+"""The same for a comment in which a model explains the fault."""
 _SHOWN_LINES = 8
 _NO_VERDICT = "No verdict."
 
@@ -57,26 +60,43 @@ class MarkdownRenderer:
         if report.kind == "security":
             return f"{SECURITY}\n\n{FOOTER}\n"
         shown = self.sections(report)
-        visible = fitting((known(report, self._links(report)), *shown.visible), VISIBLE_WORDS - len(FOOTER.split()))
+        room = most_words(report) - len(FOOTER.split())
+        visible = fitting((known(report, self._links(report)), *shown.visible), room)
         return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
     def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
         """Return the parts of a comment in order; an empty part is an empty string."""
         links = self._links(report)
+        if report.is_explained:
+            return self._explained(report, links)
         shown = shown_facts(report, suspects)
+        lines = (
+            _claim(report, self._record),
+            *(f"- {prose(doubt)}" for doubt in report.doubts),
+            *(_fact(one, links, _linked_path(report)) for one in shown),
+        )
         return Sections(
             headline=_headline(report, links),
             link=_permalink(report, links),
-            facts="\n".join(
-                filter(
-                    None,
-                    (
-                        _claim(report, self._record),
-                        *(f"- {prose(doubt)}" for doubt in report.doubts),
-                        *(_fact(one, links, _linked_path(report)) for one in shown),
-                    ),
-                )
-            ),
+            facts="\n".join(filter(None, lines)),
+            reporter=_reporter(report),
+            maintainers=maintainers(report, links, folded_facts(report, shown)),
+            about=about(report, self._record),
+        )
+
+    def _explained(self, report: TriageReport, links: Links) -> Sections:
+        """Return the parts of a comment in which a model explains the fault, claimed or not."""
+        shown = facts_beside(report)
+        lines = (
+            *cause(report, links),
+            places(report, links, self._record),
+            *objections(report),
+            *(_fact(one, links) for one in shown),
+        )
+        return Sections(
+            headline=f"**{prose(report.verdict) or _NO_VERDICT}**",
+            link="",
+            facts="\n".join(filter(None, lines)),
             reporter=_reporter(report),
             maintainers=maintainers(report, links, folded_facts(report, shown)),
             about=about(report, self._record),
@@ -89,7 +109,7 @@ class MarkdownRenderer:
             return Ticket(title="Possible security problem: see the repository's security policy", fields=fields)
         links = self._links(report)
         facts = "\n".join(_fact(fact, links) for fact in report.facts[:FACTS])
-        parts = [prose(report.verdict), prose(report.root_cause or ""), facts]
+        parts = [prose(report.verdict), prose(report.root_cause or report.unconfirmed), facts]
         parts.append(sentence("To confirm", report.how_to_confirm))
         if report.statement in ("claim", "first_place") and report.suspects:
             fields["component"] = report.suspects[0].path
@@ -99,6 +119,11 @@ class MarkdownRenderer:
 
     def _links(self, report: TriageReport) -> Links:
         return Links(self._server_url, self._repository or report.repository, report.commit)
+
+
+def most_words(report: TriageReport) -> int:
+    """Return the maximum number of words outside folded sections."""
+    return EXPLAINED_WORDS if report.is_explained else VISIBLE_WORDS
 
 
 def fitting(parts: Sequence[str], most: int, count: Callable[[str], int] = spaced_words) -> tuple[str, ...]:
@@ -173,10 +198,6 @@ def _range(line: int, place: Suspect) -> tuple[int, int]:
     return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
 
 
-_EVEN = 0.5
-"""The confidence up to which nothing is called probable."""
-
-
 def _claim(report: TriageReport, record: Record | None) -> str:
     if report.statement != "claim" or not report.root_cause:
         return ""
@@ -186,8 +207,6 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    if worth <= _EVEN:  # claimed because search and model agree; no measurement gives this a probability yet
-        return f"- The model points to {_file(report)}{inside} ({confidence_word(worth)}, {share})."
     return f"- {probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.ports import AskedQuestion
 from bot.report.comment.folds import fold
 from bot.report.comment.known_failure import known
-from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer, fitting, join
+from bot.report.comment.markdown import MarkdownRenderer, fitting, join, most_words
 from bot.report.comment.thread import (
     Thread,
     answered_news,
@@ -44,7 +44,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     follows = FOLLOWS if thread.follows else ""
     known_already = known(report, links, thread.base)
     head = (thread.marker, *map(ours, (known_already, follows, shown.headline, shown.link, answered_news(thread))))
-    room = VISIBLE_WORDS + len(thread.marker.split()) - thread.words(with_time(thread.footer, "2026-01-01 10:02"))
+    room = most_words(report) + len(thread.marker.split()) - thread.words(with_time(thread.footer, "2026-01-01 10:02"))
     visible = fitting(
         (*head, ours(shown.facts), settled, "" if settled else theirs(shown.reporter)), room, thread.words
     )

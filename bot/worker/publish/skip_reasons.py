@@ -68,6 +68,7 @@ def _says_something(report: TriageReport) -> bool:
     return bool(
         report.statement not in ("ranked", "nothing")
         or report.root_cause
+        or report.unconfirmed
         or report.headline is not None
         or report.missing
         or report.related

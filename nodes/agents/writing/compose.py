@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nodes.agents.writing.explanation import citations_of
 from nodes.agents.writing.statement import TOO_THIN, without_claim
 from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.context import Case
 from nodes.evidence import Evidence
-from nodes.guards import NOT_READABLE, is_unreadable
+from nodes.guards import NOT_READABLE, is_rejected, is_unreadable
 from nodes.issue.kinds.rare import may_be_security
 from nodes.issue.kinds.terms import parts_of
 from nodes.issue.reproduction import check_example
@@ -54,6 +55,7 @@ def compose(
         affected_versions=_distinct(case.facts.versions),
         platforms=_distinct(case.facts.platforms),
         root_cause=draft.root_cause or None,
+        citations=citations_of(draft.root_cause, evidence) if written_by != "rules" else (),
         suspects=found,
         missing=tuple(dict.fromkeys((*draft.missing, *_unanswered(state)))),
         ruled_out=draft.ruled_out,
@@ -94,10 +96,11 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
         )
     if is_unreadable(case.state):
         return _unread(report, gate)
+    objected = report.is_explained and is_rejected(case.state)
     may_claim = not review and report.claim_strength >= claim_from and report.root_cause and report.suspects
-    if may_claim:
+    if may_claim and not objected:
         return report
-    return without_claim(report).model_copy(
+    return without_claim(report, "" if objected else _too_weak(report, claim_from)).model_copy(
         update={
             "not_found": _not_found(report, case),
             "requires_human_review": review,
@@ -107,12 +110,19 @@ def conclude(report: TriageReport, gate: Gate, case: Case, claim_from: float) ->
     )
 
 
+def _too_weak(report: TriageReport, claim_from: float) -> str:
+    """Return why a cause is not claimed; empty if its place is probable enough."""
+    worth = report.claim_strength
+    return f"Its place has a probability of {worth:.0%}; a claim needs {claim_from:.0%}." if worth < claim_from else ""
+
+
 def _unread(report: TriageReport, gate: Gate) -> TriageReport:
     """Return the report of a run without code: it states this, and no part of it implies that code was searched."""
     return report.model_copy(
         update={
             "verdict": "The code could not be read, so the report names no place.",
             "root_cause": None,
+            "citations": (),
             "not_found": "code_not_readable",
             "suspects": (),
             "ruled_out": (),
@@ -128,6 +138,7 @@ def without_code_claims(report: TriageReport) -> TriageReport:
     """Return a report without a model's statements about code that was not searched."""
     verdict = NOT_SEARCHED if report.kind == "bug" else _plain_verdict(report.kind, ())
     cleared = {"root_cause": None, "suspects": (), "ruled_out": (), "how_to_confirm": "", "verdict": verdict}
+    cleared |= {"citations": ()}
     return report.model_copy(update=cleared)
 
 

@@ -53,6 +53,11 @@ class FactBasis:
         """Return how much the report may state."""
         return _STATEMENTS[self.stated.level] if self.paths else "nothing"
 
+    def beside(self, place: Suspect) -> Suspect:
+        """Return a model's place with the facts about its file."""
+        on_path = tuple(number for number, fact in enumerate(self.facts) if fact.path == place.path)
+        return place.model_copy(update={"facts": on_path})
+
 
 _STATEMENTS: dict[levels.Level, Statement] = {
     "claimed": "claim",

@@ -66,7 +66,11 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     """
     paths = _paths(report, survey, ordered=ordered)
     basis = FactBasis.of(survey, paths)
-    suspects = tuple([one for path in basis.paths if (one := await suspect_of(path, report, survey, basis, code))])
+    # A fact stands beside a model's place and reason; it replaces neither.
+    kept = () if ordered else tuple(basis.beside(one) for one in report.suspects)
+    others = [path for path in basis.paths if path not in [one.path for one in kept]]
+    added = [one for path in others if (one := await suspect_of(path, report, survey, basis, code))]
+    suspects = (*kept, *added)[: max(PLACES, len(added))]
     update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
@@ -89,23 +93,35 @@ def verdict(basis: FactBasis) -> str:
     return _without_place(basis.facts)
 
 
-def without_claim(report: TriageReport) -> TriageReport:
-    """Return a report without the claimed cause; its facts stay, without order."""
+def without_claim(report: TriageReport, because: str = "") -> TriageReport:
+    """Return a report without the claimed cause; its facts stay, without order.
+
+    A model's checked sentences stay too, as not confirmed.
+
+    Args:
+        report: the report.
+        because: why a model's cause is not claimed; empty if a doubt of the report says it.
+    """
     if report.statement != "claim":
         return report.model_copy(update={"root_cause": None})
     statement: Statement = "facts" if report.headline is not None else "ranked"
+    update: dict[str, object] = {"root_cause": None, "statement": statement}
+    if report.is_explained:
+        update |= {"unconfirmed": report.root_cause, "unconfirmed_because": because[:300]}
+        return report.model_copy(update={**update, "verdict": f"{NOT_CONFIRMED}{report.verdict}"[:300]})
     verdict = _without_place(report.facts) if report.headline is None else report.facts[report.headline].says[:300]
-    return report.model_copy(update={"root_cause": None, "statement": statement, "verdict": verdict})
+    return report.model_copy(update={**update, "verdict": verdict})
 
 
-_NO_LINE = "No line of the code could be tied to this report."
+NOT_CONFIRMED = "Not confirmed: "
+"""The first words of the verdict on a cause that a model explains and the report does not claim."""
+_NO_LINE = "No checked fact ties this report to a line of the code."
 _NO_PLACE = "The facts of this report are not enough to name a place."
 
 
 def _without_place(facts: Sequence[Fact]) -> str:
     """Return the sentence of a report that names no place; it depends on whether facts relate words to lines."""
-    has_lines = any(fact.line and fact.words for fact in facts)
-    return _NO_PLACE if has_lines else _NO_LINE
+    return _NO_PLACE if any(fact.line for fact in facts) else _NO_LINE
 
 
 def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageReport:
@@ -136,8 +152,11 @@ def _why(place: Suspect, report: TriageReport, new: Mapping[int, int]) -> str:
 def function_of(report: TriageReport) -> str | None:
     """Return the function that a claim may name: that of the leading fact, or of another strong fact in its file.
 
-    It must also be the function of the report's first place, which the search may have found elsewhere in the file.
+    It must also be the function of the report's first place, which the search may have found elsewhere in the file. A
+    model that explains the fault names the function itself.
     """
+    if report.is_explained and report.suspects:
+        return report.suspects[0].symbol
     if report.headline is None or not report.suspects:
         return None
     lead = report.facts[report.headline]

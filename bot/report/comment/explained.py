@@ -1,0 +1,81 @@
+"""The visible part of a comment in which a model explains the fault (SPEC section 5a, "The comment with a model")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.report.comment.facts import shown_facts
+from bot.report.links import Links
+from bot.report.record import Record
+from bot.report.sanitise import code, prose
+from bot.report.words import confidence_word
+from nodes.agents.writing.statement import probable_place
+from nodes.report import Citation, TriageReport
+from nodes.search.facts import Fact
+from nodes.trust.quality_gate import LOW_CONFIDENCE
+from nodes.trust.sentences import split
+from nodes.trust.statements import cited_in, uncited
+
+FACTS = 2
+"""Facts beside a cause that it does not cite."""
+PLACES = 3
+"""Places to change that are shown; further ones are folded."""
+
+
+def cause(report: TriageReport, links: Links) -> Iterator[str]:
+    """Yield each checked sentence as a list item with the links of its evidence."""
+    known = {one.evidence: one for one in report.citations}
+    for sentence in split(report.root_cause or report.unconfirmed):
+        cited = [known[name] for name in dict.fromkeys(cited_in(sentence)) if name in known]
+        where = " ".join(dict.fromkeys(_link(one, links) for one in cited))
+        yield f"- {prose(uncited(sentence)).rstrip('.')}{f' {where}' if where else ''}."
+
+
+def places(report: TriageReport, links: Links, record: Record | None) -> str:
+    """Return the places to change, with their functions; for a claim with its confidence, where that supports it."""
+    shown = ", ".join(
+        dict.fromkeys(
+            _place(one.path, one.start_line, one.end_line, one.symbol, links) for one in report.suspects[:PLACES]
+        )
+    )
+    if not shown:
+        return ""
+    if report.statement != "claim":
+        return f"- Places that it names: {shown}."
+    worth = record.confidence(report.confidence) if record else report.confidence
+    # The number is about the search's order of files, so a low one says nothing about what the model explains.
+    number = f" ({confidence_word(worth)}, {min(worth, 0.99):.0%})" if worth >= LOW_CONFIDENCE else ""
+    return f"- {probable_place(report.kind)} {shown}{number}."
+
+
+def objections(report: TriageReport) -> tuple[str, ...]:
+    """Return what speaks against the cause, and why it is not claimed."""
+    reasons = (*report.doubts, report.unconfirmed_because)
+    return tuple(f"- {prose(reason)}" for reason in reasons if reason)
+
+
+def facts_beside(report: TriageReport) -> tuple[Fact, ...]:
+    """Return the checked facts about lines that the cause does not cite, the leading one first."""
+    lead = (report.facts[report.headline],) if report.headline is not None else ()
+    candidates = dict.fromkeys((*lead, *(fact for fact in report.facts if fact.strong), *shown_facts(report)))
+    return tuple(fact for fact in candidates if not _is_cited(fact, report))[:FACTS]
+
+
+def _is_cited(fact: Fact, report: TriageReport) -> bool:
+    if fact.line is None or fact.sha:
+        return False
+    return any(one.path == fact.path and one.start_line <= fact.line <= one.end_line for one in report.citations)
+
+
+def _link(one: Citation, links: Links) -> str:
+    """Return the lines of a citation or its commit; empty for evidence that has no address in the repository."""
+    if one.change:
+        return links.change_of(one.change)
+    return _place(one.path, one.start_line, one.end_line, None, links) if one.path else ""
+
+
+def _place(path: str, start: int, end: int, symbol: str | None, links: Links) -> str:
+    address, name = links.lines(path, start, end, links.commit), path.rsplit("/", 1)[-1]
+    lines = f"{start}-{end}" if end != start else f"{start}"
+    place = f"[{code(f'{name}:{lines}')}]({address})" if address else code(f"{path}:{lines}")
+    return f"{place} {code(symbol)}" if symbol else place
