@@ -139,7 +139,15 @@ class LLMBrain:
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
         # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
-        return await self._ask(case, "critic", Audit, evidence_for(case))
+        shown = evidence_for(case)
+        first = await self._ask(case, "critic", Audit, shown)
+        if self._settings.level != "high" or not first.value.approved:
+            return first
+        try:
+            second = await self._ask(case, "critic", Audit, shown, build_second_audit())
+        except ModelError as failure:
+            return replace(first, usage=first.usage + failure.usage)
+        return replace(second, usage=first.usage + second.usage)
 
     async def write(self, case: Case) -> Judged[Draft]:
         """Propose the report; suspects without evidence are dropped."""

@@ -128,7 +128,7 @@ async def test_a_supervisor_without_a_response_ends_with_the_programs_findings(s
         return says("lunch") if "You are the supervisor" in prompt_of(request) else says(answer(request))
 
     report = report_of(await triage(server, script))
-    assert [one.path for one in report.suspects] == ["src/lexer.py"]
+    assert {one.path for one in report.suspects} == {"src/lexer.py"}
     assert "too little" not in report.verdict
 
 
