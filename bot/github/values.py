@@ -61,6 +61,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         is_pull_request=bool(data.get("pull_request")),
         created_at=text(data.get("created_at")),
         reopened=data.get("state_reason") == "reopened",
+        not_planned=data.get("state_reason") == "not_planned",
         comments=data["comments"] if isinstance(data.get("comments"), int) else None,
     )
 

@@ -94,6 +94,8 @@ class Issue:
     """GitHub's timestamp; empty if GitHub returns none."""
     reopened: bool = False
     """Whether it was closed and a person opened it again."""
+    not_planned: bool = False
+    """Whether it was closed because nothing will be done."""
     comments: int | None = None
     """The number of comments; None if GitHub does not return it."""
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from bot.errors import BotError, UserError
 from bot.ports import GitHubPort, Issue, IssueRef
@@ -71,6 +71,9 @@ class _Line(BaseModel):
     title: Text = ""
     body: Text = ""
     state: Annotated[Literal["open", "closed"], BeforeValidator(lambda value: str(value).lower())] = "open"
+    reason: Annotated[Text, BeforeValidator(lambda value: str(value or "").lower())] = Field(
+        "", validation_alias=AliasChoices("state_reason", "stateReason")
+    )
     html_url: Text = ""
     url: Text = ""
 
@@ -119,7 +122,14 @@ def _issue(file: str, number: int, line: bytes) -> PastIssue:
         raise UserError(f"{file}, line {number}: {f'{where}: ' if where else ''}{first['msg']}") from None
     address = parsed.html_url or parsed.url
     shown = address if address.startswith(("https://", "http://")) and len(address) <= 500 else ""
-    return PastIssue(parsed.number, parsed.title[:1_024], parsed.body[:_TEXT], parsed.state, shown)
+    return PastIssue(
+        parsed.number,
+        parsed.title[:1_024],
+        parsed.body[:_TEXT],
+        parsed.state,
+        shown,
+        parsed.reason == "not_planned",
+    )
 
 
 _LOOKED_AT = 40
@@ -182,4 +192,4 @@ def _some_open(near: Sequence[int], is_open: dict[int, bool], limit: int) -> set
 
 def _past_issue(issue: Issue) -> PastIssue:
     state = "open" if issue.state == "open" else "closed"
-    return PastIssue(issue.ref.number, issue.title, issue.body, state, issue.url)  # type: ignore[arg-type]
+    return PastIssue(issue.ref.number, issue.title, issue.body, state, issue.url, issue.not_planned)  # type: ignore[arg-type]

@@ -124,6 +124,8 @@ class PastIssue:
     state: Literal["open", "closed"]
     url: str
     """The address of the issue; empty if it has none."""
+    not_planned: bool = False
+    """Whether it was closed because nothing will be done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -133,6 +133,16 @@ def test_a_closed_issue_with_the_same_crash_is_explained() -> None:
     (one,) = ran(FakePast([past_issue(3, state="closed")])).related
     assert "the same crash, LexError" in one.why
     assert "may be back" in one.why
+
+
+def test_an_issue_that_was_closed_as_not_planned_is_not_back() -> None:
+    (one,) = ran(FakePast([replace(past_issue(3, state="closed"), not_planned=True)])).related
+    assert one.why.endswith("; it was closed as not planned")
+
+
+@pytest.mark.parametrize("url", ["https://example.org/3", "https://example.org/show_bug.cgi?id=3"])
+async def test_an_earlier_issue_may_be_of_any_tracker(url: str) -> None:
+    assert await PastIssueTitles(FakePast([replace(past_issue(3), url=url)])).title(url) == "scan hangs"
 
 
 def test_only_the_nearest_issues_are_read() -> None:

@@ -19,13 +19,16 @@ def written(tmp_path: Path, *lines: str) -> str:
 
 async def test_issues_are_read_as_githubs_api_and_its_command_line_write_them(tmp_path: Path) -> None:
     api = {"number": 3, "title": "A", "body": None, "state": "open", "html_url": "https://x/issues/3", "user": {}}
-    command = {"number": 4, "title": "B", "body": "b", "state": "CLOSED", "url": "https://x/issues/4"}
+    command = {"number": 4, "title": "B", "body": "b", "state": "CLOSED", "url": "https://x/issues/4"} | {
+        "stateReason": "NOT_PLANNED"
+    }
     past = read_listed(written(tmp_path, json.dumps(api), "", json.dumps(command)))
     found = [await past.read(number) for number in (3, 4)]
     assert [(one.title, one.body, one.state, one.url) for one in found if one] == [
         ("A", "", "open", "https://x/issues/3"),
         ("B", "b", "closed", "https://x/issues/4"),
     ]
+    assert [one.not_planned for one in found if one] == [False, True]
     assert await past.read(5) is None
     assert len((await past.similar("A", "", 5)).past) == 2
 

@@ -19,7 +19,7 @@ READ = 6
 RELATED = 3
 """Issues in a report in addition to a possible duplicate."""
 _NOT_LOOKED_UP = frozenset({"spam", "security"})
-_NUMBER = re.compile(r"(?:/issues/|#)([1-9]\d{0,8})$")
+_NUMBER = re.compile(r"[/#=]([1-9]\d{0,8})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,8 @@ def _demoted(one: Found) -> Found:
     """Turn a match into a related issue: it is closed, or an older issue reports the same failure."""
     why = one.likeness.why
     if one.likeness.relation == "duplicate" and one.issue.state == "closed":
-        why = f"{why}; it was closed, so this may be back or not yet released"
+        closed = "it was closed as not planned"
+        why = f"{why}; {closed if one.issue.not_planned else 'it was closed, so this may be back or not yet released'}"
     return Found(one.issue, Likeness("related", one.likeness.score, why))
 
 

@@ -52,6 +52,24 @@ def judged(one: tuple[str, str], other: tuple[str, str]) -> str | None:
     ("one", "other", "expected"),
     [
         pytest.param(
+            ("Sometimes it closes", "1. Go back\n\norg.feedbox.StateError: feed list:7 was opened 3 times at once"),
+            ("After a rotation", "It stops.\n```\nStateError: feed list:12 was opened 2 times at once\n```"),
+            "related",
+            id="the-same-message-without-frames",
+        ),
+        pytest.param(
+            ("Sometimes it closes", "org.feedbox.StateError: feed list:7 was opened 3 times at once"),
+            ("After a rotation", "OtherError: feed list:12 was opened 2 times at once"),
+            None,
+            id="the-same-message-of-another-error",
+        ),
+        pytest.param(
+            ("Sometimes it closes", "ValueError: no zone in 'Mon'"),
+            ("After a rotation", "ValueError: no zone in 'Tue'"),
+            None,
+            id="a-message-of-few-words",
+        ),
+        pytest.param(
             ("It crashes", f"Hi! My log:\n```\n{crash(88, 'C:/Python312/Lib')}```"),
             DATES,
             "duplicate",

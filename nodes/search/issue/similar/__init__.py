@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodes.search.issue.fingerprint import Fingerprint
-from nodes.search.issue.similar.nearest import BODY, TITLE, VERSION, IssueWords, Near, PastIndex, shared, words_of
+from nodes.search.issue.similar.nearest import (
+    BODY,
+    FEW_ISSUES,
+    TITLE,
+    VERSION,
+    IssueWords,
+    Near,
+    PastIndex,
+    error_messages,
+    shared,
+    words_of,
+)
 
 __all__ = ["VERSION", "IssueWords", "Likeness", "Near", "PastIndex", "Report", "compare", "words_of"]
 
@@ -34,11 +45,13 @@ class Report:
     title: str
     words: IssueWords
     crashes: tuple[Fingerprint, ...] = ()
+    errors: frozenset[str] = frozenset()
+    """As ``error_messages`` returns them, with and without frames."""
 
     @classmethod
     def of(cls, title: str, body: str, crashes: tuple[Fingerprint, ...] = ()) -> Report:
         """Extract the words of an issue."""
-        return cls(title, words_of(title, body), crashes)
+        return cls(title, words_of(title, body), crashes, error_messages(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,10 @@ def compare(one: Report, other: Report, past: PastIndex) -> Likeness:
     # Many different failures end in the same two frames, so fewer equal frames are not sufficient to relate issues.
     if same is not None and (same.basis == "message" or len(same.frames) >= MANY_FRAMES):
         return Likeness("related", max(alike.score, CLOSE), f"the same kind of crash, {_named(same)}")
+    messages = sorted(error for error in one.errors & other.errors if past.holding(error) <= FEW_ISSUES)
+    if messages:
+        error = messages[0].partition(":")[0]
+        return Likeness("related", max(alike.score, CLOSE), f"the same error with the same message, {error}")
     if alike.close:
         return Likeness("related", alike.score, "title and text share words that are rare in issues")
     return Likeness(None, alike.score)

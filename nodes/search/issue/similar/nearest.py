@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nodes.search.issue.fingerprint import FRAMES, plain_error, plain_function
+from nodes.search.issue.fingerprint import FRAMES, plain_error, plain_function, plain_message
 from nodes.search.issue.mentions.markdown import MAX_TEXT, lines, without_comments
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, WORD, hashes_of, term_hash
 
-VERSION = 1
+VERSION = 2
 """Version of the stored words; words of another version are computed again."""
 MAX_WORDS = 800
 """Maximum number of distinct words of a body, the most frequent first; a body with more is a log."""
 
 WORDS: Any = np.dtype([("term", "<u4"), ("count", "u1")])
+FEW_WORDS, FEW_ISSUES = 4, 3
+"""Minimum words of a message that identifies a failure, and maximum number of earlier issues that have it."""
+_ERROR = re.compile(r"(?<![\w$])([A-Z]\w{0,80}(?:Error|Exception|Fault|Failure|Panic))(?:\[\w{1,20}\])?: (\S.{0,500})")
 _FORM_LINE = re.compile(r" {0,3}(?:#{1,6}[ \t]|[-*+][ \t]\[[ xX]\][ \t])|_?No response_?$|```")
 
 Words = NDArray[Any]
@@ -61,7 +64,7 @@ def own_text(body: str) -> str:
 
 def crash_names(body: str) -> list[str]:
     """Return names that a crash has in any version and on any machine; they do not depend on the repository's files."""
-    names: list[str] = []
+    names = [f"message {message}" for message in sorted(error_messages(body))]
     for trace in find_traces(body[:MAX_TEXT]):
         error = plain_error(trace.error)
         names += [f"error {error}"] if error else []
@@ -69,6 +72,22 @@ def crash_names(body: str) -> list[str]:
         # files.
         names += [f"frame {plain_function(frame.function or '')}" for frame in trace.frames[: 2 * FRAMES]]
     return [name for name in names if name not in ("frame ", "frame ~")]
+
+
+def error_messages(body: str) -> frozenset[str]:
+    """Return each error of a text as its class and its whole message, without values that vary between occurrences.
+
+    A message of few words, or mostly of values, is of many failures and is left out.
+    """
+    pairs = [(trace.error or "", trace.message or "") for trace in find_traces(body[:MAX_TEXT])]
+    pairs += [(found[1], found[2]) for line in lines(body[:MAX_TEXT]) if (found := _ERROR.search(line))]
+    plain = {(plain_error(error), plain_message(message.strip(" `*"))) for error, message in pairs if error and message}
+    return frozenset(f"{error}: {message}" for error, message in plain if _identifies(message.split()))
+
+
+def _identifies(words: Sequence[str]) -> bool:
+    values = sum("~" in word for word in words)
+    return len(words) - values >= FEW_WORDS and 4 * values <= len(words)
 
 
 def unpacked(words: bytes) -> dict[int, int]:
@@ -115,6 +134,7 @@ class _Field:
         # BM25's rarity. The floor keeps a positive weight for words of every issue if there are only a few issues.
         self.rarity: Floats = np.log1p((self._rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
         np.maximum(self.rarity, 0.01, out=self.rarity)
+        self._frequency = frequency
         self._buckets = buckets
         self._weights: Floats = self.rarity[buckets] * _saturated(joined["count"])
 
@@ -129,6 +149,10 @@ class _Field:
         dots = self._sums(self._weights * dense[self._buckets])
         lengths = np.sqrt(self._sums(self._weights**2))
         return np.divide(dots, lengths * length, out=np.zeros_like(dots), where=lengths > 0)
+
+    def count(self, term: int) -> int:
+        """Return the number of rows with a term, or with another term of its bucket."""
+        return int(self._frequency[term & (BUCKETS - 1)])
 
     def weighted(self, words: Words) -> Floats:
         """Return the weights of a row's words."""
@@ -162,6 +186,10 @@ class PastIndex:
         scores = np.round(scores + CRASH * self._crash.cosines(query.crash), 4)
         order = np.lexsort((self.numbers, -scores))[:limit]
         return [Near(int(self.numbers[at]), float(scores[at])) for at in order if scores[at] >= NEAR]
+
+    def holding(self, message: str) -> int:
+        """Return the approximate number of issues with an error's message, as ``error_messages`` returns it."""
+        return self._crash.count(term_hash(f"message {message}"))
 
     def title_likeness(self, one: IssueWords, other: IssueWords) -> float:
         """Return the similarity of two titles, 0..1, weighted by the rarity of words."""
