@@ -133,23 +133,6 @@ async def test_a_line_that_is_one_of_many_is_not_the_place(lead: Fact, count: in
     assert (report.suspects[0].quote != searched.suspects[0].quote) == placed
 
 
-@pytest.mark.parametrize(
-    ("kind", "line", "confirmed"),
-    [
-        pytest.param("raised_here", "    return zone_of(path)", True, id="a-statement"),
-        pytest.param("raised_here", "macro_rules! select {", False, id="a-macro"),
-        pytest.param("raised_here", "    pub(crate) fn load(path: &str) {", False, id="a-visible-function"),
-        pytest.param("defined_once", "int load(char *path) {", False, id="a-function-without-a-keyword"),
-        pytest.param("defined_once", "Zone.load = load_zone", False, id="a-definition"),
-    ],
-)
-async def test_a_breakpoint_is_only_suggested_on_a_line_that_runs(kind, line: str, *, confirmed: bool) -> None:
-    code = FakeCode()
-    fact = Fact(kind, "It is here.", "load", FIRST, 1, line, "load", strong=True)
-    report = await state_facts(TriageReport(), await survey_of(code, fact), code, ordered=True)
-    assert (report.statement, bool(report.how_to_confirm)) == ("claim", confirmed)
-
-
 @pytest.mark.parametrize("kind", ["feature", "question", "docs"])
 async def test_an_issue_other_than_a_bug_lists_files_and_shows_no_line(kind) -> None:
     code = FakeCode()

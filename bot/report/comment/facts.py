@@ -44,6 +44,7 @@ def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
     kinds: dict[str, Fact] = {}
     for fact in near:
         kinds.setdefault(fact.kind, fact)
+    others = [fact for fact in others if not (is_echo(fact) and fact.path == lead.path)]
     lines: dict[tuple[str | None, int | None], Fact] = {}
     for fact in sorted(filter(is_stated, others), key=precedence):
         if (fact.path, fact.line) != (lead.path, lead.line):
@@ -75,7 +76,12 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
         same = (fact.kind, fact.path, fact.line, fact.says)
         if same not in visible:
             kept.setdefault(same, fact)
-    return tuple(kept.values())
+    return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
+
+
+def is_echo(fact: Fact) -> bool:
+    """Return whether a fact says of a name of the report only where it is."""
+    return fact.kind == "defined_once" or (fact.kind == "named_here" and not fact.is_named_line)
 
 
 def leads_with_fact(report: TriageReport) -> bool:

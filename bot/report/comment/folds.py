@@ -15,45 +15,38 @@ from nodes.trust.quality_gate import READ_THE_LIST
 
 _REASON_WORDS = 16
 _TITLE_WORDS = 16
-_QUOTED, _MORE = 3, 6
-"""Maximum number of quoted places in the fold, and of facts listed there."""
+_QUOTED, _MORE, _CHANGES = 1, 3, 1
+"""Maximum number of quoted places in the fold, and of facts and changes listed there."""
 
 
 def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) -> str:
     """Return further facts and places, the history, the owner and the next step."""
+    lead = report.facts[report.headline] if report.headline is not None else None
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
-    ranked = [suspect for suspect in report.suspects if suspect not in placed]
+    quoted = sorted(placed, key=lambda suspect: lead is not None and suspect.path != lead.path)
+    ranked = [suspect for suspect in report.suspects if suspect not in placed] if report.statement != "claim" else []
     parts = [
-        *(_quote(number, suspect) for number, suspect in enumerate(placed[:_QUOTED], 1)),
+        *(_quote(suspect) for suspect in quoted[:_QUOTED]),
         bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
         bullets(ranked_by(report), (links.place(suspect) for suspect in ranked)),
         *_changes(report, links),
         affected(report),
         _intent(report, links),
         sentence("Reproduction", report.reproduction),
-        bullets("Less likely", map(prose, report.ruled_out)),
         sentence("How to confirm", report.how_to_confirm),
         sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
         sentence("For review", _review(report)),
         bullets("Related", map(_related, report.related)),
         bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes)),
         bullets("Outside this repository, not checked", map(_outside, report.outside)),
-        bullets("Steps taken", map(prose, dict.fromkeys(report.tried))),
-        f"**Labels that would fit:** {', '.join(map(code, _plain_labels(report)))}" if _plain_labels(report) else "",
         _owner(report),
     ]
     return fold("For maintainers: evidence, further places, history", "\n\n".join(filter(None, parts)))
 
 
 def _review(report: TriageReport) -> str:
-    """Return what a maintainer should do; a report without places has no list to read."""
-    message = report.review_message
-    return "" if message.endswith(READ_THE_LIST) and not report.suspects else message
-
-
-def _plain_labels(report: TriageReport) -> list[str]:
-    """Return guessed areas as text: they are labels only if the repository has such labels."""
-    return [label for label in report.labels if not label.startswith("area: ")]
+    """Return what a maintainer should check, unless it is only the list of places."""
+    return "" if report.review_message.endswith(READ_THE_LIST) else report.review_message
 
 
 def _fact_line(fact: Fact, links: Links) -> str:
@@ -81,7 +74,8 @@ def affected(report: TriageReport) -> str:
 def _intent(report: TriageReport, links: Links) -> str:
     """Return whether the facts show a bug or an intention, with the fact that does."""
     verdict, fact = intent_of(report)
-    shown = f": {_fact_line(fact, links)}" if fact is not None else "."
+    is_lead = report.headline is not None and fact is report.facts[report.headline]
+    shown = f": {_fact_line(fact, links)}" if fact is not None and not is_lead else "."
     return f"**Bug or intended:** {verdict}{shown}" if verdict else ""
 
 
@@ -142,11 +136,10 @@ def change_line(change: SuspectChange, links: Links) -> str:
 
 
 def _changes(report: TriageReport, links: Links) -> list[str]:
-    why_none = f"No change is suspected: {prose(report.no_suspect_change)}." if report.no_suspect_change else ""
+    suspected, recent = report.suspect_changes[:_CHANGES], report.recent_changes[:_CHANGES]
     return [
-        bullets("Suspect changes, not bisected", (change_line(c, links) for c in report.suspect_changes)),
-        why_none,
-        bullets("Latest changes of these lines", (change_line(c, links) for c in report.recent_changes)),
+        bullets("Suspect changes, not bisected", (change_line(c, links) for c in suspected)),
+        bullets("Latest changes of these lines", (change_line(c, links) for c in recent if not suspected)),
     ]
 
 
@@ -158,10 +151,10 @@ def _owner(report: TriageReport) -> str:
     return f"**People who know this code:** {code(report.owner)}{reason}; not notified"
 
 
-def _quote(number: int, suspect: Suspect) -> str:
+def _quote(suspect: Suspect) -> str:
     where = code(f"{suspect.path}:{suspect.quote_start}-{suspect.quote_end}")
     cited = f" [{suspect.evidence}]" if suspect.evidence else ""
-    return f"{number}. {where}{cited}\n\n{block(suspect.quote)}"
+    return f"{where}{cited}\n\n{block(suspect.quote)}"
 
 
 def related_reason(issue: RelatedIssue) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.report.comment.explained import cause, facts_beside, objections, places
-from bot.report.comment.facts import FACTS, SUSPECTS, folded_facts, leads_with_fact, shown_facts
+from bot.report.comment.facts import FACTS, SUSPECTS, folded_facts, is_echo, leads_with_fact, shown_facts
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
 from bot.report.links import Links
@@ -71,12 +71,12 @@ class MarkdownRenderer:
             return self._explained(report, links)
         shown = shown_facts(report, suspects)
         lines = (
-            _claim(report, self._record),
+            "" if _claims_in_headline(report) else _bullet(_claim(report, self._record)),
             *(f"- {prose(doubt)}" for doubt in report.doubts),
             *(_fact(one, links, _linked_path(report)) for one in shown),
         )
         return Sections(
-            headline=_headline(report, links),
+            headline=_headline(report, links, self._record),
             link=_permalink(report, links),
             facts="\n".join(filter(None, lines)),
             reporter=_reporter(report),
@@ -164,7 +164,20 @@ def _whole_parts(parts: list[str], most: int) -> str:
     return kept
 
 
-def _headline(report: TriageReport, links: Links) -> str:
+def _claims_in_headline(report: TriageReport) -> bool:
+    """Return whether the claim is the headline: the leading fact only says where a name of the report is."""
+    if report.statement != "claim" or report.headline is None or not report.suspects or not leads_with_fact(report):
+        return False
+    return is_echo(report.facts[report.headline]) and report.suspects[0].path == report.facts[report.headline].path
+
+
+def _bullet(text: str) -> str:
+    return f"- {text}" if text else ""
+
+
+def _headline(report: TriageReport, links: Links, record: Record | None = None) -> str:
+    if _claims_in_headline(report) and (claimed := _claim(report, record)):
+        return f"**{claimed}**"
     has_more = _reporter(report) or any(fact.kind == "changed_since" for fact in report.facts)
     if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and has_more:
         return ""  # a sentence without a finding is not useful to readers; the request or the changed line is
@@ -187,8 +200,8 @@ def _permalink(report: TriageReport, links: Links) -> str:
         return ""
     if not fact.line:
         return links.file(fact.path, report.commit) or ""
-    whole = first is not None and first.path == fact.path and not fact.sha
-    start, end = _range(fact.line, first) if first is not None and whole else (fact.line, fact.line)
+    place = next((one for one in report.suspects if one.path == fact.path and not fact.sha), None)
+    start, end = _range(fact.line, place) if place is not None else (fact.line, fact.line)
     return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
 
 
@@ -207,14 +220,14 @@ def _claim(report: TriageReport, record: Record | None) -> str:
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
     share = f"{min(worth, 0.99):.0%}"
-    return f"- {probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
+    return f"{probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
 
 
 def _file(report: TriageReport) -> str:
     """Return the path of the claimed file, unless the headline or the lines above name it."""
     path = report.suspects[0].path
     lead = report.facts[report.headline] if report.headline is not None else None
-    named = lead is not None and leads_with_fact(report) and lead.path == path and (lead.line or path in lead.says)
+    named = lead is not None and leads_with_fact(report) and lead.path == path and not _claims_in_headline(report)
     return "this file" if named else code(path)
 
 

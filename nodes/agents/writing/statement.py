@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -81,7 +80,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
-    return report.model_copy(update={**update, "how_to_confirm": _how_to_confirm(basis)})
+    return report.model_copy(update={**update, "how_to_confirm": ""})
 
 
 def verdict(basis: FactBasis) -> str:
@@ -220,28 +219,6 @@ def _may_point(fact: Fact) -> bool:
 
 _WEAK_POINTERS = ("documented_here",)
 """Kinds of facts that never support a claim about a fault but may be shown as an answer."""
-
-
-def _how_to_confirm(basis: FactBasis) -> str:
-    """Return where to set a breakpoint: on the line of the leading fact, if it is executable."""
-    fact = basis.facts[basis.headline] if basis.headline is not None and basis.statement == "claim" else None
-    if fact is None or not (fact.symbol and fact.line) or fact.sha or not _RUNS.match(fact.text or ""):
-        return ""
-    # Its line is the head of a definition, in some languages without any keyword: `int load(char *path)`.
-    if fact.kind == "defined_once":
-        return ""
-    return (
-        f"Repeat what the report describes with a breakpoint at `{fact.path}:{fact.line}`; "
-        "if it is never reached, the cause is elsewhere."
-    )
-
-
-_RUNS = re.compile(
-    r"\s{0,200}(?!@|#|//|/\*|\*|[{}()\[\];,\s]*$|(?:def|class|func|fn|function|struct|interface|enum|trait|impl|import|from"
-    r"|package|use|using|namespace|module|type|public|private|protected|static|async|export|const|template|end|pub|mod"
-    r"|macro_rules|fun|object|protocol|extension|abstract|final|override|internal|defp|defmodule)\b)\S"
-)
-"""A line that is executable and not only a declaration."""
 
 
 def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
