@@ -22,13 +22,13 @@ import httpx
 from bot.errors import BotError
 from bot.settings.operator import PicturesConfig
 from nodes.context import Picture, Pictures
+from nodes.search.issue.normal.fences import outside_fences
 
 _PICTURE = re.compile(
     r"""!\[[^\[\]\n]{0,300}\]\([ \t]{0,9}<?(https?://[^\s()<>"']{1,1000})"""
     r"""|<img\b[^<>]{0,500}?\bsrc[ \t]{0,9}=[ \t]{0,9}["']?(https?://[^\s<>"']{1,1000})""",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"^ {0,3}(`{3,40}|~{3,40})")
 _MAX_BODY = 131_072
 _HOPS = 3
 """Requests for one picture: the attachment's address and its redirects."""
@@ -173,16 +173,8 @@ class PictureFetcher:
 
 def find_pictures(body: str) -> tuple[str, ...]:
     """Return the addresses of the pictures that a body shows outside of code blocks, each once, in their order."""
-    shown, fence = list[str](), ""
-    for line in body[:_MAX_BODY].split("\n"):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and fence and mark[1].startswith(fence):
-            fence = ""
-        elif not fence:
-            shown.append(line)
-    found = _PICTURE.finditer("\n".join(shown))
+    shown = "\n".join(outside_fences(body[:_MAX_BODY]))
+    found = _PICTURE.finditer(shown)
     return tuple(dict.fromkeys(match[1] or match[2] for match in found))
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from nodes.search.facts import Fact
 from nodes.search.facts.asked import CALLS, CHANGE, OWNER
 from nodes.search.facts.types import Kind
+from nodes.search.issue.normal.fences import outside_fences
 
 LONGEST = 20_000
 """Characters of an issue that are read."""
@@ -17,11 +18,10 @@ MAX_QUESTIONS = 5
 """Maximum number of questions of one issue."""
 _LONGEST_SENTENCE = 400
 _NOT_ASKED = re.compile(
-    r"(?:^|\n)[ \t]{0,3}(?:```|~~~).*?(?:\n[ \t]{0,3}(?:```|~~~)|\Z)|<!--.{0,4000}?-->"
-    r"|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*",
+    r"<!--.{0,4000}?-->|^[ \t]{0,3}>[^\n]*|^(?: {4}|\t)[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-"""Code blocks, comments and quoted lines."""
+"""Comments, quoted lines and indented code."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
 _EXACTLY: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
@@ -79,7 +79,8 @@ def questions(title: str, body: str) -> tuple[Asked, ...]:
     """Return the questions of an issue that facts can answer, in order; a title that begins like one needs no mark."""
     title = " ".join(title[:300].split())
     mark = "?" if _BEGINS.match(title) and not title.endswith("?") else ""
-    text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', body[:LONGEST])}"
+    outside = "\n".join(outside_fences(body[:LONGEST]))
+    text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', outside)}"
     sentences = (one.strip() for one in _ENDS.split(text) if one.rstrip().endswith("?"))
     asked = (_asked(one) for one in sentences if len(one) <= _LONGEST_SENTENCE)
     return tuple(islice((one for one in asked if one.kinds), MAX_QUESTIONS))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from bot.report.languages.catalogue import LANGUAGES
+from nodes.search.issue.normal.fences import outside_fences
 
 LONGEST = 8_000
 """Characters of an issue that are read."""
@@ -15,7 +16,7 @@ CLEAR = 2
 """How many times as many common words a language must have as the next one."""
 _LEAST_CHARACTERS = 10
 _NOT_PROSE = re.compile(
-    r"<!--.{0,4000}?-->|(?:^|\n)[ \t]{0,3}(?:```|~~~).*?(?:\n[ \t]{0,3}(?:```|~~~)|\Z)|`[^`\n]{1,400}`"
+    r"<!--.{0,4000}?-->|`[^`\n]{1,400}`"
     r"|https?://\S{1,900}|<[^<>\n]{1,400}>|^[ \t]{0,3}(?:>|#{1,6}\s|\*\*)[^\n]*|^(?: {4}|\t)[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
@@ -52,7 +53,8 @@ def language_of(title: str, body: str) -> str | None:
         title: the issue's title.
         body: its body as Markdown; code, quotes, addresses and headings are not read.
     """
-    prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{body[:LONGEST]}")
+    outside = "\n".join(outside_fences(body[:LONGEST]))
+    prose = _NOT_PROSE.sub(" ", f"{title[:300]}\n{outside}")
     words = [word.casefold() for word in _WORD.findall(prose)]
     return _by_script(prose, words) if _HAN.search(prose) or _KANA.search(prose) else _by_words(words)
 

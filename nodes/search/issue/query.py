@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.issue.mentions import find_mentions
 from nodes.search.issue.mentions.markdown import without_comments
+from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from nodes.search.types import Query, StackTrace
 
-_FENCE = re.compile(r"[ \t]{0,12}(?:```|~~~)")
 _HEADING = re.compile(r" {0,3}(?:#{1,6}[ \t]{1,8}(\S.{0,120})|\*\*([^*\n]{2,60})\*\*:?[ \t]{0,8})$")
 _BOX = re.compile(r"[ \t]{0,12}[-*+][ \t]{0,4}\[[ xX]\]")
 _URL = re.compile(r"https?://\S{1,2000}")
@@ -57,14 +57,14 @@ def without_asides(body: str) -> str:
 def _reported_lines(body: str) -> Iterator[str]:
     fenced = in_environment = False
     for line in body.split("\n"):
-        is_fence = bool(_FENCE.match(line))
+        at_fence = is_fence(line)
         # A fence inside another one is not tracked: here a wrong guess only adds or drops words.
-        fenced ^= is_fence
-        heading = None if fenced or is_fence else _HEADING.match(line[:_LONGEST])
+        fenced ^= at_fence
+        heading = None if fenced or at_fence else _HEADING.match(line[:_LONGEST])
         if heading:
             in_environment = bool(_ENVIRONMENT.search(heading[1] or heading[2]))
         # Fences of a dropped section stay, so that later lines are split into prose and code correctly.
-        elif is_fence or (not in_environment and fenced):
+        elif at_fence or (not in_environment and fenced):
             yield line
         elif not in_environment and not _BOX.match(line) and not _VERSION.match(line[:_LONGEST]):
             yield _URL.sub(" ", line)
@@ -87,7 +87,6 @@ LONGEST = 60_000
 # A pasted log has thousands of distinct words; the most frequent ones suffice, and the time of a query grows with
 # them.
 MAX_TERMS = 600
-FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 # Prompts of Python, IPython and shells: reporters paste sessions without a fence.
 CODE_LINE = re.compile(r"^(?: {4}|\t|>>> |\.\.\. |In \[|\$ )")
 IDENTIFIER = re.compile(r"[^\W\d]\w{1,63}")
@@ -168,7 +167,7 @@ def split_code(text: str) -> tuple[str, str]:
     code: list[str] = []
     fenced = False
     for line in text.split("\n"):
-        if FENCE.match(line):
+        if is_fence(line):
             fenced = not fenced
         else:
             (code if fenced or CODE_LINE.match(line) else prose).append(line)

@@ -60,6 +60,8 @@ _ALONE = re.compile(
 """A level without a time."""
 _EDGE = re.compile(r"[ \t]|(?<=[|\]>:])(?=\S)")
 _MAX_EDGES = 8
+_PRINTED = "==0=="
+"""The beginning of the lines of Valgrind, by which its reader knows them; without digits."""
 _DIGITS = re.compile(r"\d{1,20}")
 _LEADER = 100
 """The maximum number of characters of a prefix that only its repetition shows."""
@@ -130,7 +132,7 @@ def _leaders(lines: Sequence[Row], ends: Sequence[int]) -> list[int]:
     """Return the lengths of prefixes without a time: the same words before consecutive lines, then a trace."""
     lengths = [0] * len(lines)
     index = 0
-    # A line with a time is no part of such a run.
+    # A line with a time ends such a run.
     plain = ["" if end else _DIGITS.sub("0", row.text[:_LEADER]) for row, end in zip(lines, ends, strict=True)]
     tried: dict[str, int] = {}
     while index < len(lines):
@@ -150,7 +152,7 @@ def _leader(lines: Sequence[Row], plain: Sequence[str], index: int, tried: dict[
         index: the first line.
         tried: for each prefix without a trace, the first line that it was not tried on.
     """
-    if is_traced(lines[index].text):
+    if is_traced(lines[index].text) or plain[index].startswith(_PRINTED):
         return 0, 0
     for end in _edges(plain[index]):
         run, lead = index, plain[index][:end]

@@ -25,7 +25,7 @@ _KINDS = (
     ),
     (
         re.compile(r"\s{0,20}at (?=\S)"),
-        re.compile(r"\s{0,20}at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)$"),
+        re.compile(r"\s{0,20}at .{0,800}(?:\([^()\n]{0,400}\)|:\d{1,9}|:line \d{1,9}|<anonymous>)(?: \{)?$"),
     ),
 )
 _STARTS = (

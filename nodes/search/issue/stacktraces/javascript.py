@@ -25,6 +25,7 @@ _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extens
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")
 # webpack puts the layer of Next.js in front: ``(app-pages-browser)/./src/page.tsx``.
 _LAYER = re.compile(r"\([\w-]{1,40}\)/")
+_REPEATED = re.compile(r"\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$")
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
@@ -37,6 +38,8 @@ _SCRIPT = re.compile(
     r"\.(?:[cm]?[jt]sx?|vue|svelte|astro|html?)(?:\?[^:]{0,200})?$"
     r"|^(?:node|internal|https?|file|webpack[\w-]*|bun|deno|ext):|/"
 )
+_FOREIGN = re.compile(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
+"""Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
@@ -54,6 +57,8 @@ def _frame(bare: str) -> Frame | None:
 
 
 def _v8(body: str) -> Frame | None:
+    # Node prints the properties of an error, its cause among them, behind its last frame.
+    body = body.removesuffix(" {")
     function, paren, place = body.removeprefix("async ").removeprefix("new ").partition(" (")
     if not paren:
         return _placed(body.removeprefix("async "), function=None)
@@ -79,7 +84,7 @@ def _placed(place: str, *, function: str | None) -> Frame | None:
         return None
     path = place[: -len(match[0])]
     # ``:1:2`` also ends locations of other tools; only a script's ending or scheme makes it a frame.
-    if not path or " in " in path or not _SCRIPT.search(path[-240:]):
+    if not path or " in " in path or _FOREIGN.search(path[-8:]) or not _SCRIPT.search(path[-240:]):
         return None
     return Frame(path=clean_path(path), line=int(match[1]), function=function)
 
@@ -100,9 +105,10 @@ def clean_path(path: str) -> str:
 
 
 def _heading(bare: str) -> Heading | None:
-    if lead := _UNCAUGHT.match(bare):
-        bare = bare[lead.end() :]
-    return error_line(bare.removeprefix("[cause]: ").removeprefix("Caused by: "))
+    bare = bare.removeprefix("[cause]: ").removeprefix("Caused by: ")
+    lead = _UNCAUGHT.match(bare)
+    # "Error: x" is an error itself, and "Error: TypeError: x" only its label.
+    return (error_line(bare[lead.end() :]) if lead else None) or error_line(bare)
 
 
 def _frameless_error(bare: str) -> Heading | None:
@@ -111,4 +117,4 @@ def _frameless_error(bare: str) -> Heading | None:
 
 
 def _is_filler(bare: str) -> bool:
-    return bool(_NO_PLACE.match(bare)) or bare == "From previous event:"
+    return bool(_NO_PLACE.match(bare) or _REPEATED.match(bare)) or bare == "From previous event:"

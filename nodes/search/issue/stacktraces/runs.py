@@ -58,7 +58,7 @@ MAX_FRAMES = 200
 """The maximum number of frames per trace."""
 
 # Repetitions in the patterns are bounded, so that hostile text costs linear time only.
-_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[\w{1,80}\])?(?: ?\(code: \d{1,9}\))?(?::\s+(.*)|:?$)")
+_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\(code: \d{1,9}\))?(?::\s+(.*)|:?$)")
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 
@@ -90,9 +90,11 @@ def error_line(text: str) -> Heading | None:
     match = _ERROR_LINE.match(text)
     if not match:
         return None
-    name, message = match[1].rstrip("."), match[2]
+    # Node adds the class from which the error of another name is derived: ``Stale [Error]``.
+    name, base, message = match[1].rstrip("."), match[2] or "", match[3]
     last = name.replace("\\", ".").rpartition(".")[2]
-    if not (last.endswith(_CALAMITY) or (message and last[:1].isupper() and "." in name)):
+    named = last.endswith(_CALAMITY) or base.endswith(_CALAMITY)
+    if not (named or (message and last[:1].isupper() and "." in name)):
         return None
     return Heading(error=name, message=message.strip() or None if message else None)
 

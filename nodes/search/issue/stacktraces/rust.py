@@ -12,11 +12,12 @@ from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
 _PLACE = re.compile(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?:?$")
-_NUMBERED = re.compile(r"(\d{1,5}): (?:\s{0,4}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
+_NUMBERED = re.compile(r"(\d{1,5}): (?:\s{0,20}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
 _AT = re.compile(r"at (.{1,400}?):(\d{1,9})(?::\d{1,9})?$")
 _INLINE = re.compile(r"(.{1,400}?) at (\S{1,400}\.rs):(\d{1,9})(?::\d{1,9})?$")
 """A frame with its place on one line, as before Rust 1.20 and in crash reporters."""
-_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_HASH = re.compile(r"::h[0-9a-f]{16}$|\[[0-9a-f]{16}\]")
+"""Hashes of both schemes of mangling."""
 _LOOKAHEAD = 12
 """Lines of message and notes between a panic and its backtrace."""
 _MACHINERY = (
@@ -99,7 +100,8 @@ def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False)
     place = _AT.match(lines[index + 1].bare) if index + 1 < len(lines) else None
     if not place:
         # A numbered line with ``::`` may also be an item of a list in prose; inside a backtrace it is a frame.
-        return Frame("", None, function) if "::" in function and (inside or " " not in function) else None
+        named = "::" in function and (inside or " " not in function)
+        return Frame("", None, function) if named or (inside and " - " in lines[index].bare) else None
     return Frame(forward(place[1]).removeprefix("./"), int(place[2]), function)
 
 
