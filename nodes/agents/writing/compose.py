@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.agents.writing.explanation import citations_of
 from nodes.agents.writing.statement import TOO_THIN, without_claim
@@ -45,7 +45,7 @@ def compose(
     kind = safe_kind(draft.kind, case)
     evidence = {item.id: item.evidence for item in case.evidence}
     suspects = tuple(_suspect(s.evidence, s.why, evidence, case) for s in draft.suspects)
-    found = tuple(suspect for suspect in suspects if suspect is not None)
+    found = _each_once(suspect for suspect in suspects if suspect is not None)
     return TriageReport(
         verdict=draft.verdict or _plain_verdict(kind, found),
         kind=kind,
@@ -73,6 +73,14 @@ def compose(
         citation_audit=checked.audit,
         evaluation=evaluation,
     )
+
+
+def _each_once(places: Iterable[Suspect]) -> tuple[Suspect, ...]:
+    """Return the places without a second one in the same function."""
+    kept: dict[object, Suspect] = {}
+    for one in places:
+        kept.setdefault((one.path, one.symbol or one.start_line), one)
+    return tuple(kept.values())
 
 
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:

@@ -34,16 +34,27 @@ def completed(draft: Draft, case: Case) -> Draft:
     places = [
         DraftSuspect(evidence=numbers[one.evidence], why=one.why) for one in given.places if one.evidence in numbers
     ]
-    named = {one.evidence for one in draft.suspects}
+    gathered = {item.id: item.evidence for item in case.evidence}
+    named = [gathered[one.evidence] for one in draft.suspects if one.evidence in gathered]
+    others = [one for one in places if not any(_is_same_place(gathered[one.evidence], known) for known in named)]
     rival = rival_of(given, numbers)
     return draft.model_copy(
         update={
             "root_cause": draft.root_cause or cause_of(given, numbers),
-            "suspects": (*draft.suspects, *(one for one in places if one.evidence not in named))[:_SUSPECTS],
+            "suspects": (*draft.suspects, *others)[:_SUSPECTS],
             "ruled_out": draft.ruled_out or ((rival,) if rival else ()),
             "how_to_confirm": draft.how_to_confirm or given.confirm,
         }
     )
+
+
+def _is_same_place(one: Evidence, other: Evidence) -> bool:
+    """Return whether two quotes are of one function or share lines."""
+    here, there = one.locator, other.locator
+    if here.path is None or here.path != there.path:
+        return False
+    shared = (here.start_line or 0) <= (there.end_line or 0) and (there.start_line or 0) <= (here.end_line or 0)
+    return shared or (one.symbol is not None and one.symbol == other.symbol)
 
 
 def cause_of(given: Submission, numbers: Mapping[str, str]) -> str:

@@ -200,11 +200,11 @@ class Models:
         from langchain_openai import ChatOpenAI  # noqa: PLC0415
         from pydantic import SecretStr  # noqa: PLC0415
 
+        from nodes.brains.calls.dialects import Client  # noqa: PLC0415
+
         settings = self.settings
         timeout = httpx.Timeout(settings.timeout, connect=min(_CONNECT, settings.timeout))
-        self._client = self._client or httpx.AsyncClient(
-            timeout=timeout, follow_redirects=True, transport=self._transport
-        )
+        self._client = self._client or Client(timeout=timeout, follow_redirects=True, transport=self._transport)
         llm = ChatOpenAI(
             model=name,
             temperature=None,  # `sending` sets it in each request, because langchain-openai drops it silently

@@ -25,19 +25,34 @@ _PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
     (
         "method",
         re.compile(
-            r"response_?format|json_?schema|json_?object|structured|tool|function|schema|strict|grammar", re.IGNORECASE
+            r"response_?format|json_?schema|json_?object|json[ _](?:mode|output)"
+            r"|structured|tool|function|schema|strict|grammar",
+            re.IGNORECASE,
         ),
     ),
 )
 """Words of an error message that name a part of the request, the most specific first."""
 _CONTEXT = re.compile(
-    r"context[ _-]?(?:length|size|window|limit)|n_ctx|(?:prompt|input|request) is too long|too many (?:input )?tokens",
+    r"context[ _-]?(?:length|size|window|limit)|n_ctx|(?:prompt|input|request)s? (?:is|are) too (?:long|large)"
+    r"|too many (?:input |prompt )?tokens|request too large|reduce (?:your|the) (?:message|prompt|input|length)"
+    r"|(?:input|prompt)[^.]{0,40}exceeds?[^.]{0,60}tokens|inputs`? tokens \+|tokens > \d",
     re.IGNORECASE,
 )
 """Not the word alone: servers written in Go answer "context deadline exceeded" when they are busy."""
-_WINDOW = re.compile(r"(?:context|n_ctx)[^0-9]{0,80}(\d[\d,]{2,9})", re.IGNORECASE)
+_WINDOW = re.compile(
+    r"(?:(?:context|n_ctx)[^0-9]{0,80}|\blimit:? |tokens > |tokens[^0-9<]{0,60}<= |maximum (?:number )?of )"
+    r"(\d[\d,]{2,9})",
+    re.IGNORECASE,
+)
 _AT_MOST = re.compile(
     r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE
+)
+_RAW = 2_000
+_CERTAIN = re.compile(
+    r"(?:not|n't|un)[ -]?(?:be |currently |yet )?(?:support|allow|permit|enabl|accept|available|recogni[sz]|compatib)"
+    r"|unknown|unexpected|invalid|extra (?:fields|inputs)|must|should be|at most|cannot find|no endpoints|only \w+"
+    r"|deprecated|grammar|refus",
+    re.IGNORECASE,
 )
 _IMAGES = re.compile(
     r"image|vision|multi-?modal|picture|content (?:part|type|block)|"
@@ -64,7 +79,11 @@ class Fault:
     def of(cls, error: APIError) -> Fault:
         """Read the fault of an exception of the client."""
         status = getattr(error, "status_code", None)
-        return cls(status, str(error), str(getattr(error, "param", None) or ""))
+        body = getattr(error, "body", None)
+        metadata = body.get("metadata") if isinstance(body, dict) else None
+        # Routers put the message of the provider behind them here.
+        raw = str(metadata.get("raw") or "")[:_RAW] if isinstance(metadata, dict) else ""
+        return cls(status, f"{error} {raw}".strip(), str(getattr(error, "param", None) or ""))
 
     @classmethod
     def in_body(cls, content: Any) -> Fault:
@@ -80,6 +99,14 @@ class Fault:
         """Whether the prompt was too long."""
         # Some local servers answer 500 to a prompt that is too long.
         return self.status in {400, 413, 422, 500} and bool(_CONTEXT.search(self.text))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the message says that the server does not take a part of the request, so that it refuses it again.
+
+        Any other refusal may be a chance: some servers answer 400 if a model's output does not follow the schema.
+        """
+        return bool(self.param or _CERTAIN.search(self.text))
 
     @property
     def window(self) -> int | None:

@@ -83,9 +83,15 @@ def read_answer(message: AIMessage) -> Answer:
         return Answer((arguments,), json.dumps(arguments, ensure_ascii=False), plain=True)
     called = message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
     text = message.text if called is None else called
-    if finish == "length":
+    try:
+        answer = _decode(text)
+    except InvalidOutput as invalid:
+        if finish != "length" and not invalid.cut:
+            raise
+        answer = None
+    if answer is None or (finish == "length" and not answer.plain):
         raise InvalidOutput("the answer was cut off for its length; be brief", cut=True, answer=text)
-    return _decode(text)
+    return answer
 
 
 def usage_of(message: AIMessage) -> Usage:
@@ -155,42 +161,75 @@ def describe(fault: Fault, kind: str = "") -> str:
     return f"the model's server answered HTTP {status}" + (f": {meaning[status]}" if status in meaning else "")
 
 
-_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final<\|message\|>")
+_THOUGHT = re.compile(
+    r"</(?:think|thinking|thought|reasoning)>|<\|channel\|>final[^<]{0,20}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>"
+)
+_MARKS = re.compile(r"(?:<\|[a-z_]{1,20}\|>\s{0,9}){1,9}\Z")
+"""Marks of a chat template after an answer."""
+_REPAIRED = re.compile(
+    r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*[^*]{0,400}\*/|,(?=\s{0,200}[}\]])|\b(?:True|False|None)\b', re.DOTALL
+)
+"""Strings, which stay, and what small models write although JSON does not have it."""
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
 _TRIED = 40
 """Maximum number of opening braces of an answer at which parsing of an object is tried."""
 
 
 def _decode(text: str) -> Answer:
     """Find the objects in a text: first after the reasoning that local models print, then anywhere."""
-    answer = _THOUGHT.split(text)[-1].strip() or text.strip()
+    answer = _MARKS.sub("", _THOUGHT.split(text)[-1].strip() or text.strip()).strip()
     if not answer:
         raise InvalidOutput("the answer was empty")
+    answer = _unquoted(answer)
     objects, why = _objects(answer)
+    if why:
+        objects = (*_objects(_REPAIRED.sub(_repair, answer))[0], *objects)
     if not objects and answer != text.strip():
         objects, _ = _objects(text)
     if not objects:
         prose = not answer.startswith(("{", "["))
-        raise InvalidOutput(why or "the answer contains no JSON object", ignored=prose, answer=answer)
+        cut = answer.startswith("{") and not answer.endswith("}")
+        raise InvalidOutput(why or "the answer contains no JSON object", ignored=prose, cut=cut, answer=answer)
     plain = answer.startswith("{") and answer.endswith("}")
     return Answer(objects, answer, plain)
 
 
+def _unquoted(answer: str) -> str:
+    """Return the content of an answer that is a JSON string instead of an object."""
+    if not (answer.startswith('"') and answer.endswith('"')):
+        return answer
+    try:
+        decoded = json.loads(answer, strict=False)
+    except (ValueError, RecursionError):
+        return answer
+    return str(decoded).strip() or answer
+
+
+def _repair(found: re.Match[str]) -> str:
+    piece = found[0]
+    return piece if piece.startswith('"') else _LITERALS.get(piece, "")
+
+
 def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:
-    """Return the objects in a text, outer ones before those inside them, and why the first one is malformed."""
+    """Return the objects in a text in the order in which to try them, and why the first one is malformed.
+
+    The last one comes first, because a model that reasons aloud writes drafts before its answer. Objects inside others
+    follow, the first one first: models wrap the answer in another object.
+    """
     # ``strict=False`` accepts line feeds inside strings, which local models write.
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
-    found, why, start = list[dict[str, Any]](), "", text.find("{")
+    outer, inner, why, end, start = list[dict[str, Any]](), list[dict[str, Any]](), "", 0, text.find("{")
     for _ in range(_TRIED):
         if start < 0:
             break
         try:
-            decoded, _ = decoder.raw_decode(text, start)
-            found.append(decoded)
+            decoded, after = decoder.raw_decode(text, start)
+            (inner if start < end else outer).append(decoded)
+            end = max(end, after)
         except (ValueError, RecursionError) as error:
             why = why or f"the answer is not valid JSON: {error}"
-        # Inner objects too: models wrap the answer in another object, or give an example before it.
         start = text.find("{", start + 1)
-    return tuple(found), why
+    return (*reversed(outer), *inner), why
 
 
 def _refuse(constant: str) -> None:

@@ -136,8 +136,15 @@ def _text(schema: Schema, value: str) -> str:
     if "pattern" in schema:
         return value.strip(" []()").upper()
     if "enum" in schema or "const" in schema:
-        return value.strip()
+        choices = schema.get("enum") or [schema["const"]]
+        known = {_plain(one): one for one in choices if isinstance(one, str)}
+        return known.get(_plain(value), value.strip())
     return shorten(mask(value.replace("\x00", "")), schema.get("maxLength"))
+
+
+def _plain(value: str) -> str:
+    """Return the value of an enumeration without the differences in which small models write it."""
+    return value.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def shorten(text: str, limit: int | None) -> str:

@@ -85,6 +85,7 @@ class Sender:
         """Send the request in the forms that remain after each refusal."""
         abilities = self.model.abilities
         others: Iterator[Abilities] | None = None
+        repeated = named = False
         for _ in range(_REFUSALS):
             try:
                 reply = await self._with_retries(
@@ -98,12 +99,15 @@ class Sender:
                 if fault.is_context:
                     abilities = self._narrower(abilities, messages, fault)
                     continue
+                if not repeated and others is None and not fault.is_certain:
+                    repeated = True
+                    continue
                 if self.tools and abilities.reading == "tools" and fault.parts[:1] in ((), ("method",)):
                     abilities = replace(abilities, reading="actions")
                     continue
-                # A refusal that names a part starts a new list; one that names none continues with the present one.
-                if others is None or fault.parts:
-                    others = instead(fault, abilities)
+                # A refusal that names a part starts a new list, and so does the first one after it that names none.
+                if others is None or fault.parts or named:
+                    others, named = instead(fault, abilities), bool(fault.parts)
                 following = next(others, None)
                 if following is None:
                     raise ModelError(_refused(fault, abilities)) from refused

@@ -128,7 +128,7 @@ def masked(message: Message) -> Message:
 
 
 def _value(answer: Answer, schema: type[T], *, last: bool) -> T:
-    """Return the first object of the answer that is valid."""
+    """Return the first object of the answer that is valid, in the order of the answer."""
     first: ValidationError | None = None
     for found in answer.objects:
         try:
