@@ -141,3 +141,54 @@ def test_form_fields():
 
 def test_each_kind_is_capped():
     assert len(find_mentions(" ".join(f"a_{n}" for n in range(500))).symbols) == MAX_EACH
+
+
+NAMES = (
+    ("If name 8.3.0 is installed the plugin crashes.", "8.3.0", ()),
+    ("I updated it. 1.2.0 crashes at once.", "1.2.0", ()),
+    ("Running kettle 1.2.0 on a fresh machine.", "1.2.0", ("kettle",)),
+    ("kettle version: 1.2.0", "1.2.0", ("kettle",)),
+    ("Version 1.2.0", "1.2.0", ()),
+    ("Python 3.12.1, kettle 1.2.0", "1.2.0", ("kettle",)),
+    ("The last release 1.2.0 does it too.", "1.2.0", ()),
+    ("We moved everything to 1.2.0 yesterday.", "1.2.0", ()),
+    ("There were 1.2.0 problems.", "1.2.0", ()),
+    ("After that 1.2.0 stopped.", "1.2.0", ()),
+    ("since upgrading 1.2.0 crashes", "1.2.0", ()),
+    ("Environment\n\n- OS: Windows 10.0.19045\n- App: 1.2.0", "1.2.0", ("App",)),
+    ("### Version\n\n1.2.0", "1.2.0", ()),
+    ("**Version:** v1.2.0", "1.2.0", ()),
+    ("node v20.11.1\nnpm 10.2.4\nkettle 1.2.0", "1.2.0", ("kettle",)),
+    ('It says "connected" 1.2.0 then closes.', "1.2.0", ()),
+    ("When I use 1.2.0 it closes.", "1.2.0", ()),
+    ("The tag v1.2.0 has it.", "1.2.0", ()),
+    ("with both 1.2.0 and 1.3.0", "1.2.0", ()),
+    ("Please release 1.2.0 again", "1.2.0", ()),
+    ("electron 28.2.0", "28.2.0", ("electron",)),
+    ("Ich benutze 1.2.0", "1.2.0", ()),
+    ("моя версия 1.2.0", "1.2.0", ()),
+    ("版本 1.2.0", "1.2.0", ()),
+    ("versión 1.2.0", "1.2.0", ()),
+    ("The build from today (1.2.0) fails.", "1.2.0", ()),
+    ("looks like 1.2.0 changed this", "1.2.0", ()),
+    ("same on 1.2.0", "1.2.0", ()),
+    ("I'm on 1.2.0", "1.2.0", ()),
+    ("Home Assistant 2024.6.1", "2024.6.1", ("Assistant", "Home Assistant")),
+    ("Spring Boot 3.2.1", "3.2.1", ("Boot", "Spring Boot")),
+    ("you wrote 1.2.0 in the changelog", "1.2.0", ()),
+    ("my file name 1.2.0 is wrong", "1.2.0", ()),
+    ("yes, tested 1.2.0", "1.2.0", ()),
+    ("now 1.2.0 is out", "1.2.0", ()),
+    ("Android 14, One UI 6.1.0", "6.1.0", ("One UI", "UI")),
+    ("kettle@1.2.0", "1.2.0", ("kettle",)),
+    ("kettle==1.2.0", "1.2.0", ("kettle",)),
+    ("kettle, version 1.2.0 (build 44)", "1.2.0", ("kettle",)),
+    ("Actual: nothing. Expected: 1.2.0 prints the title.", "1.2.0", ()),
+)
+"""Texts with a version, and the names that may stand before it."""
+
+
+@pytest.mark.parametrize(("text", "version", "names"), NAMES, ids=[text[:30] for text, _, _ in NAMES])
+def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names: tuple[str, ...]) -> None:
+    found = next(one for one in find_mentions(text).versions if one.endswith(version))
+    assert found in {version, *(f"{name} {version}" for name in names)}

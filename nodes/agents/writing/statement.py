@@ -11,6 +11,7 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.history.claims import names_a_range
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
 from nodes.state import CORRECTION
@@ -32,10 +33,10 @@ def reporter_query(case: Case, limit: int) -> Query:
 
 
 def is_thin(case: Case) -> bool:
-    """Return whether an issue names no part of the program: no code, error, trace, name or file, and few words."""
+    """Return whether an issue names no part of the program and no range of versions, in few words."""
     facts = case.facts
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
-    return facts.words <= THIN and not any(names)
+    return facts.words <= THIN and not any(names) and not names_a_range(case.title, case.body)
 
 
 def _files(paths: Sequence[str]) -> tuple[str, ...]:

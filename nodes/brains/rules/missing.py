@@ -11,6 +11,7 @@ from nodes.context import Case
 from nodes.issue.english import is_english
 from nodes.issue.facts import IssueFacts
 from nodes.report import Kind
+from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
 from nodes.search.types import StackTrace
@@ -136,7 +137,9 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
 def needs_worth_asking(case: Case) -> tuple[Need, ...]:
     """Return the open needs whose answer could change the report."""
     words = _own_words(case)
-    return tuple(need for need in _open_needs(case, words) if _is_worth_asking(need, case.facts, words))
+    needs = tuple(need for need in _open_needs(case, words) if _is_worth_asking(need, case.facts, words))
+    # Changes between two versions lead to a place without steps.
+    return () if needs and names_a_range(case.title, case.body) else needs
 
 
 def _is_worth_asking(need: Need, facts: IssueFacts, words: str) -> bool:
@@ -178,13 +181,15 @@ def _overlap(form: IssueForm, headings: set[str]) -> float:
 def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     """Return required fields that are empty, and sections of a template that the reporter did not fill in.
 
-    GitHub writes every field of a form, so one without a heading was added to the form later.
+    GitHub writes every field of a form, so if a heading is not the form's, a field without one was added later.
     """
-    answers = _by_label(_answers_to_form(case), form)
+    given = _answers_to_form(case)
+    answers = _by_label(given, form)
+    older = len(given) > len(answers)
     return [
         field
         for field in form.fields
-        if _normalised(field.label) in answers
+        if (_normalised(field.label) in answers or (field.required and not older))
         and (field.required or not _is_form(form))
         and _is_empty(answers.get(_normalised(field.label), ""), field)
         and not _is_answered_elsewhere(case, field)
@@ -200,7 +205,7 @@ def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, 
         if _normalised(heading) in labels:
             label = _normalised(heading)
             found[label] = content
-        elif label:
+        elif label and found[label]:
             found[label] = f"{found[label]}\n{heading}\n{content}"
     return found
 

@@ -108,6 +108,12 @@ def read_claims(title: str, body: str) -> Claims:
     return Claims(claims["version"], claims["day"], claims["sha"], claims["number"], last)  # type: ignore[arg-type]
 
 
+def names_a_range(title: str, body: str) -> bool:
+    """Return whether an issue says that one version worked and a later one failed."""
+    roles = {claim.part for claim in read_claims(title, body).versions}
+    return "good" in roles and not roles.isdisjoint({"bad", "affected"})
+
+
 def _mentions(sentence: str, marks: Sequence[Mark]) -> list[Mention]:
     """Return the versions and days among marks, each with the name of the product if it must be one."""
     found = []

@@ -15,6 +15,7 @@ MAX_TEXT = 200_000
 _MAX_LINE = 2000
 _COMMENT_OPEN, _COMMENT_CLOSE = "<!--", "-->"
 _HEADING = re.compile(r"#{2,4}[ \t]{1,8}(\S.{0,300})$")
+_OF_FORMS = "###"
 _NO_RESPONSE = ("_No response_", "*No response*", "No response")
 
 _DEFAULT_LINE = re.compile(
@@ -48,13 +49,20 @@ def without_template(text: str) -> str:
 
 
 def form_fields(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the (heading, content) pairs of a GitHub issue form's body; "No response" becomes an empty content."""
+    """Return the (heading, content) pairs of a GitHub issue form's body; "No response" becomes an empty content.
+
+    If the first heading has the level that GitHub writes, headings of other levels belong to the answers.
+    """
+    level = ""
     fields: list[tuple[str, list[str]]] = []
     fence = ""
     for line in without_comments(text[:MAX_TEXT]).split("\n"):
         # A ``#`` line in a code block is a comment, not a heading.
         fence = fence_after(line, fence)
         heading = None if fence else _HEADING.match(line.rstrip()[:_MAX_LINE])
+        level = level or (heading[0].partition(heading[1])[0].strip() if heading else "")
+        if heading and level == _OF_FORMS and not line.startswith(f"{_OF_FORMS} "):
+            heading = None
         if heading:
             fields.append((heading[1].strip(" #"), []))
         elif fields:

@@ -57,6 +57,7 @@ _NAMELESS = frozenset(
     implemented installed install fixed broken breaks broke exists exist upgraded upgrading downgrade downgraded
     downgrading changed changes deprecated removed added starting testing tested running applies return returns said
     problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
+    versión versione versão versie verze wersja версия версии версію 版本 バージョン 버전
     properly correctly incorrectly build builds also as somewhere commit hash milestone master bit
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
@@ -68,6 +69,14 @@ _TOOLS = frozenset(
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 """Languages and tools that have versions of their own."""
+_SPELLED = re.compile(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
+"""A mark of a name that no plain word has."""
+_FIRST = re.compile(
+    r"(?!(?:Depuis|Desde|Dalla|Unter|Sinds|Vanaf|Sedan|Après|Hasta)$)[A-Z]\w{3,60}(?<!ly)(?<!ed)(?<!ing)"
+)
+"""A word that begins a sentence and is probably a name: no preposition, adverb or participle."""
+_SEGMENT = re.compile(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
+"""The beginning of an item."""
 _PLATFORMS = re.compile(
     r"(?<![\w.])(?:"
     r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
@@ -99,9 +108,10 @@ def find_versions(prose: str) -> Iterator[str]:
         for found in _VERSION.finditer(line):
             # A window, because the search for a name that ends here would take quadratic time over a whole line.
             before = line[max(0, found.start() - 80) : found.start()]
-            name = _version_name(before)
-            if _is_version(found, name, before, line[found.end() : found.end() + 20]):
-                yield f"{name} {found[1].rstrip('.-')}".strip()
+            name, after = _version_name(before), line[found.end() : found.end() + 20]
+            if _is_version(found, name, before, after):
+                shown = name if _is_sure(name, before, after) else ""
+                yield f"{shown} {found[1].rstrip('.-')}".strip()
 
 
 def _is_version(found: re.Match[str], name: str, before: str, after: str) -> bool:
@@ -128,11 +138,32 @@ def _is_decimal(parts: list[str], name: str, before: str, after: str) -> bool:
     return bool(_LISTED.search(before) and _MORE.match(after) and ("," in before[-20:] or after.lstrip()[:1] == ","))
 
 
+def _is_sure(name: str, before: str, after: str) -> bool:
+    """Return whether the words before a version are a product's name, not just the preceding words of a sentence."""
+    words = name.split()
+    if name.lower() in _TOOLS or _PLATFORMS.fullmatch(name) or _SPELLED.search(name.strip(".-")):
+        return True
+    segment = _SEGMENT.split(before.replace("`", "").replace("*", ""))[-1]
+    written = [word for word in re.findall(r"\w[^\s:=<>~@()]*", segment) if word.lower() not in _NAMELESS]
+    if written == words:
+        alone = len(words) < 3 and not name.endswith(".") and not re.match(r"\s*\w", after)
+        # "Django 3.2 breaks", but not "Suddenly 3.2 breaks" nor "Seit 3.2"
+        return alone or (segment.endswith(f"{name} ") and bool(_FIRST.fullmatch(name)))
+    # A capital letter inside a sentence begins a name.
+    return written[-len(words) :] == words and not written[-len(words) - 1].endswith((".", "!", "?")) and name.istitle()
+
+
 def _version_name(before: str) -> str:
     name = _VERSION_NAME.search(before.replace("`", "").replace("*", ""))
     if not name:
         return ""
-    written = name[1].strip(":-= ").split()
+    written = name[1].strip(":-=@ ").split()
+    if (
+        len(written) > 1
+        and written[-1].lower() not in _NAMELESS
+        and not (written[0][:1].isupper() and written[-1][:1].isupper())
+    ):
+        written = written[1:]
     # A full stop ends a sentence, and the words before it name something else.
     while len(written) > 1 and written[0].endswith("."):
         written = written[1:]
