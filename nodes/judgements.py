@@ -50,8 +50,8 @@ class Investigation(Judgement):
     missing: tuple[Sentence, ...] = Field(default=(), max_length=4)
     """Information that would help and that the issue lacks."""
     kind: Kind = "bug"
-    severity: Severity = "unknown"
     severity_reason: Sentence = ""
+    severity: Severity = "unknown"
     search_terms: tuple[Sentence, ...] = Field(default=(), max_length=8)
     """Names and messages to grep for, also from knowledge of the project; the issue's own are searched anyway."""
     confidence: float = Field(default=0.0, ge=0, le=1)
@@ -189,12 +189,13 @@ class WebReading(Judgement):
 class Audit(Judgement):
     """A second reading that tries to refute the first."""
 
-    approved: bool
+    # Reasons come before the verdict, because a model writes the fields in this order.
     gaps: tuple[Sentence, ...] = Field(default=(), max_length=4)
     required_evidence: tuple[Sentence, ...] = Field(default=(), max_length=4)
     contradictions: tuple[Sentence, ...] = Field(default=(), max_length=4)
     better_place: Sentence = ""
     """An evidence id, a path or a name whose code explains the issue better; empty if there is none."""
+    approved: bool
     confidence: float = Field(default=0.0, ge=0, le=1)
 
 
@@ -208,10 +209,10 @@ class DraftSuspect(Judgement):
 class Draft(Judgement):
     """The report as a brain proposes it."""
 
-    verdict: Sentence
-    """One sentence a maintainer can stop after."""
     root_cause: Paragraph
     """The hypothesis; every sentence cites evidence as [E1]. Empty where no cause can be claimed."""
+    verdict: Sentence
+    """One sentence a maintainer can stop after."""
     suspects: tuple[DraftSuspect, ...] = Field(default=(), max_length=5)
     """Most likely first."""
     missing: tuple[Sentence, ...] = Field(default=(), max_length=4)
@@ -219,6 +220,6 @@ class Draft(Judgement):
     how_to_confirm: Paragraph = ""
     labels: tuple[Annotated[str, StringConstraints(max_length=50)], ...] = Field(default=(), max_length=5)
     kind: Kind = "bug"
-    severity: Severity = "unknown"
     severity_reason: Sentence = ""
+    severity: Severity = "unknown"
     confidence: float = Field(default=0.0, ge=0, le=1)
