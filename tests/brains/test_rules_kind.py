@@ -65,6 +65,8 @@ def test_an_issue_that_describes_a_failure_is_a_bug_from_a_lower_probability(tol
         pytest.param("All my data is corrupted.", "bug", "high", "“All my data is corrupted”", id="corruption"),
         pytest.param("Data loss on save.", "bug", "high", "lost or damaged", id="data-loss"),
         pytest.param("Segfault on start.", "bug", "high", "a crash", id="crash"),
+        pytest.param("The log says PANIC RECOVERED.", "bug", "unknown", "", id="recovered"),
+        pytest.param("It writes /var/log/crash.log again.", "bug", "unknown", "", id="the-name-of-a-file"),
         pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
         pytest.param("See (here\n) a memory leak.", "bug", "high", "leaks: “a memory leak”", id="leak"),
         pytest.param("It does not hang.", "bug", "unknown", "", id="denied"),

@@ -31,7 +31,7 @@ _SIGNS = (
     _sign(
         "high",
         "a crash of the whole process",
-        r"\bsegfault\b|\bSIG(SEGV|ABRT)\b|\bcrash(es|ed|ing)?\b|\bpanic(s|ked)?\b",
+        r"\bsegfault\b|\bSIG(SEGV|ABRT)\b|(?<![\w./-])(?:crash(es|ed|ing)?|panic(s|ked)?)\b(?![-./]\w)",
     ),
     _sign("high", "a hang", r"\bhangs?\b|\bdeadlocks?\b|\binfinite (loop|recursion)\b|\bfreez(es|ing)?\b|\bfroze\b"),
     _sign("high", "memory that runs out or leaks", r"\bout of memory\b|\bOOM\b|\bmemory leaks?\b"),
@@ -41,7 +41,9 @@ _SIGNS = (
 
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?])|(?<=\bi\.e)\.|(?<=\be\.g)\.){1,400}")
 """A sentence; a full stop inside a name, a number or an abbreviation does not end it."""
-_NEGATED = re.compile(r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it)\b|n't\b", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:no|not|never|without|instead of|avoid\w*|prevent\w*|if it|recover(?:ed|s|y)?)\b|n't\b", re.IGNORECASE
+)
 
 
 def severity_of(title: str, body: str, kind: Kind) -> tuple[Severity, str]:

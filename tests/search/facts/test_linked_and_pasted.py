@@ -108,6 +108,22 @@ def test_one_pasted_line_leads_on_the_first_file_alone(tmp_path: Path, first: st
     assert (found.path, found.strong) == ("a.py", strong)
 
 
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        pytest.param(
+            'def run():\n    """Use it::\n\n        handle = open_it(zone)\n    """\n',
+            "handle = open_it(zone)",
+            id="docs",
+        ),
+        pytest.param("@zones.pass_context\ndef run():\n    return 1\n", "@zones.pass_context", id="decorator"),
+    ],
+)
+def test_examples_and_decorators_of_the_public_interface_are_no_pasted_code(tmp_path: Path, source: str, line: str):
+    facts = facts_of(tmp_path, {"a.py": source}, "Wrong", f"```python\n{line}\n```\n", first=["a.py"])
+    assert of_kind(facts, "pasted_here") == []
+
+
 def test_a_pasted_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"

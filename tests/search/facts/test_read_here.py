@@ -49,6 +49,10 @@ def test_a_name_in_backticks_is_found_where_it_is_read(tmp_path: Path, path: str
         pytest.param({"a.py": "def f():\n    # zone_x is old\n    return 1\n"}, "`zone_x`", id="a-comment"),
         pytest.param({"a.py": 'def f():\n    """Use\n    zone_x here.\n    """\n'}, "`zone_x`", id="a-docstring"),
         pytest.param({"a.py": "def f(c):\n    return c.zone_x\n"}, "zone_x", id="not-in-backticks"),
+        pytest.param(
+            {"a.py": 'COLOURS = {\n    "green": 32,\n}\n'}, "`--green`", id="an-option-that-only-a-table-names"
+        ),
+        pytest.param({"a.c": 'int f() {\n  show("--zone : use it");\n}\n'}, "`--zone`", id="a-line-of-help"),
         pytest.param({"a.js": "export const x = { name: 'en-gb' }\n"}, "`en-gb`", id="a-code-of-a-language"),
         pytest.param({"a.py": "import os\nX = os.environ['LC_ALL']\n"}, "`LC_ALL`", id="the-machine"),
     ],

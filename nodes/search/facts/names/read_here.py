@@ -137,7 +137,21 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     # A name that several files read does not identify a place.
     if len(holding) != 1:
         return []
-    return [(holding[0], line, declared) for line, declared in _reads(code.lines(holding[0]), spellings)]
+    lines = code.lines(holding[0])
+    uses = [(holding[0], line, declared) for line, declared in _reads(lines, spellings)]
+    return _of_option(lines, words, uses) if words.startswith("-") else uses
+
+
+def _of_option(lines: Sequence[str], words: str, uses: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Return the uses of an option, if the file has it with its dashes or declares it; a line of help is no use."""
+    whole = re.compile(rf"[\"'`]{re.escape(words)}(?:[\"'`=/,|]|$)")
+    declares = _declaration(words.lstrip("-"))
+    known = any(
+        (words in text and whole.search(text)) or declares(text, lines[at - 1] if at else "")
+        for at, text in enumerate(lines)
+        if len(text) <= MAX_WIDTH
+    )
+    return [use for use in uses if words not in lines[use[1] - 1] or whole.search(lines[use[1] - 1])] if known else []
 
 
 def _spellings(words: str) -> list[str]:

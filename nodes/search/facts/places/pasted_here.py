@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD, term_hash, terms_of
 
@@ -114,7 +115,8 @@ def _lines(code: Code, text: str, chunks: Sequence[int]) -> list[tuple[int, int]
     for chunk in chunks:
         number, start = int(code.index.chunk_file[chunk]), int(code.index.chunk_start[chunk])
         for line, here in enumerate(code.lines(number)[start - 1 : int(code.index.chunk_end[chunk])], start):
-            if _SPACE.sub("", here) == wanted:
+            # Documentation has examples of the public API, which reports have as well.
+            if _SPACE.sub("", here) == wanted and not Docstrings(code.lines(number)).holds(line):
                 found.append((number, line))
     return found
 
@@ -128,6 +130,8 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
         return
     symbol = code.symbol(number, line)
     several = len(places) >= 2
+    if not several and words.startswith("@"):  # a decorator of the public API, on the reporter's own function
+        return
     where = f"`{symbol}`" if symbol else "this file"
     if several:
         says = f"{len(places)} lines of the report's code are in {where}."
