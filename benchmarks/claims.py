@@ -5,8 +5,9 @@
 FILE: JSON lines with id, repo, base_commit, issue, gold_files; N of them, evenly spread. CLONES contains one clone per
 repository in a folder named owner+name; the clone may be one level down, in repo. TRIAGE_DATA_DIR stores parse results.
 
-Cited lines are read from the clone with plain git, independently of the code under test. Exit code 1 if a cited line is
-not at its commit, if a claim cites nothing, or if precision or coverage is below its minimum.
+Cited lines are read from the clone with plain git, independently of the code under test, and so is what a reader would
+object to (``benchmarks.facts.reading``). Exit code 1 if a cited line is not at its commit, if a claim cites nothing, if
+a reader objects to a fact, or if precision or coverage is below its minimum.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.facts.reading import Commit, Reading, read, table
 from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindRun, BlindTriager
 from nodes.evidence import Evidence
@@ -55,6 +57,8 @@ class CheckedReport:
     dropped: int
     """Number of claims that the report's own checks removed."""
     seconds: float
+    has_headline: bool
+    reading: Reading
 
 
 def main() -> None:
@@ -87,6 +91,7 @@ def _check_all(rows: Sequence[dict[str, Any]], clones: Path, cache: Path) -> Ite
 
 def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
     report = blind.result.report
+    title, _, body = row["issue"].partition("\n")
     numbered = {f"E{n}": blind.evidence[key] for n, key in enumerate(blind.order, 1) if key in blind.evidence}
     sentences = split(report.root_cause or "")
     cited = {name for text in (*sentences, *report.ruled_out) for name in _CITED.findall(text)} | {
@@ -107,6 +112,8 @@ def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
         uncited=0 if report.headline is not None else sum(not _CITED.search(sentence) for sentence in sentences),
         dropped=blind.result.metrics.claims_dropped,
         seconds=blind.seconds,
+        has_headline=report.headline is not None,
+        reading=read(report, title, body, Commit(clone, row["base_commit"])),
     )
 
 
@@ -144,13 +151,14 @@ def _table(checked: Sequence[CheckedReport], seconds: float) -> str:
             f"… whose first file was fixed        {right} ({_share(right, len(claims))})",
             f"first file was fixed, all reports   {(n := sum(o.right for o in checked))} ({_share(n, len(checked))})",
             f"not read as a bug, not searched     {sum(o.kind in ('feature', 'question', 'spam') for o in checked)}",
+            *table([one.reading for one in checked], sum(one.has_headline for one in checked)),
         )
     )
 
 
 def _passes(checked: Sequence[CheckedReport]) -> bool:
     claims = [one for one in checked if one.claims]
-    sound = not any(one.wrong_lines or one.uncited for one in checked)
+    sound = not any(one.wrong_lines or one.uncited or one.reading.faults for one in checked)
     enough = len(claims) >= COVERAGE * len(checked)
     return sound and enough and sum(one.right for one in claims) >= PRECISION * len(claims)
 
