@@ -20,6 +20,7 @@ SUPPORTING: tuple[Kind, ...] = (
     "raised_here",
     "built_here",
     "pasted_here",
+    "quoted_here",
     "defined_once",
     "read_here",
     "default_here",

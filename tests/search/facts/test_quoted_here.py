@@ -43,6 +43,8 @@ NONE = [
     pytest.param({"a.py": HELD}, "`xz.rank == 3`", id="another-name"),
     pytest.param({"a.py": "def f(z):\n    return measure_rank()\n"}, "`measure_rank()`", id="only-a-name"),
     pytest.param({"a.py": "def f(z):\n    return z.rank == 3\n" * 5}, "`z.rank == 3`", id="five-lines"),
+    pytest.param({"a.py": "def f(z):\n    raise E('not with rank=3 here')\n"}, "`rank=3`", id="a-message"),
+    pytest.param({"a.c": "int f() {\n  doc(R\"(\n>>> z.rank == 3\n)\");\n}\n"}, "`z.rank == 3`", id="a-session"),
     pytest.param({"a.py": HELD}, "```\nassert z.rank == 3\n```", id="the-reporter's-program"),
 ]  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.around.called_from import without_strings
 from nodes.search.facts.inquiry import MAX_LINE
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.tokens import WORD
@@ -67,6 +68,11 @@ class Expression:
             before = token
         start = r"(?<![\w$])" if _is_word(self.words[0]) else ""
         return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a line contains the expression; a message that contains a piece of code is no such code."""
+        is_code = _PARTS.fullmatch(self.words) and not re.search(r"[\"'`]", self.words)
+        return bool(self.pattern.search(without_strings(text) if is_code else text))
 
 
 def expressions(issue: Issue) -> list[list[Expression]]:

@@ -29,6 +29,8 @@ FEW = 4
 MAX_WIDTH = 400
 MAX_LINES = 100_000
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
+_PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
+"""An example of a session, in a string over several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
 
 Place = tuple[int, int]
@@ -94,14 +96,13 @@ def _lines(code: Code, number: int, one: Expression) -> Iterator[int]:
 def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
     """Return the lines of code that contain an expression; comments, docstrings and imports do not count."""
     rarest = max(one.names, key=len)
-    near = [
-        line
-        for line, text in enumerate(lines, 1)
-        if rarest in text and len(text) <= MAX_WIDTH and one.pattern.search(text)
-    ]
+    near = [line for line, text in enumerate(lines, 1) if rarest in text and len(text) <= MAX_WIDTH and one.is_in(text)]
     quoted = Docstrings(lines) if near else None
-    code = (line for line in near if not is_comment(lines[line - 1]) and not _IMPORT.match(lines[line - 1]))
-    return [line for line in code if quoted and not quoted.holds(line)]
+    return [line for line in near if quoted and not quoted.holds(line) and _is_code(lines[line - 1])]
+
+
+def _is_code(text: str) -> bool:
+    return not (is_comment(text) or _IMPORT.match(text) or _PROMPT.match(text))
 
 
 def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
@@ -121,10 +122,10 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the line has the expression, and that as many lines of the language's source files do as stated."""
     one = Expression(fact.words or "", marked=False)
-    if not one.names or not one.pattern.search(fact.text or ""):
+    if not one.names or not one.is_in(fact.text or ""):
         return "the line does not contain it"
     hits = witness.grep(max(one.names, key=len), path=fact.path) or ()
-    paths = sorted({hit.path for hit in hits if one.pattern.search(hit.text[:MAX_WIDTH])})
+    paths = sorted({hit.path for hit in hits if one.is_in(hit.text[:MAX_WIDTH])})
     held = [(path, line) for path in paths for line in _checked_lines(witness.lines(path, 1, MAX_LINES), one)]
     if (fact.path, fact.line) not in held:
         return "the line is no code"
