@@ -345,3 +345,29 @@ def test_a_message_that_another_file_quotes_fails_the_check(tmp_path: Path):
 def test_a_truncated_message_is_compared_in_bounded_time():
     assert_cheap(partial(match_start, ["a b c d e f g"] * 200, "a b c d e f g " * 20_000, 4), 1.0, "repeated")
     assert_cheap(partial(match_start, ["a" * 50_000 + " b"], "a" * 50_000, 4), 1.0, "one word")
+
+
+LOGS = {
+    "logfmt": 'time="2026-01-07T10:00:{n:02}Z" level={level} msg="{message}"',
+    "levels": "2026-01-07 10:00:{n:02},123 {upper} [w-1] app.store: {message}",
+    "json": '{{"time":"2026-01-07T10:00:{n:02}Z","level":"{level}","msg":"{message}"}}',
+}
+
+
+@pytest.mark.parametrize("form", LOGS)
+def test_the_error_of_a_log_counts_and_its_other_lines_do_not(tmp_path: Path, form: str):
+    files = {
+        "a.py": "def fetch(x):\n    log.error('stale entry dropped from %s', x)\n",
+        "b.py": "def work(x):\n    log.info('job took the lock of queue %s', x)\n",
+    }
+    messages = {"error": "stale entry dropped from shelf9", "info": "job took the lock of queue q1"}
+    lines = [
+        LOGS[form].format(n=n, level=level, upper=level.upper(), message=messages[level])
+        for n in range(40)
+        for level in ["error" if n == 20 else "info"]
+    ]
+    body = "Entries vanish. The log:\n\n```\n" + "\n".join(lines) + "\n```\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "Entries vanish", body), "built_here")
+    assert (found.path, found.line, found.strong) == ("a.py", 2, True)
+    assert found.words is not None
+    assert found.words in body

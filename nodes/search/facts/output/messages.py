@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.issue.mentions.places import URL
+from nodes.search.issue.normal.logs import UNKNOWN
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:
@@ -74,16 +75,26 @@ def texts(issue: Issue) -> list[Text]:
         for line in issue.prose
         if _LOGGED.match(line) or line.strip() in logged
     ]
-    found += [Text(one, is_prose=False) for block in issue.blocks for one in _runs(block.split("\n"))]
+    quiet = _quiet(issue)
+    loud = ([line if line.strip() not in quiet else "" for line in block.split("\n")] for block in issue.blocks)
+    found += [Text(one, is_prose=False) for block in loud for one in _runs(block)]
     found += _truncated(issue)
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
     return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
 
 
+def _quiet(issue: Issue) -> frozenset[str]:
+    """Return the lines of logs that only inform; without an error among them, each may be what the report is about."""
+    if not any(line.rank == 0 for line in issue.logged):
+        return frozenset()
+    return frozenset(line.text for line in issue.logged if line.rank > UNKNOWN)
+
+
 def _truncated(issue: Issue) -> Iterator[Text]:
     """Yield the lines that end with an ellipsis, and those that a screen or a tracker may have truncated."""
     traced = (trace.message for trace in issue.traces if trace.message)
-    code = [line for block in issue.blocks for line in block.split("\n")]
+    quiet = _quiet(issue)
+    code = [line for block in issue.blocks for line in block.split("\n") if line.strip() not in quiet]
     for line in (issue.title, *traced, *issue.spans, *issue.prose, *code):
         bare = line.rstrip(_CLOSING)
         mark = next((mark for mark in ("…", "...") if bare.endswith(mark)), None)
