@@ -62,7 +62,8 @@ _FIXED = _stems(
     r"fix|solv|resolv|behoben|corrig|résolu|resuelt|risolt|naprawi|исправл|opgelost", r"修复|修正|解决|고쳐"
 )
 _ALSO = _stems(
-    r"also|too\b|both|still|even\b|auch|beide|aussi|tambi|também|anche|też|także|тоже|также|ook\b|också", r"[也都も]"
+    r"also|too\b|both|still|even\b|all\b|every|alle\b|tous\b|tutt|tod[ao]s|все\b|auch|beide|aussi|tambi|também|anche|też|także|тоже|также|ook\b|också",
+    r"[也都も]|所有|すべて|모든",
 )
 _UPDATED = _stems(
     r"upgrad|updat|mov(?:ed|ing)\b|migrat|bump|switch|went|aktualisier|umstieg|wechsel|mise à jour|mis à jour"
@@ -166,7 +167,7 @@ def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     decided = [one for one in group if one.sign]
     versions = {one.mention.text for one in group}
     for at, one in enumerate(group):
-        near = [other for other in decided if abs(other.place[0] - one.place[0]) <= 1]
+        near = [other for other in decided if not other.also and abs(other.place[0] - one.place[0]) <= 1]
         # A third version may belong to either side.
         if one.sign or one.also or len(versions) != 2 or not near or near[0].mention.text == one.mention.text:
             continue

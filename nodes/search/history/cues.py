@@ -35,7 +35,9 @@ _SHA = (
 )
 _MARK = re.compile(f"(?P<day>{_DAY})|(?P<version>{_VERSION})|(?P<number>{_NUMBER})|(?P<sha>{_SHA})")
 _KINDS: tuple[MarkKind, ...] = ("day", "version", "number", "sha")
-_ADDRESS = re.compile(r"[1-9]\d{1,2}(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
+_ADDRESS = re.compile(r"(?:[1-9]\d{1,2}|0)(?:\.\d{1,3}){3}")  # IP addresses such as 10.0.0.1
+_IN_PATH = re.compile(r"/[^\s/]{0,80}_$")
+"""The name of a file or folder up to a version in it."""
 _DAY_FORMS = (("%Y-%m-%d", 10), ("%Y%m%d", 10), ("%d %b %Y", 10), ("%b %d %Y", 10), ("%b %Y", 7))
 """Formats of written days, and how many characters of ``2024-01-31`` they determine."""
 _ITEM = re.compile(r"\s{0,8}(?:[|#>]|[-*+]\s|\d{1,3}[.)]\s)")
@@ -66,7 +68,11 @@ def find_marks(sentence: str) -> Iterator[Mark]:
     for found in _MARK.finditer(sentence):
         kind = next(kind for kind in _KINDS if found[kind])
         text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
-        if text and not _ADDRESS.fullmatch(text):
+        if (
+            text
+            and not _ADDRESS.fullmatch(text)
+            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
+        ):
             file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
             is_file = file is not None and not sentence[found.start() - 1].isspace()
             yield Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), is_file)

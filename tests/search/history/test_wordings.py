@@ -91,6 +91,10 @@ COMPARED = (
 """Texts that say that 2.1.0 is good and 2.2.0 bad."""
 OTHERS = (("en23", "It worked in the last release, on main it is broken.", "2.3.0 → the commit read"),)
 NOTHING = (
+    ("still", "Initially discovered on 2.1.0 but verified still happens on 2.2.0."),
+    ("all", "This happens in 2.2.0, but I guess it's relevant to all versions down to 2.1.0."),
+    ("address", "It fails in 2.2.0. Changing 127.0.0.1 to 0.0.0.0 works."),
+    ("path", "Set the path to /home/u/work/kettle_v2.1.0/lib, which is a bug."),
     ("no1", "kettle 2.2.0, Python 3.11.2, Ubuntu 22.04"),
     ("no2", "Works with Python 3.11 but not with Python 3.12. kettle 2.2.0."),
     ("no3", "Happens with 2.1.0 and with 2.2.0."),
