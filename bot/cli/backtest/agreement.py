@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,13 @@ def fit(cases: Sequence[Scored], model: str, shipped: Table | None = None) -> Fi
         model: its name; other models do not use the table.
         shipped: the table towards which the values are shrunk; None for the shipped table.
     """
+    read = (reading(case.opinions, right=case.right) for case in cases if case.opinions is not None)
+    return fit_readings(tuple(filter(None, read)), model, shipped)
+
+
+def fit_readings(readings: tuple[Reading, ...], model: str, shipped: Table | None = None) -> Fitted:
+    """Fit a table to readings, as `fit` does."""
     before = shipped or load_table()
-    readings = tuple(filter(None, map(_reading, cases)))
     if len(readings) < LEAST:
         return Fitted(readings, before, None)
     rows = {relation: tuple(_row(relation, number, readings, before) for number in range(3)) for relation in RELATIONS}
@@ -102,13 +107,13 @@ def _row(relation: Relation, number: int, readings: Sequence[Reading], before: T
     )
 
 
-def _reading(case: Scored) -> Reading | None:
-    numbers = case.opinions
-    if numbers is None or not numbers.get("read"):
+def reading(numbers: Mapping[str, float], *, right: bool) -> Reading | None:
+    """Return the opinions that the trace of a run holds, with its outcome; None if the model read no lines."""
+    if not numbers.get("read"):
         return None
     agree, near = bool(numbers["agree"]), bool(numbers["near"])
     opinions = Opinions(numbers["search"], numbers["model"], agree, read=True, near=near)
-    return Reading(opinions, case.right)
+    return Reading(opinions, right)
 
 
 def store(table: Table, file: Path) -> None:
