@@ -43,6 +43,7 @@ _COMMANDS = {
     "token": ("server", "Create, list and revoke tokens for the HTTP API."),
     "replay": ("server", "Show which jobs a saved delivery leads to."),
     "schema": ("local", "Print the JSON Schema of `run --format json`."),
+    "mcp": ("local", "Serve the engine to coding agents over MCP."),
     "config": ("local", "Check a repository's .github/triage.yml."),
     "doctor": ("server", "Check the installation, and say how to fix what fails."),
     "completion": ("local", "Print the script that completes commands in a shell."),

@@ -17,10 +17,11 @@ from bot.runs.code import EngineCode
 from bot.runs.local import open_outside
 from bot.runs.local import triage as run_triage
 from bot.runs.model import check_brain
+from bot.runs.past import read_listed
 from bot.runs.pictures import PictureFetcher
 from bot.settings import Settings, load_settings
 from bot.settings.operator import load_operator_config
-from nodes.context import ignore_progress
+from nodes.context import PastPort, ignore_progress
 from nodes.state import Answer, HumanExchange
 
 Language = Literal["en", "de", "zh", "es", "ja"]
@@ -35,6 +36,7 @@ def triage(
     brain: Literal["rules", "llm", "auto"] | None = None,
     data_dir: str | os.PathLike[str] | None = None,
     language: Language = "en",
+    issues: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Triage an issue's text against a local git repository and return the result; nothing is posted or asked.
 
@@ -48,6 +50,7 @@ def triage(
         brain: the brain; without one, TRIAGE_BRAIN decides.
         data_dir: the directory for parsed files and the run; without one, TRIAGE_DATA_DIR decides.
         language: of the comment, and of the text that a model writes.
+        issues: a file with earlier issues to compare with, as ``triage run --issues`` reads it.
 
     Returns:
         The result, whose ``model_dump_json()`` is the document that ``triage run --format json`` prints.
@@ -64,7 +67,8 @@ def triage(
     path = os.fspath(repository)
     settings = _settings(path, brain, data_dir)
     given = read_issue(None, issue, title)
-    return asyncio.run(_run(path, rev, settings, title=given.title, body=given.body, language=language))
+    past = None if issues is None else read_listed(os.fspath(issues))
+    return asyncio.run(_run(path, rev, settings, title=given.title, body=given.body, language=language, past=past))
 
 
 def _refuse_inside_a_loop() -> None:
@@ -92,7 +96,9 @@ def _settings(
     return settings
 
 
-async def _run(repository: str, rev: str, settings: Settings, *, title: str, body: str, language: str) -> Result:
+async def _run(
+    repository: str, rev: str, settings: Settings, *, title: str, body: str, language: str, past: PastPort | None
+) -> Result:
     operator = load_operator_config(settings.triage_config, repository)
     engine, sha = await asyncio.to_thread(open_engine, repository, rev, Storage.of(settings))
     async with open_outside(settings, operator) as outside:
@@ -106,6 +112,7 @@ async def _run(repository: str, rev: str, settings: Settings, *, title: str, bod
             listener=ignore_progress,
             outside=outside,
             language=language,
+            past=past,
             pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
         )
     return account.result.model_copy(update={"gathered": account.evidence})
