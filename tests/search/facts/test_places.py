@@ -10,7 +10,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.facts.kinds import verify
 from nodes.search.types import Query
-from tests.search.facts.ledger import CRASHES, FILES, Report
+from tests.search.facts.crash_reports import CRASHES, FILES, Report
 from tests.support.repositories import make_repository
 
 if TYPE_CHECKING:

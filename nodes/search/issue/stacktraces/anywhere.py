@@ -42,7 +42,7 @@ _CAPTION = re.compile(
     r"stack ?trace|trace ?back|back ?trace|call ?stack|\bstack\b.{0,20}:$|goroutine|panic|recovered", re.IGNORECASE
 )
 _RECENT_LAST = re.compile(r"most recent call last", re.IGNORECASE)
-_SAID = re.compile(
+_MESSAGE = re.compile(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
 )
@@ -183,8 +183,8 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
 def _errors(bare: str) -> Iterator[Heading]:
     if heading := error_line(bare.removeprefix("ERROR").lstrip()):
         yield heading
-    if said := _SAID.match(bare[:_LONGEST]):
-        yield Heading("panic" if "panic" in said["error"].lower() else None, said["message"].strip() or None)
+    if message := _MESSAGE.match(bare[:_LONGEST]):
+        yield Heading("panic" if "panic" in message["error"].lower() else None, message["message"].strip() or None)
     place = next(find_located(bare), None)
     if place and bare.startswith(": ", place.end):  # Lua: ``program: file:line: message``
         yield Heading(None, bare[place.end + 2 :].strip() or None, Frame(place.path, place.line))
