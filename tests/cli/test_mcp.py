@@ -53,8 +53,10 @@ async def served(place: Path, *words: str) -> AsyncIterator[mcp.Client]:
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "bot", "mcp", *words], env=environment(TRIAGE_DATA_DIR=str(place / "data"))
     )
-    async with mcp.Client(stdio_client(server)) as client:
-        yield client
+    # Not pytest's stderr, which it replaces at each test while the client still has the old one as its default.
+    with (place / "log").open("w") as log:
+        async with mcp.Client(stdio_client(server, errlog=log)) as client:
+            yield client
 
 
 async def test_an_agent_gets_checked_lines_of_the_repository_that_it_names(place: Path) -> None:
