@@ -88,7 +88,8 @@ ELSEWHERE = {
     "bot/worker/tools.py": ("TRIAGE_ALERT_URL needs",),
     "bot/worker/upkeep.py": ("upkeep at start",),
     "bot/worker/__init__.py": ("no installation", "the installation is", "the repository is archived"),
-    "nodes/agents/code/tools.py": ("The same call was", "… the rest does not", "more lines do not fit"),
+    # What a model reads as the answer of a tool.
+    "nodes/agents/code/tools.py": ("The same call", "read by a model", "more lines do not", "… the rest does not"),
     "nodes/agents/codebase_search.py": ("nothing new",),
     "nodes/agents/code/record.py": ("nothing found",),
     "nodes/agents/critic.py": ("Required evidence",),

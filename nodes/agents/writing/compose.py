@@ -76,11 +76,17 @@ def compose(
 
 
 def _each_once(places: Iterable[Suspect]) -> tuple[Suspect, ...]:
-    """Return the places without a second one in the same function."""
-    kept: dict[object, Suspect] = {}
-    for one in places:
-        kept.setdefault((one.path, one.symbol or one.start_line), one)
-    return tuple(kept.values())
+    """Return the places without a second one in the same function or of the same lines."""
+    kept: list[Suspect] = []
+    for place in places:
+        if not any(_is_same(place, other) for other in kept):
+            kept.append(place)
+    return tuple(kept)
+
+
+def _is_same(place: Suspect, other: Suspect) -> bool:
+    overlaps = place.start_line <= other.end_line and other.start_line <= place.end_line
+    return place.path == other.path and (overlaps or (place.symbol is not None and place.symbol == other.symbol))
 
 
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:

@@ -66,7 +66,10 @@ def find(lines: Sequence[Line], taken: Sequence[StackTrace]) -> list[StackTrace]
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
-        if _frame(lines, index) is None or _is_taken(lines[index], taken):
+        if _is_taken(lines[index], taken):
+            floor = index = index + 1
+            continue
+        if _frame(lines, index) is None:
             index += 1
             continue
         stop, found = _run(lines, index, taken)
