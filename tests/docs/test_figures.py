@@ -53,7 +53,11 @@ def test_the_example_of_a_kind_is_a_sentence_of_the_catalogue(kind: Kind) -> Non
 
 def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
     languages = modules("nodes/search/languages", r"^LANGUAGE = ")
-    traces = modules("nodes/search/issue/stacktraces", r"^def find\(") - {"notebook", "pytest", "anywhere"}  # Python's, and any other
+    traces = modules("nodes/search/issue/stacktraces", r"^def find\(") - {
+        "notebook",
+        "pytest",
+        "anywhere",
+    }  # Python's, and any other
     assert f"facts of [{len(get_args(Kind))} kinds](docs/facts.md)" in README
     assert f"parses {word(len(languages))} languages, reads stack traces of {word(len(traces))}" in README
     for page in (README, (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")):
