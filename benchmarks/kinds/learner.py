@@ -1,17 +1,14 @@
-"""A linear model of three kinds, fitted in two steps so that general terms are learnt before specific ones.
+"""A linear model of three kinds: softmax regression with an L2 penalty over weighted fields of terms.
 
-Softmax regression with an L2 penalty, solved over issues instead of terms (there are far fewer issues): scores are ``K
-a``, where K is the similarity of issues, summed over fields. The first step fits the cues, and the words that several
-repositories use. The second step fits all words of the body to the residual, including a repository's own templates. In
-a single step templates would explain what general words could have explained, and a new repository has other templates.
-Majorisation by Böhning's bound (1992) with Nesterov's acceleration needs no step size and no random numbers. Rarities
-are integers, so that K does not depend on the order of its sums.
+Every field of an issue has the length 1 (or less, if it has few words), as in the shipped model. The terms of twenty
+thousand issues are a sparse matrix, stored by rows and by columns; limited-memory BFGS (Nocedal 1980) minimises the
+loss. It takes a fixed number of rounds and uses no random numbers, so that the same issues give the same weights.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -22,25 +19,117 @@ from nodes.issue.kinds import LEAST
 from nodes.issue.kinds.terms import Field
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
 Terms = Mapping[Field, frozenset[str]]
 Used = dict[str, list[int]]
 """The issues that use a term."""
-ROUNDS = 80
+ROUNDS = 60
 """Number of iterations; it is fixed, so that rounding differences between machines cannot change it."""
-_FEW = 40
-"""Number of issues up to which a term's pairs are counted one by one, which is faster than a sparse matrix."""
+_MEMORY = 8
+"""Pairs of steps and gradients from which the curvature is estimated."""
+_SHORTEST = 1e-6
+"""The shortest step that is tried."""
+_FLAT = 1e-14
+"""A step with less curvature ends the search: the minimum is reached."""
 
 
-def fit(likeness: Floats, wanted: Floats, freedom: float, given: Floats) -> Floats:
-    """Return the coefficients (issues, kinds) with the smallest penalised loss, added to the given scores."""
-    inverse = np.linalg.inv(0.5 * likeness + np.eye(len(wanted)) / freedom)
-    now = ahead = np.zeros_like(wanted)
-    pace = 1.0
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The terms of the training issues: one row per issue, one column per term."""
+
+    issues: int
+    columns: tuple[tuple[Field, str], ...]
+    rarity: Numbers
+    """Of each term, in tenths (the smoothed logarithm of TF-IDF)."""
+    _rows: Numbers
+    _terms: Numbers
+    _values: Floats
+
+    @classmethod
+    def of(cls, issues: int, used: Mapping[Field, Used], counts: Mapping[Field, float]) -> Space:
+        """Build the matrix of some terms; ``counts`` is the weight of each field."""
+        columns = tuple((field, term) for field, terms in used.items() for term in terms)
+        at = [np.array(issues_) for terms in used.values() for issues_ in terms.values()]
+        rarity = np.array([round(10 * log((1 + issues) / (1 + len(own))) + 10) for own in at])
+        terms = np.repeat(np.arange(len(at)), [len(own) for own in at])
+        rows, values = np.concatenate(at), np.zeros(len(terms))
+        of_column = np.repeat(np.arange(len(used)), [len(terms_) for terms_ in used.values()])
+        for number, field in enumerate(used):
+            own = of_column[terms] == number
+            squares = np.bincount(rows[own], rarity[terms[own]] ** 2, issues)
+            values[own] = counts[field] * rarity[terms[own]] / np.sqrt(squares + LEAST**2)[rows[own]]
+        return cls(issues, columns, rarity, rows, terms, values)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of each issue for each kind."""
+        return _summed(self._rows, self._values, weights, self._terms, self.issues)
+
+    def back(self, errors: Floats) -> Floats:
+        """Return the sum of the errors of each term's issues: the gradient of its weights."""
+        return _summed(self._terms, self._values, errors, self._rows, len(self.columns))
+
+
+def _summed(into: Numbers, values: Floats, of: Floats, at: Numbers, size: int) -> Floats:
+    return np.stack([np.bincount(into, values * column[at], size) for column in of.T], axis=1)
+
+
+def fit(space: Space, wanted: Floats, counts: Floats, freedom: float) -> tuple[Floats, Floats]:
+    """Return the bias and the weights (terms, kinds) with the smallest penalised loss.
+
+    Args:
+        space: the terms of the issues.
+        wanted: for each issue, 1 at its kind.
+        counts: how much each issue counts.
+        freedom: the inverse of the penalty.
+    """
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        bias, weights = at[0], at[1:]
+        found = shares(space.scores(weights) + bias)
+        errors = freedom * counts[:, None] * (found - wanted)
+        value = -freedom * float((counts * np.log((found * wanted).sum(axis=1))).sum()) + 0.5 * float(
+            (weights**2).sum()
+        )
+        return value, np.vstack([errors.sum(axis=0), space.back(errors) + weights])
+
+    solved = _minimum(loss, np.zeros((len(space.columns) + 1, wanted.shape[1])))
+    return solved[0], solved[1:]
+
+
+def _minimum(loss: Callable[[Floats], tuple[float, Floats]], at: Floats) -> Floats:
+    """Return the minimum of a smooth convex function of which value and gradient are known."""
+    value, slope = loss(at)
+    pairs: list[tuple[Floats, Floats]] = []
     for _ in range(ROUNDS):
-        found = ahead - inverse @ (shares(given + likeness @ ahead) - wanted + ahead / freedom)
-        faster = (1 + (1 + 4 * pace * pace) ** 0.5) / 2
-        now, ahead, pace = found, found + (pace - 1) / faster * (found - now), faster
-    return now
+        way, step = _direction(slope, pairs), 1.0 if pairs else 1.0 / max(float(np.abs(slope).sum()), 1.0)
+        gain = float((way * slope).sum())
+        tried, found = loss(at + step * way)
+        # Armijo's condition: a step that does not lower the value enough is halved.
+        while tried > value + 1e-4 * step * gain and step > _SHORTEST:
+            step /= 2
+            tried, found = loss(at + step * way)
+        if step <= _SHORTEST:
+            break
+        pairs = [*pairs, (step * way, found - slope)][-_MEMORY:]
+        at, value, slope = at + step * way, tried, found
+        if float((pairs[-1][0] * pairs[-1][1]).sum()) <= _FLAT:
+            break
+    return at
+
+
+def _direction(slope: Floats, pairs: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Return minus the gradient times the inverse curvature that the last steps show (two-loop recursion)."""
+    way, taken = -slope, []
+    for moved, turned in reversed(pairs):
+        share = float((moved * way).sum()) / float((moved * turned).sum())
+        way = way - share * turned
+        taken.append(share)
+    if pairs:
+        moved, turned = pairs[-1]
+        way = way * (float((moved * turned).sum()) / float((turned**2).sum()))
+    for (moved, turned), share in zip(pairs, reversed(taken), strict=True):
+        way = way + (share - float((turned * way).sum()) / float((moved * turned).sum())) * moved
+    return way
 
 
 def shares(scores: Floats) -> Floats:
@@ -62,42 +151,3 @@ def postings(issues: Sequence[Terms], field: Field) -> Used:
         for term in issue[field]:
             found[term].append(number)
     return dict(sorted(found.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """One field of the training issues."""
-
-    used: Used
-    rarity: Mapping[str, int]
-    length: Floats
-    """For each issue, the square root of its terms' squared rarities."""
-
-    @classmethod
-    def of(cls, issues: int, used: Used) -> Space:
-        """Compute the rarity of terms in tenths (TF-IDF's smoothed logarithm), and the length of each issue."""
-        rarity = {term: round(10 * log((1 + issues) / (1 + len(at))) + 10) for term, at in used.items()}
-        squares = np.zeros(issues)
-        for term, at in used.items():
-            squares[at] += rarity[term] ** 2
-        return cls(used, rarity, np.sqrt(squares + LEAST**2))
-
-    def likeness(self) -> Floats:
-        """Return the cosine similarity of each pair of issues."""
-        size = len(self.length)
-        common = np.zeros((size, size))
-        often = [term for term, at in self.used.items() if len(at) > _FEW]
-        columns = np.zeros((size, len(often)))
-        for number, term in enumerate(often):
-            columns[self.used[term], number] = self.rarity[term]
-        common += columns @ columns.T
-        for term, at in self.used.items():
-            if len(at) <= _FEW:
-                common[np.ix_(at, at)] += self.rarity[term] ** 2
-        return np.asarray(common / self.length[:, None] / self.length)
-
-    def weights(self, coefficients: Floats) -> dict[str, Floats]:
-        """Return each term's contribution to the scores of an issue, before division by the issue's length."""
-        each = coefficients / self.length[:, None]
-        weights = {term: each[at].sum(axis=0) * self.rarity[term] ** 2 for term, at in self.used.items()}
-        return {term: weight - weight.mean() for term, weight in weights.items()}

@@ -1,4 +1,4 @@
-"""Quality of the classification of kinds: F1 for each kind of each repository, and calibration of confidences."""
+"""Quality of the classification of kinds: F1 for each kind of each source, and calibration of confidences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from nodes.issue.kinds import LEARNT
 class Guess:
     """The classification of an issue, and its true kind."""
 
-    repository: str
+    source: str
     kind: str
     judged: str
     confidence: float
+    odds: float = 0.5
+    """The probability of a bug if it is a bug or a feature."""
 
 
 def f1(guesses: Sequence[Guess], kind: str) -> float:
@@ -30,21 +32,21 @@ def macro_f1(guesses: Sequence[Guess]) -> float:
     return sum(f1(guesses, kind) for kind in LEARNT) / len(LEARNT)
 
 
-def by_repository(guesses: Sequence[Guess]) -> dict[str, list[Guess]]:
-    """Return the guesses of each repository, ordered by name."""
-    names = sorted({guess.repository for guess in guesses})
-    return {name: [guess for guess in guesses if guess.repository == name] for name in names}
+def by_source(guesses: Sequence[Guess]) -> dict[str, list[Guess]]:
+    """Return the guesses of each source, ordered by name."""
+    names = sorted({guess.source for guess in guesses})
+    return {name: [guess for guess in guesses if guess.source == name] for name in names}
 
 
 def mean_macro_f1(guesses: Sequence[Guess]) -> float:
-    """Return the mean over the repositories with equal weights."""
-    apart = by_repository(guesses)
+    """Return the mean over the sources with equal weights."""
+    apart = by_source(guesses)
     return sum(map(macro_f1, apart.values())) / len(apart)
 
 
 def table(title: str, guesses: Sequence[Guess]) -> str:
-    """Return one line per repository with F1 for each kind; the mean is last."""
-    apart = by_repository(guesses)
+    """Return one line per source with F1 for each kind; the mean is last."""
+    apart = by_source(guesses)
     lines = [f"{title:<28}" + "".join(f"{kind:>10}" for kind in LEARNT) + f"{'macro-F1':>10}"]
     rows: Mapping[str, list[list[Guess]]] = {**{name: [own] for name, own in apart.items()}, "mean": [*apart.values()]}
     for name, groups in rows.items():
@@ -64,4 +66,17 @@ def reliability(guesses: Sequence[Guess], parts: int = 5) -> str:
             sure = sum(guess.confidence for guess in own) / len(own)
             right = sum(guess.judged == guess.kind for guess in own) / len(own)
             lines.append(f"  {sure:>8.1%}  {right:>8.1%}")
+    return "\n".join(lines)
+
+
+def acted_on(guesses: Sequence[Guess], bugs: float = 0.93) -> str:
+    """Return which odds a share of the bugs reaches, and the share of features that reaches them too; by source."""
+    lines = [f"{f'odds of {bugs:.0%} of bugs':<28}{'odds':>10}{'features':>10}"]
+    for name, own in by_source(guesses).items():
+        reached = sorted(guess.odds for guess in own if guess.kind == "bug")
+        features = [guess.odds for guess in own if guess.kind == "feature"]
+        if reached and features:
+            least = reached[int((1 - bugs) * len(reached))]
+            share = sum(odds >= least for odds in features) / len(features)
+            lines.append(f"  {name[:26]:<26}{least:>10.2f}{share:>10.1%}")
     return "\n".join(lines)

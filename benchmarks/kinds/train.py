@@ -1,11 +1,12 @@
 """Train the model of issue kinds and write it to nodes/issue/kinds/weights.json.
 
-    python -m benchmarks.kinds.train --data ISSUES.csv
+    python -m benchmarks.kinds.train --data ISSUES.csv ISSUES.jsonl
 
-ISSUES has the columns repo, label (bug, feature or question), title and body, and is never stored here. The same data
-gives the same file, byte for byte. The printed figures are measured on issues that were not used in training: in five
-folds that each contain issues of every repository, and with one repository held out at a time, which corresponds to a
-repository on the day of its installation. Confidences are calibrated for the latter.
+The files have the columns or keys repo, label or kind (bug, feature or question; other rows are left out), title, body
+and, in JSONL, source. They are never stored here. The same data gives the same file, byte for byte. The printed figures
+are measured on issues that were not used in training: in five folds that each contain issues of every repository; with
+a fifth of the repositories held out at a time, which corresponds to a repository on the day of its installation; and
+with one source held out at a time. Confidences are calibrated for the second.
 """
 
 from __future__ import annotations
@@ -18,25 +19,24 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.kinds.examples import Example, folds, leave_one_repository_out, read_examples
+from benchmarks.kinds.examples import Example, Split, folds, read_examples, whole_repositories, whole_sources
 from benchmarks.kinds.learner import shares, temperature
 from benchmarks.kinds.recipe import learn, one_hot_kinds
-from benchmarks.kinds.scores import Guess, reliability, table
-from nodes.issue.kinds import LEARNT, WEIGHTS, Model
-
-Split = tuple[list[Example], list[Example]]
+from benchmarks.kinds.scores import Guess, acted_on, reliability, table
+from nodes.issue.kinds import LEARNT, WEIGHTS, Model, odds
 
 
 def main() -> None:
     """Measure, train, print and write."""
     options = _options()
     examples = read_examples(options.data)
-    elsewhere = _held_out_scores(leave_one_repository_out(examples))
+    elsewhere = _held_out_scores(whole_repositories(examples))
     heat = temperature(np.array([scores for _, scores in elsewhere]), one_hot_kinds([one for one, _ in elsewhere]))
     if not options.quick:
         print(table("five folds", _guesses(_held_out_scores(folds(examples)), heat)))
-    print(table("leave-one-repository-out", _guesses(elsewhere, heat)))
-    print(reliability(_guesses(elsewhere, heat)))
+        print(table("sources held out", _guesses(_held_out_scores(whole_sources(examples)), heat)))
+    guesses = _guesses(elsewhere, heat)
+    print(table("repositories held out", guesses), acted_on(guesses), reliability(guesses), sep="\n")
     if options.dry_run:
         return
     written = as_text(dataclasses.replace(learn(examples), temperature=heat))
@@ -68,15 +68,15 @@ def _guesses(judged: Sequence[tuple[Example, list[float]]], heat: float) -> list
     """Return the guesses from scores; rules for rare kinds are not used, since no issue here is labelled with one."""
     sure = shares(np.array([scores for _, scores in judged]) / heat)
     return [
-        Guess(example.repository, example.kind, LEARNT[int(row.argmax())], float(row.max()))
+        Guess(example.source, example.kind, LEARNT[int(row.argmax())], float(row.max()), float(odds(*row[:2])))
         for (example, _), row in zip(judged, sure, strict=True)
     ]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="labelled issues, as CSV")
-    parser.add_argument("--quick", action="store_true", help="skip the cross-validation with five folds")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="labelled issues, as CSV or JSONL")
+    parser.add_argument("--quick", action="store_true", help="skip the five folds and the sources held out")
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     return parser.parse_args()
 

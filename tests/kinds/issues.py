@@ -1,4 +1,4 @@
-"""Small invented issues of three repositories for training."""
+"""Small invented issues of four repositories for training."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _THINGS = {
     "a/cars": ("wheel", "engine", "brake", "mirror"),
     "b/boats": ("sail", "anchor", "rudder", "hull"),
     "c/planes": ("wing", "flap", "cockpit", "rotor"),
+    "d/trains": ("rail", "signal", "carriage", "coupling"),
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.kinds.examples import folds, leave_one_repository_out
-from benchmarks.kinds.learner import fit, shares, temperature
-from benchmarks.kinds.recipe import LEFT_OVER, learn
+from benchmarks.kinds.examples import folds, whole_repositories, whole_sources
+from benchmarks.kinds.learner import Space, fit, shares, temperature
+from benchmarks.kinds.recipe import importance, learn
 from benchmarks.kinds.scores import Guess, f1, macro_f1, mean_macro_f1, table
 from benchmarks.kinds.train import as_text
 from nodes.issue.kinds import LEARNT, WEIGHTS, load_model
@@ -24,7 +25,7 @@ def test_the_same_issues_give_the_same_file_byte_for_byte() -> None:
 
 
 def test_issues_of_an_unseen_repository_are_classified_correctly() -> None:
-    for known, unknown in leave_one_repository_out(made_up()):
+    for known, unknown in whole_repositories(made_up()):
         model = learn(known)
         guesses = []
         for example in unknown:
@@ -34,10 +35,23 @@ def test_issues_of_an_unseen_repository_are_classified_correctly() -> None:
         assert macro_f1(guesses) > 0.9
 
 
-def test_a_term_of_only_one_repository_is_excluded_from_the_first_step() -> None:
+def test_a_term_of_only_one_repository_is_excluded() -> None:
     model = learn(made_up())
-    for field, weights in model.fields.items():
-        assert ("anchor" in weights) <= (field in LEFT_OVER)
+    assert all("anchor" not in weights for weights in model.fields.values())
+    assert "crash" in model.fields["title"]
+
+
+def test_every_source_counts_the_same_and_a_rare_kind_more() -> None:
+    examples = [replace(one, source="small" if one.repository == "a/cars" else "large") for one in made_up()]
+    examples = [one for one in examples if one.kind != "question" or one.title.startswith("How")]
+    counts = importance(examples)
+    sums = {
+        name: sum(c for c, one in zip(counts, examples, strict=True) if one.source == name)
+        for name in ("small", "large")
+    }
+    assert sums["small"] == pytest.approx(sums["large"], rel=0.01)
+    each = {one.kind: count for count, one in zip(counts, examples, strict=True) if one.source == "small"}
+    assert each["question"] > each["bug"]
 
 
 def test_a_written_model_can_be_read(tmp_path) -> None:
@@ -66,19 +80,20 @@ def test_the_shipped_file_is_small_and_has_one_term_per_line() -> None:
 
 def test_every_issue_is_measured_once() -> None:
     examples = made_up()
-    for splits in (folds, leave_one_repository_out):
+    for splits in (folds, whole_repositories, whole_sources):
         measured = [one for _, unknown in splits(examples) for one in unknown]
         assert sorted(map(id, measured)) == sorted(map(id, examples))
-    for known, unknown in leave_one_repository_out(examples):
+    for known, unknown in whole_repositories(examples):
         assert not {one.repository for one in known} & {one.repository for one in unknown}
 
 
 def test_the_gradient_of_the_fit_is_zero() -> None:
-    wanted = np.eye(3)[[0, 1, 2, 0, 1, 2]]
-    columns = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
-    alike = columns @ columns.T
-    found = fit(alike, wanted, 1.0, np.zeros_like(wanted))
-    assert np.abs(shares(alike @ found) - wanted + found).max() < 1e-6
+    wanted, counts = np.eye(3)[[0, 1, 2, 0, 1, 2]], np.array([1.0, 2, 1, 1, 0.5, 1])
+    space = Space.of(6, {"title": {"a": [0, 1, 3], "b": [1, 2, 4], "c": [0, 2, 5]}}, {"title": 1.0})
+    bias, weights = fit(space, wanted, counts, 2.0)
+    errors = 2.0 * counts[:, None] * (shares(space.scores(weights) + bias) - wanted)
+    assert np.abs(space.back(errors) + weights).max() < 1e-5
+    assert np.abs(errors.sum(axis=0)).max() < 1e-5
 
 
 @pytest.mark.parametrize("heat", [0.8, 1.5, 3.0])
@@ -106,7 +121,7 @@ def test_f1(guesses, expected) -> None:
     assert f1(guesses, "bug") == pytest.approx(expected)
 
 
-def test_repositories_have_equal_weight_in_the_table() -> None:
+def test_sources_have_equal_weight_in_the_table() -> None:
     guesses = [_guess(kind, kind, "a/a") for kind in LEARNT] * 5 + [_guess("bug", "question", "b/b")]
     assert mean_macro_f1(guesses) == pytest.approx(0.5)
     assert table("t", guesses).splitlines()[-1].split() == ["mean", "0.500", "0.500", "0.500", "0.500"]

@@ -6,6 +6,8 @@ import pytest
 
 from nodes.brains.rules.investigate import kind_of
 from nodes.issue.facts import read_facts
+from nodes.issue.kinds import classify
+from tests.kinds.disclosures import DISCLOSURES, ORDINARY_NEAR
 from tests.kinds.weaknesses import ORDINARY, SECURITY
 
 MAX_WITHHELD = 2
@@ -73,3 +75,10 @@ def test_a_sentence_that_denies_a_weakness_does_not_name_one(body: str) -> None:
 def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
     whole = f"{body} An attacker can use the SQL injection in the search endpoint."
     assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"
+
+
+def test_plain_words_of_a_disclosure_withhold_the_place_and_ordinary_reports_do_not() -> None:
+    """The even disclosures were used to write the rules; the odd ones measure, and their bound is what was measured."""
+    assert sum(classify(*issue).kind == "security" for issue in DISCLOSURES[::2]) >= 37
+    assert sum(classify(*issue).kind == "security" for issue in DISCLOSURES[1::2]) >= 12
+    assert [issue[0] for issue in ORDINARY_NEAR if classify(*issue).kind == "security"] == []

@@ -9,20 +9,19 @@ from nodes.brains.rules.missing import main_trace, missing_from
 from nodes.brains.rules.severity import severity_of
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
-from nodes.issue.kinds import classify
-from nodes.issue.kinds.terms import describes_a_failure, parts_of
+from nodes.issue.kinds import Classified, classify
 from nodes.judgements import Investigation
 from nodes.report import Kind
 from nodes.search.types import Frame, StackTrace
 
+RATHER_A_BUG = 0.25
+"""Minimum share of bug in bug and feature for treating a likely feature as a bug: 93 of 100 bugs reach it."""
 MAY_BE_A_BUG = 0.1
-"""Minimum probability for treating an issue as a bug: a missed bug costs more than a search."""
-DESCRIBED_AS_A_BUG = 0.05
-"""The same minimum for an issue that states what was expected or how to reproduce it."""
+"""Minimum probability for treating a likely question as a bug: a missed bug costs more than a search."""
 UNLIKELY = 0.15
-"""Below this probability, the report of an issue that is treated as a bug states the more likely kind."""
+"""Below this probability, the report of a likely question that is treated as a bug states so."""
 NOT_LIKELIER = 0.35
-"""The same minimum for an issue whose title names another kind."""
+"""The minimum probability for an issue whose title names another kind."""
 _NAMES_OTHER_KIND = re.compile(
     r"\W{0,3}(feature[ -]?requests?|features?|feat|rfe|enh|enhancement|proposal|question)\s{0,3}[\]):]", re.IGNORECASE
 )
@@ -53,12 +52,21 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
         return Taken(found.kind)
     bug, likeliest = found.shares["bug"], max(found.shares, key=lambda kind: found.shares[kind])
     named = _NAMES_OTHER_KIND.match(title)
-    if likeliest == "bug":
-        return Taken("bug")
-    if named is not None and bug < NOT_LIKELIER:
+    if named is not None and likeliest != "bug" and bug < NOT_LIKELIER:
         return Taken("question" if named[1].lower() == "question" else "feature")
-    is_bug = bug >= MAY_BE_A_BUG or (bug >= DESCRIBED_AS_A_BUG and describes_a_failure(parts_of(title, body)))
-    return Taken("bug", likeliest if bug < UNLIKELY else None) if is_bug else Taken(likeliest)
+    if likeliest == "feature":
+        return _rather_a_bug(found)
+    return Taken("bug") if likeliest == "bug" else _perhaps_a_bug(bug)
+
+
+def _rather_a_bug(found: Classified) -> Taken:
+    """Return a bug, if it has enough of the odds, for an issue that is likelier a feature."""
+    return Taken("bug", "feature") if found.bug_rather_than_feature >= RATHER_A_BUG else Taken("feature")
+
+
+def _perhaps_a_bug(bug: float) -> Taken:
+    """Return a bug, from a low probability, for an issue that is likelier a question."""
+    return Taken("bug", "question" if bug < UNLIKELY else None) if bug >= MAY_BE_A_BUG else Taken("question")
 
 
 _ELSEWHERE = re.compile(r"(^|/)(site-packages|dist-packages|node_modules|vendor|gems|\.cargo)/|^<|lib/python\d")
@@ -71,12 +79,13 @@ _FIELD = {
 def investigate(case: Case) -> Investigation:
     """State the problem, a hypothesis and what is missing."""
     facts = case.facts
-    kind = kind_of(case.title, case.body, facts)
+    taken = acting_kind(case.title, case.body, facts)
+    kind = taken.kind
     severity, reason = severity_of(case.title, case.body, kind)
     return Investigation(
         problem=_problem(case, kind)[:300],
         hypothesis=_hypothesis(facts)[:300] if kind in ("bug", "docs") else "",
-        missing=missing_from(case, kind),
+        missing=() if taken.rather == "feature" else missing_from(case, kind),
         kind=kind,
         severity=severity,
         severity_reason=reason,

@@ -25,7 +25,7 @@ LEAST = 50
 
 Weights = Mapping[str, tuple[int, ...]]
 """A term's rarity, then its weight for each kind."""
-__all__ = ["Classified", "classify"]
+__all__ = ["Classified", "classify", "odds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,16 @@ class Classified:
     confidence: float
     shares: dict[LearntKind, float]
     """The trained model's probabilities, even if a rule decided."""
+
+    @property
+    def bug_rather_than_feature(self) -> float:
+        """Return the probability of a bug if it is a bug or a feature; questions of both kinds are searched."""
+        return odds(self.shares["bug"], self.shares["feature"])
+
+
+def odds(one: float, other: float) -> float:
+    """Return the share of the first of two probabilities in their sum."""
+    return one / (one + other)
 
 
 def classify(title: str, body: str) -> Classified:

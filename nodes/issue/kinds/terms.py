@@ -107,21 +107,12 @@ _NOT_ENGLISH = re.compile(
     r"[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
     r"|\b(?:el|los|las|una|que|por|con|del|le|les|des|une|est|pas|pour|der|das|und|ist|nicht|beim|uma|dos|para|com)\b"
 )
-_REPORTED = re.compile(rf"\bexpected\b|\bactual\b|{_OTHERS['expected']}|{PHRASES['reproduce'].pattern}")
 _TRACE = re.compile(r"\btraceback \(most|^\s{1,8}at \S|\bline \d|\b0x[0-9a-f]{6}", re.MULTILINE)
 
 
 def cues_of(parts: Parts) -> frozenset[str]:
     """Return the cues that an issue shows, each with the part that shows it."""
     return frozenset((*_phrases(parts), *_shapes(parts)))
-
-
-def describes_a_failure(parts: Parts) -> bool:
-    """Return whether a body, headings included, states what was expected or how to reproduce it.
-
-    The model reads no headings, because they differ between repositories.
-    """
-    return bool(_REPORTED.search(without_comments(parts.whole)))
 
 
 def _phrases(parts: Parts) -> Iterator[str]:
