@@ -91,7 +91,9 @@ SCENES = {
     "medium: a trace": Scene("It crashes", TRACE),
     "complex: several components": Scene("It fails in many files", SEVERAL, tier="complex"),
     "complex: traces of two programs": Scene("It fails twice", f"{TRACE}\nand then\n\n{BROWSER}", tier="complex"),
-    "complex: prose alone": Scene("It became very slow since the update", "very slow " * 200, tier="complex"),
+    "complex: prose alone": Scene(
+        "It became slow", "The import hangs for minutes and then fails. " * 45, tier="complex"
+    ),
     # Tools by rules.
     "no tool is for it": Scene(NAMED, tools=DOCS | DATA),
     "one tool by its keyword": Scene(

@@ -18,7 +18,7 @@ RATHER_A_BUG = 0.25
 """Minimum share of bug in bug and feature for treating a likely feature as a bug: 93 of 100 bugs reach it."""
 MAY_BE_A_BUG = 0.1
 """Minimum probability for treating a likely question as a bug: a missed bug costs more than a search."""
-UNLIKELY = 0.15
+UNLIKELY = 0.3
 """Below this probability, the report of a likely question that is treated as a bug states so."""
 NOT_LIKELIER = 0.35
 """The minimum probability for an issue whose title names another kind."""

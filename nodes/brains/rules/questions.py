@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.missing import Need, needs_worth_asking
 from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
 from nodes.context import Case
@@ -183,7 +184,8 @@ def is_guess(case: Case) -> bool:
 def _candidates(case: Case) -> Iterator[Question]:
     found = leading(case)
     weak = not found or case.state.search_confidence < WEAK
-    if (weak and is_thin(case)) or is_guess(case):
+    likelier = acting_kind(case.title, case.body, case.facts).rather
+    if likelier != "feature" and ((weak and is_thin(case)) or is_guess(case)):
         yield _WHAT_HAPPENED
     other = rival(found)
     between = distinguishing_question(case, found[0].evidence, other.evidence) if other is not None else None
