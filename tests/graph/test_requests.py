@@ -23,7 +23,7 @@ async def test_the_report_names_the_place_of_the_change(tmp_path: Path) -> None:
     assert report is not None
     assert (report.kind, report.statement, report.suspects[0].path) == ("feature", "claim", "feed/dates.py")
     assert "The change probably belongs in `feed/dates.py`" in (report.root_cause or "")
-    assert "- The change probably belongs in this file, in `parse_zone`" in report.github_comment
+    assert "**The change probably belongs in `feed/dates.py`, in `parse_zone`" in report.github_comment
     assert report.how_to_confirm == ""
 
 
