@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from bot.report.links import Links
@@ -17,6 +18,9 @@ _REASON_WORDS = 16
 _TITLE_WORDS = 16
 _QUOTED, _MORE, _CHANGES = 1, 3, 1
 """Maximum number of quoted places in the fold, and of facts and changes listed there."""
+
+_FAILED = re.compile(r"could not|no answer")
+"""Marks the steps of a run that failed; the others are in the record of the run."""
 
 
 def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) -> str:
@@ -94,6 +98,7 @@ def about(report: TriageReport, record: Record | None = None) -> str:
         f"- Crash: {', '.join(map(code, report.fingerprints))}" if report.fingerprints else "",
         f"- Citations checked: {audit.citations}; claims dropped in checking: {len(audit.dropped)}",
         *(f"- {prose(note)}" for note in report.notes),
+        *(f"- {prose(step)}" for step in report.tried if _FAILED.search(step)),
     ]
     return fold("About this report", "\n".join(filter(None, lines)))
 

@@ -53,7 +53,8 @@ class Mapped:
         if start < end:
             return self.starts[start], self.stops[end - 1]
         here = self.starts[start] if start < len(self.text) else self.stops[-1] if self.stops else 0
-        return here, here
+        # Between two characters that one edit wrote: both stand for the same range, and so does what is between them.
+        return here, max(here, self.stops[start - 1]) if start else here
 
 
 class Row(NamedTuple):
