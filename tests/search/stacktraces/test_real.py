@@ -37,6 +37,9 @@ def program(name: str) -> str:
     path = shutil.which(name)
     if path is None:
         pytest.skip(f"{name} is not installed")
+    # An installer's placeholder has the name of the program and runs nothing without the account's own set-up.
+    if subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip(f"{name} is installed and does not run")
     return path
 
 
