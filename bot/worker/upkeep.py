@@ -87,7 +87,7 @@ async def _own_parts(tools: Tools) -> None:
 
 
 async def correct_due_times(store: Store) -> None:
-    """Let no job wait for the day that a wrong clock named."""
+    """Correct the due times that a wrong clock set, and log how many."""
     corrected = await store.jobs.correct_due_times()
     if corrected:
         logger.warning(
