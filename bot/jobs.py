@@ -254,6 +254,13 @@ class Labelled(_IssueWork):
     """A bot changed it, although its events count as a person's."""
 
 
+class Typed(_IssueWork):
+    """Handle an issue's type that a person set or removed."""
+
+    kind: Literal["typed"] = "typed"
+    lane: ClassVar[Lane] = "control"
+
+
 class JudgeLabels(_IssueWork):
     """Compare the last report with the labels that people changed after it."""
 
@@ -346,6 +353,7 @@ OnIssueWork = (
     | Ended
     | Score
     | Labelled
+    | Typed
     | JudgeLabels
 )
 Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged

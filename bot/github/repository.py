@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
@@ -202,6 +202,22 @@ class RepositoryClient:
             await self._channel.send("DELETE", f"{self._base}/issues/{number}/labels/{quote(label, safe='')}")
         except GoneError:
             return
+
+    async def issue_types(self) -> frozenset[str]:
+        """Return the issue types of the repository; empty on servers without types."""
+        try:
+            response = await self._channel.send("GET", f"{self._base}/issue-types")
+        except GoneError:
+            return frozenset()
+        with expect_shape("a list of issue types"):
+            return frozenset(text(one["name"]) for one in response.objects() if one.get("is_enabled", True))
+
+    async def set_type(self, number: int, name: str, suggestion: Mapping[str, str] | None = None) -> str:
+        """Set an issue's type, or suggest it to people; return the issue's type."""
+        await self._channel.take(LABELS)
+        value = name if suggestion is None else {"value": name, "suggest": True, **suggestion}
+        response = await self._channel.send("PATCH", f"{self._base}/issues/{number}", json={"type": value})
+        return _issue(response, self._repository).type or ""
 
     async def permission(self, login: str) -> Permission:
         """Return a user's permission in the repository."""

@@ -63,6 +63,7 @@ def issue_of(data: Json, repository: RepositoryRef) -> Issue:
         reopened=data.get("state_reason") == "reopened",
         not_planned=data.get("state_reason") == "not_planned",
         comments=data["comments"] if isinstance(data.get("comments"), int) else None,
+        type=text((data["type"] or {}).get("name")) if "type" in data else None,
     )
 
 

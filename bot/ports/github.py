@@ -98,6 +98,8 @@ class Issue:
     """Whether it was closed because nothing will be done."""
     comments: int | None = None
     """The number of comments; None if GitHub does not return it."""
+    type: str | None = None
+    """The issue's type, empty if it has none; None where GitHub has no types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,12 @@ class GitHubPort(Protocol):
 
     async def remove_label(self, number: int, label: str) -> None:
         """Remove a label from an issue; do nothing if the issue does not have it."""
+
+    async def issue_types(self) -> frozenset[str]:
+        """Return the issue types that the repository has from its organisation; empty on servers without types."""
+
+    async def set_type(self, number: int, name: str, suggestion: Mapping[str, str] | None = None) -> str:
+        """Set an issue's type, or suggest it to people with a confidence and a rationale; return the issue's type."""
 
     async def permission(self, login: str) -> Permission:
         """Return a user's permission, from the API's permission flags; role names are ignored."""

@@ -67,6 +67,19 @@ class Labels(Section):
         return label in self.map.values() or any(name_matches(label, pattern) for pattern in self.allowed)
 
 
+class Types(Section):
+    """The issue types that may be set. They belong to the organisation and are never created."""
+
+    map: Annotated[dict[Kind, Label], Field(max_length=10)] = {"bug": "Bug", "feature": "Feature"}
+    """The organisation's issue type for a kind (``bug``, ``feature``, ``question``, ``docs``). Where it exists, it is
+    set instead of the label that the kind has by default, unless a person or a form has chosen a type. ``{}`` sets
+    none."""
+    suggest: bool = False
+    """``true`` sends the type as a suggestion that a person accepts or declines, with a confidence and, where the
+    report has one, a checked sentence as its rationale. This is a preview of GitHub: where it is not available, GitHub
+    sets the type, or refuses and the label is set."""
+
+
 class Limits(Section):
     """Limits on the work in this repository; the operator's limits apply as well."""
 
@@ -127,6 +140,7 @@ class RepositoryConfig(Section):
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` sends no issue text to a model; ``auto`` uses the operator's setting."""
     labels: Labels = Labels()
+    types: Types = Types()
     remind_after_days: Annotated[int, Field(ge=1, le=13)] | None = None
     """Days after which the reporter is reminded once of a question that is still open; without it there is no
     reminder. After 14 days the report is written without an answer, and the label ``labels.map.no-answer`` is set."""
@@ -174,6 +188,8 @@ _KNOWN = {
     "": tuple(RepositoryConfig.model_fields),
     "labels": tuple(Labels.model_fields),
     "labels.map": get_args(LabelName),
+    "types": tuple(Types.model_fields),
+    "types.map": get_args(Kind),
     "limits": tuple(Limits.model_fields),
     "digest": tuple(WeeklyDigest.model_fields),
     "commands": get_args(CommandName),

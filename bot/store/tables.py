@@ -10,7 +10,7 @@ from bot.store.access import ApiTokens, EndedSessions, StoredPermissions, Tenant
 from bot.store.databases.database import Connection, Database
 from bot.store.effects import Effects
 from bot.store.installations import Installations, RepositoryConfig
-from bot.store.issues import Issues
+from bot.store.issues import Issues, read_state
 from bot.store.issues.control import Components, Control
 from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
@@ -41,6 +41,8 @@ class ReportInputs:
     questions: tuple[AskedQuestion, ...]
     touched: dict[str, bool]
     """Labels that a person added (True) or removed (False)."""
+    typed: bool
+    """A person set or removed the issue's type."""
     relations: tuple[Relation, ...]
     outcomes: list[tuple[float, bool]]
     """The repository's scored reports: the confidence, and whether the first file was right."""
@@ -64,6 +66,7 @@ def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs
     return ReportInputs(
         tuple(asked for asked, _ in read_questions(db, issue_key)),
         read_label_changes(db, issue_key),
+        read_state(db, issue_key).typed,
         read_relations(db, issue_key),
         read_outcomes(db, repository),
         read_judged(db, repository),

@@ -44,6 +44,7 @@ from bot.jobs import (
     RepositoryChanged,
     Score,
     Triage,
+    Typed,
 )
 from bot.observability.logs import log_context
 from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
@@ -251,6 +252,8 @@ async def _process(issue_job: IssueJob, work: OnIssueWork) -> None:  # noqa: PLR
             await outcomes.score(issue_job, work)
         case Labelled():
             await control.labelled(issue_job, work)
+        case Typed():
+            await control.typed(issue_job, work)
         case JudgeLabels():
             await judgements.judge_labels(issue_job, work)
         case _:

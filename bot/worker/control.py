@@ -16,6 +16,7 @@ from bot.jobs import (
     LeftOver,
     RepositoryChanged,
     Score,
+    Typed,
     Work,
 )
 from bot.settings.repository_file import FoundConfig
@@ -79,7 +80,7 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     # A second check after the one before each write: labels that a stop overtook must be dropped, not retried forever.
     issue = None if row.muted or row.ended else await issue_job.github.issue(issue_job.ref.number)
     try:
-        await labels.catch_up(key, issue, found.config, set(known.touched))
+        await labels.catch_up(key, issue, found.config, set(known.touched), typed=known.typed)
     except StoppedError as error:
         issue_job.log("labels_dropped", str(error))
         await labels.catch_up(key, None, found.config, set())
@@ -137,6 +138,12 @@ async def labelled(issue_job: IssueJob, work: Labelled) -> None:
     judges = not work.by_bot and work.actor and await issue_job.store.outcome.get() is not None
     then = [JudgeLabels(ref=issue_job.ref)] if judges else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "noted", next_work=then)
+
+
+async def typed(issue_job: IssueJob, work: Typed) -> None:  # noqa: ARG001  the signature of all functions in the table
+    """Store that a person set or removed the issue's type, so that the App leaves it alone."""
+    await issue_job.store.row.decide_type()
+    await issue_job.settle("noted")
 
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}

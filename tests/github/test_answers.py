@@ -42,6 +42,7 @@ READS = {
     "issue": lambda client: client.issue(1),
     "comments": lambda client: client.comments(1),
     "labels": lambda client: client.repository_labels(),
+    "types": lambda client: client.issue_types(),
     "permission": lambda client: client.permission("kim"),
     "file": lambda client: client.file(".github/triage.yml"),
     "organisation-file": lambda client: client.organisation_file(".github/triage.yml"),
@@ -80,6 +81,7 @@ WRITES = {
     "reaction": lambda client: client.react_to_issue(1, "eyes"),
     "labels": lambda client: client.add_labels(1, ["bug"]),
     "edit": lambda client: client.edit_comment(1, "hello"),
+    "type": lambda client: client.set_type(1, "Bug"),
     "unlabel": lambda client: client.remove_label(1, "bug"),
 }
 UNANSWERED = {name: OTHERS[name] for name in ("html", "truncated", "empty", "a-page-that-is-not-there", "forbidden")}

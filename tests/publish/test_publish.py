@@ -30,6 +30,7 @@ from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.effects import Effects
 from bot.store.writes import StoredWrites
 from bot.worker.publish import Publication, Published, Publisher
+from bot.worker.publish.labels import ReportLabels, log_missing
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.facts import Fact
 from nodes.state import BugTriageState, HumanExchange
@@ -552,3 +553,81 @@ async def test_a_report_is_posted_where_its_labels_are_refused(stage) -> None:
     stage.server.fail("POST", "/issues/1/labels", Fault(status=403, message="Resource not accessible by integration"))
     assert (await stage.publish()).state == "posted"
     assert stage.labels == set()
+
+
+FEATURE = Finished(BugTriageState(report=FOUND.model_copy(update={"kind": "feature", "labels": ("enhancement",)})))
+
+
+def has_types(stage, *types: str, current: str | None = None) -> None:
+    stage.repo.types = types
+    stage.repo.issues[1]["type"] = current and {"name": current}
+
+
+def type_of(stage) -> str | None:
+    kind = stage.repo.issues[1].get("type")
+    return kind and kind["name"]
+
+
+@pytest.mark.parametrize(
+    ("types", "current", "config", "given", "kind", "labels"),
+    [
+        pytest.param(("Bug",), None, "", {}, "Bug", set(), id="instead-of-the-label"),
+        pytest.param(("bug",), None, "", {}, "bug", set(), id="in-the-organisations-spelling"),
+        pytest.param(("Defect",), None, "types: {map: {bug: Defect}}", {}, "Defect", set(), id="mapped"),
+        pytest.param(("Bug",), None, "labels: {map: {bug: 'type: bug'}}", {}, "Bug", {"type: bug"}, id="and-a-label"),
+        pytest.param(("Task",), None, "", {}, None, {"bug"}, id="no-such-type"),
+        pytest.param(("Bug",), None, "types: {map: {}}", {}, None, {"bug"}, id="turned-off"),
+        pytest.param(("Bug", "Task"), "Task", "", {}, "Task", set(), id="chosen-by-a-form-or-person"),
+        pytest.param(("Bug",), None, "", {"typed": True}, None, set(), id="removed-by-a-person"),
+        pytest.param(("Bug",), "Bug", "", {}, "Bug", set(), id="there-already"),
+    ],
+)
+async def test_the_issue_type_takes_the_place_of_a_label(stage, types, current, config, given, kind, labels) -> None:
+    has_types(stage, *types, current=current)
+    await stage.publish(config=config, **given)
+    assert (type_of(stage), stage.labels) == (kind, labels)
+
+
+async def test_a_type_of_ours_follows_the_report_until_a_person_changes_it(stage) -> None:
+    has_types(stage, "Bug", "Feature")
+    await stage.publish()
+    await stage.publish(FEATURE)
+    assert type_of(stage) == "Feature"
+    stage.repo.issues[1]["type"] = None
+    await stage.publish()
+    assert (type_of(stage), stage.labels) == (None, set())
+
+
+async def test_a_type_is_suggested_once_with_the_checked_fact(stage) -> None:
+    has_types(stage, "Bug")
+    for _ in range(2):
+        await stage.publish(config="types: {suggest: true}\n")
+    (suggestion,) = stage.repo.issues[1]["_suggested"]
+    assert suggestion["value"] == "Bug"
+    assert suggestion["confidence"] in ("low", "medium", "high")
+    assert suggestion.get("rationale", "") == (FOUND.facts[FOUND.headline].says if FOUND.headline is not None else "")
+    assert (type_of(stage), stage.labels) == (None, set())
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(status=403, message="Resource not accessible by integration"), Fault(status=422)],
+    ids=["forbidden", "invalid"],
+)
+async def test_a_refused_type_leaves_the_label(stage, fault) -> None:
+    has_types(stage, "Bug")
+    stage.server.fail("PATCH", "/issues/1", fault)
+    await stage.publish()
+    assert (type_of(stage), stage.labels) == (None, {"bug"})
+
+
+async def test_a_type_that_a_limit_postpones_is_set_later(stage) -> None:
+    has_types(stage, "Bug")
+    stage.server.fail("PATCH", "/issues/1", LIMITED)
+    await stage.publish()
+    assert (type_of(stage), stage.labels) == (None, set())
+    stage.later(600)
+    github = stage.github.for_repository(stage.ref.repository)
+    labels = ReportLabels(github, stage.effects, stage.owner_check, log_missing)
+    await labels.catch_up(stage.ref.key, await github.issue(1), read_config(""), set())
+    assert (type_of(stage), stage.labels) == ("Bug", set())

@@ -372,6 +372,31 @@ def _rendered(asked: Asked, item: Json) -> Json:
     return {name: value for name, value in item.items() if name != "body_html" or is_asked}
 
 
+def list_types(asked: Asked) -> Answer:
+    types = asked.repo("metadata").types
+    if types is None:
+        raise RefusalError(404)
+    return 200, [_type(name) for name in types]
+
+
+def _type(name: str) -> Json:
+    return {"id": 1, "node_id": "IT_1", "name": name, "description": None}
+
+
+def update_issue(asked: Asked) -> Answer:
+    """Change an issue's type, or note the suggestion of one."""
+    repo, issue = asked.issue(level="write")
+    kind = asked.call.body["type"]
+    name = kind if isinstance(kind, str) else kind["value"]
+    if name not in (repo.types or ()):
+        raise RefusalError(422, "Validation Failed")
+    if isinstance(kind, dict) and kind.get("suggest"):
+        issue.setdefault("_suggested", []).append(kind)
+    else:
+        issue["type"] = _type(name)
+    return 200, asked.world.issue(repo, issue["number"])
+
+
 def list_pulls(asked: Asked) -> Answer:
     pulls = asked.repo("pull_requests").pulls
     return 200, asked.page([{"number": number, "title": one["title"], "body": None} for number, one in pulls.items()])
@@ -508,6 +533,8 @@ _ROUTES: list[tuple[str, str, Route]] = [
     ("GET", _REPO + "/collaborators/{user}/permission", get_permission),
     ("GET", _REPO + "/issues", list_issues),
     ("GET", _REPO + "/issues/{number}", get_issue),
+    ("PATCH", _REPO + "/issues/{number}", update_issue),
+    ("GET", _REPO + "/issue-types", list_types),
     ("GET", _REPO + "/pulls", list_pulls),
     ("GET", _REPO + "/pulls/{number}/files", list_pull_files),
     ("GET", "/search/issues", search_issues),

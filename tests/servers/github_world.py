@@ -37,6 +37,8 @@ class Repo:
     head: str = ""
     """The branch's SHA; empty means no commit."""
     labels: set[str] = field(default_factory=set)
+    types: tuple[str, ...] | None = None
+    """The organisation's issue types; None on a server without types."""
     files: dict[str, str | bytes | dict[str, str]] = field(default_factory=dict)
     """The files of the default branch."""
     proposed: dict[str, dict[str, str | bytes | dict[str, str]]] = field(default_factory=dict)
@@ -135,7 +137,7 @@ class World:
             "labels": [],
             "created_at": now,
             "updated_at": now,
-        }
+        } | ({"type": None} if repo.types is not None else {})
         return self.issue(repo, number)
 
     def issue(self, repo: Repo, number: int) -> Json:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs import Labelled
+from bot.jobs import Labelled, Typed
 from bot.settings.paths import path_inside
 from bot.settings.repository import ConfigError, Labels, read_config
 from bot.store.jobs.deliveries import Arrival
@@ -70,6 +70,17 @@ async def test_a_label_judges_and_its_removal_withdraws_the_judgement(stage: Sta
     assert [one.why for one in await record.corrections()] == ["`feedbox/store.py`"]
     await labels.change("storage", added=False)
     assert await labels.judged() == []
+
+
+async def test_a_type_that_a_person_changed_is_stored(stage: Stage) -> None:
+    number = await stage.opened()
+    store = stage.worker.store
+    work = Typed(ref=stage.ref(number))
+    assert not (await store.for_issue(work.ref).report_inputs()).typed
+    await store.inbox.accept(Arrival("typed-1", "issues", b"{}", (work,)))
+    while (job := await stage.worker.jobs.claim("control", "us", early=120.0)) is not None:
+        await stage.worker.work(job)
+    assert (await store.for_issue(work.ref).report_inputs()).typed
 
 
 async def test_only_people_with_write_access_and_labels_of_existing_places_count(stage: Stage) -> None:

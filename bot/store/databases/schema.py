@@ -435,9 +435,12 @@ ALTER TABLE jobs ADD COLUMN due_set_at REAL NOT NULL DEFAULT 0;
 ALTER TABLE leases ADD COLUMN fault TEXT NOT NULL DEFAULT ''
 """
 
+# Whether a person set or removed the issue's type.
+_TYPED = "ALTER TABLE issues ADD COLUMN typed INTEGER NOT NULL DEFAULT 0"
+
 STEPS = (
     *(_RUNS_AND_EVIDENCE, _SERVER, _PAST_ISSUES, _OUTCOMES, _PAGES, _LEASES, _LIMITS, _METRICS, _BUDGETS, _API_RUNS),
     *(_PRUNING, _TURNS, _SHARES, _DEATHS, _BODIES, _API_TOKENS, _ORIGINS, _CRASHES, _PLACES, _RATINGS),
-    *(_LEARNING, _FAULTS),
+    *(_LEARNING, _FAULTS, _TYPED),
 )
 """A file's ``user_version`` is the number of steps applied."""

@@ -8,7 +8,7 @@ from bot.jobs import Job
 from bot.store.databases.database import Connection, Database
 from bot.store.jobs import check_owned
 
-_FIELDS = "muted, ended, moved_to"
+_FIELDS = "muted, ended, moved_to, typed"
 # Relations stay too: they name issues of the old repository by number.
 _FOLLOWS = ("runs", "signals", "commands", "questions", "label_actors", "outcomes", "feedback", "label_judgements")
 """Tables whose rows move with a transferred issue. Effects stay: the comments that their ids name were moved."""
@@ -35,6 +35,8 @@ class IssueState:
     """``closed``, ``deleted`` or ``transferred``, according to the last deliveries."""
     moved_to: str | None = None
     """The key of the issue after a transfer."""
+    typed: bool = False
+    """A person set or removed the issue's type."""
 
 
 class Issues:
@@ -46,7 +48,7 @@ class Issues:
 
     async def state(self) -> IssueState:
         """Return the issue's state."""
-        return await self._database.read(lambda db: _state(db, self._key))
+        return await self._database.read(lambda db: read_state(db, self._key))
 
     async def state_for(self, job: Job) -> IssueState:
         """Return the issue's state if the attempt still owns its job.
@@ -57,13 +59,17 @@ class Issues:
 
         def work(db: Connection) -> IssueState:
             check_owned(db, job)
-            return _state(db, self._key)
+            return read_state(db, self._key)
 
         return await self._database.read(work)
 
     async def mute(self, *, muted: bool) -> None:
         """Mute or unmute the issue: a muted issue gets no more comments."""
         await self._set("muted", int(muted))
+
+    async def decide_type(self) -> None:
+        """Record that a person set or removed the issue's type."""
+        await self._set("typed", 1)
 
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
         """Record that the issue was closed, deleted or transferred; None records that it is open."""
@@ -89,9 +95,10 @@ class Issues:
         await self._database.do(lambda db: db.execute(statement, (self._key, value)).rowcount)
 
 
-def _state(db: Connection, key: str) -> IssueState:
+def read_state(db: Connection, key: str) -> IssueState:
+    """Read an issue's row within a larger transaction."""
     row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  as above
-    return IssueState(bool(row[0]), row[1], row[2]) if row else IssueState()
+    return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
 
 
 def _adopt(db: Connection, old: str, new: str) -> bool:

@@ -1,16 +1,17 @@
-"""Set an issue's labels: only existing and allowed ones, and never against a person's change."""
+"""Set an issue's labels and type: only existing and allowed ones, and never against a person's change."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.ports import AskedQuestion, Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
 from bot.settings.repository import RepositoryConfig, StateName
+from bot.worker.publish.issue_type import TypeSetter, WantedType, wanted_type
 from bot.worker.publish.skip_reasons import reason_to_skip
 from nodes.report import Kind, TriageReport
 
@@ -36,6 +37,14 @@ def wanted_labels(
     named = [custom] if custom else []
     unanswered = _state("no-answer", config) if any(one.state == "expired" for one in questions) else []
     return _allowed([*proposed, *named, *_state(_state_of(report), config), *unanswered], config)
+
+
+def replaced_by_type(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
+    """Return the label that a type makes superfluous: the kind's default one, but none of ``labels.map``."""
+    report = outcome.state.report if isinstance(outcome, Finished) else None
+    if report is None or report.kind in config.labels.map or report.kind not in _KIND:
+        return frozenset()
+    return frozenset({_KIND[report.kind]})
 
 
 def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
@@ -167,6 +176,36 @@ LATER: Final = "labels-later"
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """The labels and the type that an issue should have."""
+
+    labels: frozenset[str]
+    type: WantedType = WantedType()  # noqa: RUF009  frozen
+    unless_typed: frozenset[str] = frozenset()
+    """Those of the labels that are left out if the repository has the type."""
+
+    @classmethod
+    def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Wanted:
+        """Return what an outcome leads to."""
+        labels = wanted_labels(outcome, config, questions)
+        return cls(labels, wanted_type(outcome, config), replaced_by_type(outcome, config))
+
+    @property
+    def stored(self) -> str:
+        """The text that is stored for a later job."""
+        return json.dumps([sorted(self.labels), asdict(self.type), sorted(self.unless_typed)])
+
+    @classmethod
+    def restore(cls, stored: str) -> Wanted:
+        """Return what was stored; earlier releases stored the labels alone."""
+        match json.loads(stored):
+            case [list(labels), dict(kind), list(unless_typed)]:
+                return cls(frozenset(labels), WantedType(**kind), frozenset(unless_typed))
+            case labels:
+                return cls(frozenset(labels))
+
+
+@dataclass(frozen=True, slots=True)
 class ReportLabels:
     """The labels of one issue's report."""
 
@@ -176,21 +215,29 @@ class ReportLabels:
     lacks: Lacks
 
     async def put(
-        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None = None
+        self,
+        wanted: Wanted,
+        issue: Issue,
+        touched: Iterable[str],
+        existing: frozenset[str] | None = None,
+        *,
+        typed: bool = False,
     ) -> None:
-        """Update the issue's labels now, or store them for a later job; a report never waits for them.
+        """Update the issue's type and labels now, or store them for a later job; a report never waits for them.
 
         A job that waits for a limit would block the later jobs of its issue.
 
         Args:
-            wanted: The labels.
+            wanted: The labels and the type.
             issue: The issue as it is now.
             touched: Labels that a person added or removed.
             existing: The repository's labels, if they were read already.
+            typed: A person set or removed a type of the issue.
         """
-        key, payload = issue.ref.key, json.dumps(sorted(wanted))
+        key, payload = issue.ref.key, wanted.stored
         try:
-            await self._sync(wanted, issue, touched, existing)
+            labels = wanted.labels - (wanted.unless_typed if await self._type(wanted, issue, typed=typed) else set())
+            await self._sync(labels, issue, touched, existing)
         except (RateLimitedError, OutcomeUnknownError) as error:
             logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
             await self.effects.set_wanted(key, LATER, "", payload, payload)
@@ -200,7 +247,15 @@ class ReportLabels:
         if later is not None and later.done_hash != later.wanted_hash:
             await self.effects.record_done(key, LATER, "", later.wanted_hash)
 
-    async def catch_up(self, issue_key: str, issue: Issue | None, config: RepositoryConfig, touched: set[str]) -> None:
+    async def catch_up(
+        self,
+        issue_key: str,
+        issue: Issue | None,
+        config: RepositoryConfig,
+        touched: set[str],
+        *,
+        typed: bool = False,
+    ) -> None:
         """Set postponed labels; drop them if the issue may not be written to any more."""
         later = await self.effects.get(issue_key, LATER)
         if later is None or later.done_hash == later.wanted_hash:
@@ -209,7 +264,18 @@ class ReportLabels:
         if issue is None or moved or reason_to_skip(issue, config) is not None:
             await self.effects.record_done(issue_key, LATER, "", later.wanted_hash)
             return
-        await self.put(frozenset(json.loads(later.payload)), issue, touched)
+        await self.put(Wanted.restore(later.payload), issue, touched, typed=typed)
+
+    async def _type(self, wanted: Wanted, issue: Issue, *, typed: bool) -> bool:
+        """Set the type; return whether it takes the place of a label."""
+        try:
+            setter = TypeSetter(self.github, self.effects, self.owner_check)
+            return await setter.put(wanted.type, issue, decided=typed)
+        except MissingPermissionError as error:
+            await self.lacks(error)
+        except RefusedError as error:
+            logger.warning("type refused: %s", error, extra={"action": "type.refused"})
+        return False
 
     async def _sync(
         self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None

@@ -35,7 +35,7 @@ from bot.report.record import Record
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.worker.publish.config_faults import ConfigFaults
-from bot.worker.publish.labels import Lacks, ReportLabels, log_missing, shown_labels, wanted_labels
+from bot.worker.publish.labels import Lacks, ReportLabels, Wanted, log_missing, shown_labels
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
 from bot.worker.publish.skip_reasons import answers_question, is_worth_a_comment, reason_to_skip
@@ -64,6 +64,8 @@ class Publication:
     """All questions that were asked on the issue, the open one included."""
     touched: Iterable[str] = ()
     """Labels that a person added or removed."""
+    typed: bool = False
+    """A person set or removed the issue's type."""
     why: Why = "opened"
     relations: tuple[Relation, ...] = ()
     """Duplicates that people confirmed or denied."""
@@ -149,10 +151,11 @@ class Publisher:
             return Published("posted", comment=body, comment_id=posted)
         labels = ReportLabels(github, self.effects, self.owner_check, self.lacks)
         await labels.put(
-            wanted_labels(publication.outcome, publication.found.config, publication.questions),
+            Wanted.by(publication.outcome, publication.found.config, publication.questions),
             issue,
             publication.touched,
             existing,
+            typed=publication.typed,
         )
         if mode == "label":
             return Published("labelled", comment=body)

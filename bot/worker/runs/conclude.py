@@ -76,6 +76,7 @@ async def publish(
         seen.found,
         inputs.questions,
         touched=inputs.touched,
+        typed=inputs.typed,
         why=seen.why,
         relations=inputs.relations,
         record=read_record(inputs.outcomes, inputs.judged, inputs.labelled),

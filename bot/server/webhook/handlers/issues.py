@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bot.jobs import Commands, CommentDeleted, Edited, Ended, Labelled, Reply, Triage, Work
+from bot.jobs import Commands, CommentDeleted, Edited, Ended, Labelled, Reply, Triage, Typed, Work
 from bot.server.webhook.events import Delivery
 from bot.server.webhook.handlers.people import Policy
 
@@ -73,6 +73,10 @@ def _labelled(delivery: Delivery) -> list[Work]:
     ]
 
 
+def _typed(delivery: Delivery) -> list[Work]:
+    return [Typed(ref=delivery.issue)]
+
+
 _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
     "opened": _opened,
     "reopened": _reopened,
@@ -82,6 +86,8 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
     "transferred": _transferred,
     "labeled": _labelled,
     "unlabeled": _labelled,
+    "typed": _typed,
+    "untyped": _typed,
 }
 _BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
 """Actions that count from bots too.
