@@ -65,7 +65,7 @@ async def triage(
             evidence=run.store.evidence(run.thread_id),
             brain=brain or rules,
             rules=rules,
-            config=RepositoryConfig(language=language),
+            config=RepositoryConfig(language=language, answer_questions=True),
             renderer=renderer,
             origin=origin,
             listener=listener,

@@ -19,6 +19,7 @@ from nodes.agents.writing.statement import (
     TOO_THIN,
     is_refuted,
     reporter_query,
+    state_changes,
     state_facts,
     with_pointer,
     without_claim,
@@ -32,6 +33,7 @@ from nodes.issue.asked import questions
 from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.git.errors import SearchError
+from nodes.search.history.claims import names_history
 from nodes.search.ranking.survey import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
@@ -182,7 +184,7 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if report.kind in _PLACELESS or is_too_thin(report, case):
         thin = {"verdict": TOO_THIN} if report.kind == "bug" else {}
         update = {"suspects": (), "root_cause": None, "missing": report.missing[:1], **thin}
-        return report.model_copy(update=update)
+        return await _with_changes(report.model_copy(update=update), case, context)
     try:
         survey = await context.code.survey(reporter_query(case, CANDIDATES))
     except SearchError:
@@ -194,6 +196,16 @@ async def _stated(report: TriageReport, case: Case, context: Context) -> TriageR
     if searched:
         return await _with_facts(report, survey, case, context)
     return report if case.state.tier == "simple" else await _with_search_result(report, survey, context)
+
+
+async def _with_changes(report: TriageReport, case: Case, context: Context) -> TriageReport:
+    """Return a report without places, with the changes and releases that a bug report names."""
+    if report.kind != "bug" or not names_history(case.title, case.body):
+        return report
+    try:
+        return state_changes(report, await context.code.survey(reporter_query(case, CANDIDATES)))
+    except SearchError:
+        return report
 
 
 async def _with_search_result(report: TriageReport, survey: Survey, context: Context) -> TriageReport:

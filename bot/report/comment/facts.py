@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
@@ -26,15 +25,7 @@ _SUPPORTING = (
 
 
 def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
-    """Return the facts below the headline: those that explain it, then others that the report states.
-
-    The last one is a line of the release that the report names, if a later commit changed it.
-    """
-    changed = (fact for fact in report.facts if fact.kind == "changed_since")
-    return (*_of_headline(report, suspects), *islice(changed, 1))
-
-
-def _of_headline(report: TriageReport, suspects: int) -> tuple[Fact, ...]:
+    """Return the facts below the headline: those that explain it, then others that the report states."""
     if report.headline is None:
         return ()
     lead = report.facts[report.headline]

@@ -178,9 +178,8 @@ def _bullet(text: str) -> str:
 def _headline(report: TriageReport, links: Links, record: Record | None = None) -> str:
     if _claims_in_headline(report) and (claimed := _claim(report, record)):
         return f"**{claimed}**"
-    has_more = _reporter(report) or any(fact.kind == "changed_since" for fact in report.facts)
-    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and has_more:
-        return ""  # a sentence without a finding is not useful to readers; the request or the changed line is
+    if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
+        return ""  # a sentence without a finding is not useful to readers; the request is
     headline = report.verdict
     if leads_with_fact(report) and report.headline is not None and _permalink(report, links):
         headline = sentence_without_path(report.facts[report.headline])
@@ -196,7 +195,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
     if report.headline is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
     fact = report.facts[report.headline]
-    if not fact.path or fact.change:
+    if not fact.path or (fact.change and not fact.sha):
         return ""
     if not fact.line:
         return links.file(fact.path, report.commit) or ""

@@ -38,8 +38,8 @@ class FactBasis:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
         stated = levels.statement(facts, paths, survey.ranked)
-        others = tuple(dict.fromkeys(str(fact.path) for fact in stated.stated if fact.path not in paths))[:OTHERS]
-        paths = (*paths, *others)
+        others = dict.fromkeys(fact.path for fact in stated.stated if fact.path and fact.path not in paths)
+        paths = (*paths, *list(others)[:OTHERS])
         shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
         return cls(shown, paths, stated, survey.confidence)
 

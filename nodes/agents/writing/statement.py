@@ -11,6 +11,7 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.types import NOT_RANKED, OF_CHANGES, OF_RELEASES
 from nodes.search.history.claims import names_a_range
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
@@ -82,6 +83,16 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
     return report.model_copy(update={**update, "how_to_confirm": ""})
+
+
+def state_changes(report: TriageReport, survey: Survey) -> TriageReport:
+    """Return a report that names no place, with the facts about changes and releases that people named."""
+    facts = tuple(fact for fact in survey.facts if fact.kind in OF_CHANGES | OF_RELEASES)
+    lead = next((number for number, fact in enumerate(facts) if fact.strong and fact.kind in NOT_RANKED), None)
+    update: dict[str, object] = {"facts": facts, "headline": lead}
+    if lead is not None:
+        update |= {"statement": "facts", "verdict": facts[lead].says[:300]}
+    return report.model_copy(update=update)
 
 
 def verdict(basis: FactBasis) -> str:

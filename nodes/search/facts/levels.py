@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.facts.inquiry import FIRST
-from nodes.search.facts.types import LEADING, Fact, Kind
+from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,6 +135,7 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
         is_stated(fact)
         and (
             fact.is_named_line
+            or fact.kind in NOT_RANKED
             or fact.path in first[:1]
             or (fact.path in first and fact.kind in LEADING and bool(fact.line or fact.change))
         )

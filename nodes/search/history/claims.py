@@ -114,6 +114,12 @@ def names_a_range(title: str, body: str) -> bool:
     return "good" in roles and not roles.isdisjoint({"bad", "affected"})
 
 
+def names_history(title: str, body: str) -> bool:
+    """Return whether an issue names a version, a commit, an issue or a pull request."""
+    claims = read_claims(title, body)
+    return bool(claims.versions or claims.commits or claims.numbers)
+
+
 def _mentions(sentence: str, marks: Sequence[Mark]) -> list[Mention]:
     """Return the versions and days among marks, each with the name of the product if it must be one."""
     found = []

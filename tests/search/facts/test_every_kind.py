@@ -1,8 +1,9 @@
-"""Every kind of fact in six languages, with a report where the likely fact is false, and with a hostile report."""
+"""Every kind of fact in six languages and in a whole run, with reports where it is false and hostile reports."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+import json
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
@@ -12,6 +13,7 @@ from nodes.search.facts.finding import MAX_OF_A_KIND
 from nodes.search.facts.kinds import verify
 from nodes.search.facts.types import LEADING, Kind
 from nodes.search.types import Query
+from tests.cli.process import triage
 from tests.search.facts.zones import LANGUAGES, History, Zones, make_history
 from tests.support.growth import assert_cheap
 
@@ -117,17 +119,41 @@ EXAMPLES: dict[Kind, Example] = {
     "documented_here": Example(
         ("How do I use `load_zone`?", ""), ("How do I use `scan_zone`?", ""), None, "## Loading"
     ),
-    "owned_by": Example(("Who owns {load}?", ""), ("Who owns my{load}?", ""), None, "@octo/zones"),
-    "last_changed": Example(
-        ("When was `load_zone` last changed?", ""), ("`load_zone` is slow", "I last changed it."), "load", " load_zone"
+    "owned_by": Example(
+        ("Who owns {load}?", "I would like to ask which team to contact."),
+        ("Who owns my{load}?", ""),
+        None,
+        "@octo/zones",
     ),
-    "called_here": Example(("Who calls `check_zone`?", ""), ("Who calls `refuse_zone`?", ""), "load", "check_zone"),
+    "last_changed": Example(
+        ("When was `load_zone` last changed?", "How can I see it?"),
+        ("`load_zone` is slow", "I last changed it."),
+        "load",
+        " load_zone",
+    ),
+    "called_here": Example(
+        ("Who calls `check_zone`?", "How is it used?"), ("Who calls `refuse_zone`?", ""), "load", "check_zone"
+    ),
     "absent": Example(
         ("It crashes since the update", "`scan_lazily` worked in 1.2.0."),
         ("It crashes since the update", "`scan_zone` worked in 1.2.0."),
         None,
     ),
 }
+
+
+LED_BY: dict[Kind, Kind | None] = {
+    "guarded_by": "built_here",
+    "called_from": "built_here",
+    "default_here": None,
+    "raised_on_purpose": "raised_here",
+    "used_here": "defined_once",
+    "intended": "defined_once",
+    "tested_here": "defined_once",
+    "changed_in": "defined_once",
+    "older_release": None,
+}
+"""The kind of the headline of each example that another kind leads, or none."""
 
 
 class Project(NamedTuple):
@@ -139,7 +165,7 @@ class Project(NamedTuple):
 
     def facts(self, report: tuple[str, str]) -> list[Fact]:
         """Return the facts of a report at the last commit, each verified."""
-        title, body = (self._filled(text) for text in report)
+        title, body = (self.filled(text) for text in report)
         query, head = Query(title, body), self.history.head
         ranked = [hit.path for hit in self.engine.find(query, head).files]
         facts = self.engine.facts(query, ranked, head)
@@ -147,7 +173,19 @@ class Project(NamedTuple):
             assert verify(fact, self.engine.repository, head, f"{title}\n{body}") is None, fact
         return list(facts)
 
-    def _filled(self, text: str) -> str:
+    def report(self, written: tuple[str, str]) -> dict[str, Any]:
+        """Return the result of ``triage run`` for a report."""
+        title, body = (self.filled(text) for text in written)
+        repository, options = self.engine.repository.directory, ("--brain", "rules", "--format", "json", "--issue", "-")
+        done = triage(
+            repository.parent, "run", "--repo", str(repository), "--rev", self.history.head, *options,
+            stdin=f"{title}\n\n{body}\n".encode(),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout)["report"]
+        return report
+
+    def filled(self, text: str) -> str:
         zones, name = self.zones, self.zones.load[0].rpartition("/")[2]
         pasted = [line.strip() for line in zones.load[1].split("\n") if "check_zone" in line or "open_region" in line]
         return text.format(
@@ -204,3 +242,19 @@ def test_a_hostile_report_is_read_within_limits(project: Project, kind: Kind):
     hostile = title, f"{title} {body}\n" * (12_000 // (len(title) + len(body)))
     assert_cheap(lambda: facts.extend(project.facts(hostile)), 10.0, kind)
     assert len([fact for fact in facts if fact.kind == kind]) <= MAX_OF_A_KIND
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("project", ["python"], indirect=True)
+def test_the_fact_reaches_the_report_of_a_run(project: Project, kind: Kind):
+    example, report = EXAMPLES[kind], project.report(EXAMPLES[kind].holds)
+    found = [fact for fact in report["facts"] if fact["kind"] == kind]
+    assert found, report["facts"]
+    if example.file is not None:
+        assert found[0]["path"] == getattr(project.zones, example.file)[0]
+    if (path := found[0]["path"]) and (line := found[0]["line"]):
+        at = found[0]["sha"] or project.history.head
+        assert project.engine.read(at, path, line, line) == found[0]["text"]
+    lead = None if report["headline"] is None else report["facts"][report["headline"]]
+    assert (lead and lead["kind"]) == LED_BY.get(kind, kind)
+    assert lead is None or lead["says"][:300] == report["verdict"]

@@ -84,7 +84,7 @@ def test_the_level_of_a_statement(facts: list[Fact], confidence: float, level: s
 
 
 def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
-    facts = [_fact("a.py", "named_change"), _fact("a.py", "built_here"), _fact("a.py", "raised_here")]
+    facts = [_fact("z.py", "named_change"), _fact("a.py", "built_here"), _fact("a.py", "raised_here")]
     assert [fact.kind for fact in statement(facts, FILES, 0.5).stated] == ["raised_here", "built_here", "named_change"]
 
 

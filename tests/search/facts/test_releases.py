@@ -39,7 +39,7 @@ def test_a_line_of_the_named_release_that_a_later_commit_changed(tmp_path: Path)
         (gone,) = of_kind(facts, "changed_since")
         assert (gone.path, gone.line, gone.sha, gone.change) == ("zones/io.py", 2, first, change)
         assert gone.says.endswith("“Read packed zones (#7)” changed it, and 1.3.0 contains that change.")
-        assert not gone.strong
+        assert gone.unclaimed
         (older,) = of_kind(facts, "older_release")
         assert older.says == "The report names 1.2.0; a later release exists, up to 1.3.0."
 

@@ -159,7 +159,10 @@ def _fact(inquiry: FinderInput, named: NamedRelease, line: _Line) -> Fact | None
     where = f", and {later.version} contains that change" if later else ""
     says = f"{line.says} of {release.version}; `{change[:10]}` “{short(commit.subject)}” changed it{where}."
     text = line.text.removesuffix("\r")
-    return Fact("changed_since", says, line.words, path, line.number, text, sha=release.commit, change=change)
+    return Fact(
+        "changed_since", says, line.words, path, line.number, text,
+        sha=release.commit, change=change, strong=True, unclaimed=True,
+    )  # fmt: skip
 
 
 def _changes(repository: Repository, change: str, path: str, text: str) -> bool:

@@ -72,7 +72,7 @@ def _places(inquiry: FinderInput, witness: Witness) -> Iterator[Fact]:
             stated += 1
             for words in (path, *beside[:1]):
                 if _is_absent(inquiry, witness, words):
-                    yield Fact("absent", f"`{words}` occurs nowhere at this commit.", words, count=0)
+                    yield Fact("absent", f"`{words}` occurs nowhere at this commit.", words, count=0, strong=True)
 
 
 def _lost_paths(code: Code, text: str) -> list[str]:
@@ -109,11 +109,11 @@ def _existed(inquiry: FinderInput, name: str, releases: Sequence[NamedRelease]) 
     removal = removal if removal and _removes(code.repository, removal, name) else None
     change = next(iter(inquiry.log.details([removal])), None) if removal else None
     if change is None:
-        return Fact("absent", f"{says}.", name, count=0, sha=release.commit)
+        return Fact("absent", f"{says}.", name, count=0, sha=release.commit, strong=True)
     later = containing(inquiry.log, change.sha, named.made, release)
     where = f"; {later.version} contains that change" if later else ""
     says = f"{says}, until `{change.sha[:10]}` “{short(change.subject)}”{where}."
-    return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha)
+    return Fact("absent", says, name, count=0, sha=release.commit, change=change.sha, strong=True)
 
 
 def _held(repository: Repository, sha: str, name: str) -> bool:

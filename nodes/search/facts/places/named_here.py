@@ -50,7 +50,8 @@ _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
-    lines = tuple(named_line.find(inquiry))
+    known = {(fact.path, fact.line) for fact in inquiry.found if fact.is_named_line}
+    lines = tuple(fact for fact in named_line.find(inquiry) if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
