@@ -161,12 +161,13 @@ async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], co
         return decision
     answers = [exchange.answer or "" for exchange in state.human_exchanges]
     prose = ProseCheck(context.code, (state.issue_title, state.issue_body, *answers, *state.redirect_instructions))
-    options = [await prose.text(option) for option in decision.question_options]
+    options = [await prose.question(option) for option in decision.question_options]
     return decision.model_copy(
         update={
-            "question": await prose.text(decision.question or ""),
-            "question_context": await prose.text(decision.question_context or ""),
+            "question": await prose.question(decision.question or ""),
+            "question_context": await prose.question(decision.question_context or ""),
             "question_options": tuple(filter(None, options)),
+            "reasoning": await prose.question(decision.reasoning),  # posted as the question's reason
         }
     )
 
@@ -181,7 +182,7 @@ def _exchange(decision: SupervisorDecision) -> HumanExchange:
         question=question,
         context=whole_sentences(decision.question_context or "", _EXPLANATION),
         question_id=hashlib.sha256(_normalised(question).encode()).hexdigest()[:12],
-        reason=decision.reasoning[:300],
+        reason=whole_sentences(decision.reasoning, _QUESTION),
         options=tuple(option for option in decision.question_options if len(option) <= _QUESTION),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 from nodes.judgements import Draft
 from nodes.search.types import Lookup
@@ -13,10 +13,14 @@ from nodes.trust.sentences import split
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
-_PLACE = re.compile(
-    r"(?<![\w/.:@-])((?:[\w.@-]{1,80}/){0,12}[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3})"
-    r"(?::(\d{1,7})(?:[-\u2013](\d{1,7}))?)?(?![\w/])"
-)
+_TO = r"(\d{1,7})(?:(?:-L?|\u2013| to | and )(\d{1,7}))?"
+_FILE = r"(?<![\w/.:@-])(/?(?:[\w.@-]{1,80}/){0,12}[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3})"
+_PLACE = re.compile(rf"{_FILE}(?:(?::|#L|,? (?:at |on |in )?lines? ){_TO})?(?![\w/])")
+_LINES_OF = re.compile(rf"\blines? {_TO} (?:of|in) {_FILE}(?![\w/])")
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]`\"']{1,500}")
+_CODE_ADDRESS = re.compile(r"/(?:blob|blame|raw|src)/|#L\d")
+_FILE_NAME = re.compile(r"[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3}\.[A-Za-z][A-Za-z0-9]{0,7}")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 _LOOKS_LIKE_CODE = re.compile(r"_|\.|::|\(\)|[a-z][A-Z]")
@@ -84,10 +88,24 @@ class ProseCheck:
                 confirmed.append(sentence)
         return " ".join(confirmed)
 
+    async def question(self, text: str) -> str:
+        """Return the same for a text that is posted as a question: no address that was not given, and no bare link."""
+        confirmed = []
+        for sentence in split(await self.text(text)):
+            if all(self._is_known(address) for address in _addresses(sentence)):
+                confirmed.append(sentence)
+            else:
+                self.dropped.append(f"names an address that was not given: {sentence}")
+        joined = " ".join(confirmed)
+        words = _ADDRESS.sub("", _LINK.sub("", joined))
+        return joined if any(letter.isalnum() for letter in words) else ""
+
     async def _unknown(self, sentence: str) -> bool:
+        if any(_CODE_ADDRESS.search(one) and not self._is_known(one) for one in _addresses(sentence)):
+            return True
         # Places are checked inside and outside code spans; symbols inside only, because prose has words like them.
-        for found in _PLACE.finditer(sentence.replace("`", " ")):
-            if _is_place(found) and not await self._holds(found[0], lambda found=found: self._has_lines(found)):  # type: ignore[misc]
+        for place in _places(sentence.replace("`", " ")):
+            if not await self._holds(place.text, lambda place=place: self._has_lines(place)):  # type: ignore[misc]
                 return True
         for span in _SPAN.findall(sentence):
             is_symbol = _SYMBOL.fullmatch(span) and _LOOKS_LIKE_CODE.search(span)
@@ -97,14 +115,16 @@ class ProseCheck:
 
     async def _holds(self, name: str, look_up: Callable[[], Awaitable[bool]]) -> bool:
         if name not in self._looked_up:
-            known = "".join(name.split()).removesuffix("()") in self._known
+            known = self._is_known(name.removesuffix("()"))
             self._looked_up[name] = known or (len(self._looked_up) < MAX_LOOKUPS and await look_up())
         return self._looked_up[name]
 
-    async def _has_lines(self, place: re.Match[str]) -> bool:
-        start = int(place[2] or 1)
-        for path in (place[1], *(path for path in self._paths if path.endswith(f"/{place[1]}"))):
-            if await self._code.read(path, start, int(place[3] or start)) is not None:
+    def _is_known(self, name: str) -> bool:
+        return "".join(name.split()) in self._known
+
+    async def _has_lines(self, place: _Place) -> bool:
+        for path in (place.path, *(path for path in self._paths if path.endswith(f"/{place.path}"))):
+            if await self._code.read(path, place.start, place.end) is not None:
                 return True
         return False
 
@@ -129,7 +149,28 @@ def whole_sentences(text: str, limit: int) -> str:
     return confirmed
 
 
-def _is_place(found: re.Match[str]) -> bool:
-    """Return whether it is a path with an extension, or a possible file name with a line number."""
-    ends = bool(_EXTENSION.search(found[1]))
-    return ("/" in found[1] and (ends or bool(found[2]))) or (ends and bool(found[2]))
+class _Place(NamedTuple):
+    text: str
+    path: str
+    start: int
+    end: int
+
+
+def _places(text: str) -> Iterator[_Place]:
+    """Yield what names a file: a path with an extension, a possible file with a line, or a file as a link's text."""
+    for found in _PLACE.finditer(text):
+        path, line = found[1].removeprefix("/"), found[2]
+        # An absolute path without a line is one of the reporter's machine.
+        is_path = "/" in path and bool(line or (_EXTENSION.search(path) and path == found[1]))
+        if is_path or (line and _EXTENSION.search(path)):
+            yield _Place(found[0], path, int(line or 1), int(found[3] or line or 1))
+    for found in _LINES_OF.finditer(text):
+        if _EXTENSION.search(found[3]):
+            yield _Place(found[0], found[3].removeprefix("/"), int(found[1]), int(found[2] or found[1]))
+    for found in _LINK.finditer(text):
+        if _FILE_NAME.fullmatch(name := found[1].strip(" *_")):
+            yield _Place(name, name, 1, 1)
+
+
+def _addresses(text: str) -> list[str]:
+    return [address.rstrip(".,;:!?*_") for address in _ADDRESS.findall(text)]

@@ -100,14 +100,17 @@ async def test_a_question_names_only_code_of_the_commit() -> None:
     made_up = "Does `src/nope.py:9999` run? "
     options = ("2.4", "`src/nope.py:9999`", f"Long. {'x' * 300}")
     question = {"question": f"{made_up}Which version?", "question_context": made_up, "question_options": options}
+    question["reasoning"] = "The version decides. See [nope.py](https://docs.example/nope)."
     brain = ScriptedBrain([decide("human_input").model_copy(update=question), *PLAIN])
     waiting = await advance(graph(), context(brain), "t", START)
     exchange = waiting.exchange
     assert (exchange.question, exchange.context, exchange.options) == ("Which version?", "", ("2.4",))
+    assert exchange.reason == "The version decides."
 
 
-async def test_a_question_about_absent_code_becomes_a_search() -> None:
-    state = await finish(context(ScriptedBrain([decide("human_input", question="Does `src/nope.py:9` run?"), *PLAIN])))
+@pytest.mark.parametrize("question", ["Does `src/nope.py:9` run?", "[this](https://docs.example/nope)"])
+async def test_a_question_about_absent_code_or_of_a_link_becomes_a_search(question: str) -> None:
+    state = await finish(context(ScriptedBrain([decide("human_input", question=question), *PLAIN])))
     assert [entry.guard for entry in state.trace if entry.guard] == ["empty_or_repeated_question"]
 
 

@@ -22,6 +22,11 @@ ISSUE = "scan hangs in `vendor_lib.load` at lib/other.c:12"
         "Open nope.py:3.",
         "Call `Lexer.frobnicate()`.",
         "Set `MAX_NOPE` to 3.",
+        "Look at src/lexer.py, line 9999.",
+        "Look at lines 9999-10000 of src/lexer.py.",
+        "Break at /src/lexer.py:9999.",
+        "Read [nope.py](https://docs.example/a).",
+        "Read https://github.com/o/r/blob/main/src/nope.py#L9999.",
     ],
 )
 async def test_a_sentence_that_names_what_does_not_exist_is_dropped(sentence: str) -> None:
@@ -44,12 +49,28 @@ async def test_a_sentence_that_names_what_does_not_exist_is_dropped(sentence: st
         "See https://docs.example/a/b.html and and/or the reply.",
         "`vendor_lib.load` at lib/other.c:12 is the reporter's.",
         "Use `--no-cache`, 10:30 or a 1:2 ratio.",
+        "See src/lexer.py, line 2, and line 3 of src/lexer.py.",
+        "The reporter's /etc/vendor/lib.conf is not in the repository.",
     ],
 )
 async def test_names_that_exist_or_that_the_reporter_wrote_stay(sentence: str) -> None:
     check = ProseCheck(FakeCode(), (ISSUE,))
     assert await check.text(sentence) == sentence
     assert not check.dropped
+
+
+@pytest.mark.parametrize(
+    ("question", "posted"),
+    [
+        pytest.param("Is [the lexer](src/nope.py#L9) used? Which version?", "Which version?", id="target"),
+        pytest.param("Do you see what https://docs.example/a describes?", "", id="address-that-nobody-gave"),
+        pytest.param("Is http://localhost:80/x the one?", "Is http://localhost:80/x the one?", id="address-of-the-issue"),
+        pytest.param("http://localhost:80/x", "", id="nothing-but-an-address"),
+        pytest.param("[http://localhost:80/x](http://localhost:80/x)?", "", id="nothing-but-a-link"),
+    ],
+)
+async def test_a_question_gives_no_address_of_its_own_and_is_no_bare_link(question: str, posted: str) -> None:
+    assert await ProseCheck(FakeCode(), (ISSUE, "http://localhost:80/x")).question(question) == posted
 
 
 async def test_many_names_cause_a_bounded_number_of_lookups() -> None:
