@@ -24,7 +24,7 @@ from nodes.agents.human_input import human_input_node
 from nodes.agents.investigator import investigator
 from nodes.agents.join import join
 from nodes.agents.writer import bare_report, writer
-from nodes.context import Context
+from nodes.context import Context, UnavailableError
 from nodes.state import ROUNDS_LIMIT, AgentFinding, BugTriageState, Timing, TraceEntry, Update
 from nodes.supervisor import join_evidence, mark_step, supervisor_node
 
@@ -127,7 +127,7 @@ def _timed(update: Update, started: float) -> Update:
 
 def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor", "join"]]:
     """Continue the run without the finding of a failed specialist."""
-    logger.error("%s failed", error.node, exc_info=error.error)
+    _log_failure(error)
     name = state.branch or error.node
     entry = _failure(state, error).model_copy(update={"node": name})
     finding = AgentFinding(agent_name=name, summary=f"{name} failed; the run continued without it.")
@@ -142,7 +142,7 @@ def _specialist_failed(state: BugTriageState, error: NodeError) -> Command[Liter
 
 def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["supervisor"]]:
     """Replace the report with a bare one, so every run ends with a report even if the writer fails."""
-    logger.error("writer failed", exc_info=error.error)
+    _log_failure(error)
     report = bare_report(state, type(error.error).__name__)
     update = {"report": report, "requires_human_review": True, "trace": (_failure(state, error),)}
     return Command(update=update, goto="supervisor")
@@ -150,7 +150,7 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
 
 def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
     """Let the guards alone route to a report when the supervisor fails."""
-    logger.error("supervisor failed", exc_info=error.error)
+    _log_failure(error)
     # The failed node would have recorded this; without it, the next step would treat the same evidence as new.
     evidence = join_evidence(state)
     now = state.model_copy(update={"evidence": evidence})
@@ -164,6 +164,13 @@ def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Desti
         "trace": (_failure(state, error),),
     }
     return Command(update=update, goto="__end__" if route.node == "end" else route.node)
+
+
+def _log_failure(error: NodeError) -> None:
+    """Log a failed node: a known condition in one line, a fault of the program with its traceback."""
+    is_known = isinstance(error.error, UnavailableError)
+    reason = f": {error.error}" if is_known else ""
+    logger.error("%s failed%s", error.node, reason, exc_info=None if is_known else error.error)
 
 
 def _failure(state: BugTriageState, error: NodeError) -> TraceEntry:

@@ -89,9 +89,11 @@ class LazyGroup(click.Group):
         except UserError as error:
             _fail(str(error))
         except (RetryableError, OSError) as error:
-            if not _is_full(error):
+            if _is_full(error):
+                _fail("the disk is full: free space, or set TRIAGE_DATA_DIR to another disk")
+            if isinstance(error, OSError) and error.errno not in _BROKEN_DISK:
                 raise
-            _fail("the disk is full: free space, or set TRIAGE_DATA_DIR to another disk")
+            _fail(f"{error}; it may work later, or with TRIAGE_DATA_DIR on another disk")
         except KeyboardInterrupt:
             sys.exit(130)
 
@@ -99,6 +101,9 @@ class LazyGroup(click.Group):
 def _fail(message: str) -> NoReturn:
     click.echo(f"triage: {message}", err=True)
     sys.exit(2)
+
+
+_BROKEN_DISK = (errno.EROFS, errno.EIO)
 
 
 def _is_full(error: Exception) -> bool:

@@ -26,6 +26,9 @@ _RENAMED = 1_000
 class GitHub:
     """One App on one GitHub, shared by the whole process. Close it with ``aclose``."""
 
+    outlives_store = False
+    """Whether our comments are all that is left of earlier runs, because the store ends with the process."""
+
     def __init__(
         self,
         *,

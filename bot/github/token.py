@@ -36,6 +36,8 @@ class _FixedToken(Tokens):
 class TokenGitHub(GitHub):
     """Reads and writes as the owner of the token."""
 
+    outlives_store = True
+
     def __init__(self, token: str, *, writes: Writes, api_url: str, server_url: str) -> None:
         super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
         self._tokens = _FixedToken(self._session, token)

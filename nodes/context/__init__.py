@@ -60,6 +60,7 @@ __all__ = [
     "SignalPort",
     "TimeLimits",
     "ToolPort",
+    "UnavailableError",
     "ignore_progress",
 ]
 
@@ -136,6 +137,10 @@ class Nearby:
     """Best first."""
     past: PastIndex = field(default_factory=lambda: PastIndex(()))
     """All issues that were compared; the index supplies word frequencies."""
+
+
+class UnavailableError(Exception):
+    """A port lacks something, for example a database or disk space: a known condition, no fault of the program."""
 
 
 class PastUnreadableError(Exception):

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.context import Signal
+from nodes.context import Signal, UnavailableError
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
@@ -253,6 +253,18 @@ async def test_a_waiting_run_of_an_old_schema_continues(tmp_path: Path, monkeypa
         )
     assert isinstance(done, Finished)
     assert done.state.schema_version == _CURRENT_SCHEMA_VERSION
+
+
+async def test_what_a_port_lacks_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    def full() -> None:
+        raise UnavailableError("the disk is full")
+
+    state = await finish(context(ScriptedBrain(list(PLAIN)), code=FakeCode(fail=full)))
+    assert state.report is not None
+    failed = [record for record in caplog.records if "failed" in record.message]
+    assert {(record.message, record.exc_info) for record in failed} == {
+        ("codebase_search failed: the disk is full", None)
+    }
 
 
 async def test_a_search_cannot_confirm_itself() -> None:

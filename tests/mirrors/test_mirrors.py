@@ -22,6 +22,7 @@ from tests.servers.github_server import Fault, GitHubServer, private_key, serve_
 from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 from tests.support.patience import patience
 from tests.support.repositories import git, make_repository
+from tests.support.small_disk import filled, small_disk
 
 
 @pytest.fixture
@@ -71,6 +72,22 @@ async def test_a_later_call_sees_what_was_pushed_since_even_by_force(tmp_path, r
         assert mirror.sha == tip
         assert git(mirror.directory, "cat-file", "-t", old) == b"commit\n"  # the object alone proves nothing
         assert not await mirror.contains(old)
+
+
+async def test_a_fetch_into_a_full_disk_waits_and_leaves_the_mirror_as_it_was(tmp_path, repo, source) -> None:
+    with small_disk(tmp_path / "repos") as root:
+        mirrors = Mirrors(root, MirrorLimits(free=0))
+        async with mirrors.ready(ref_to(repo), source) as mirror:
+            old = mirror.sha
+        tip = make_repository(tmp_path / "theirs", {f"{n}.bin": os.urandom(60_000).hex() for n in range(10)})
+        with filled(root):
+            for _ in range(2):
+                with pytest.raises(RateLimitedError, match="No space left"):
+                    async with mirrors.ready(ref_to(repo), source):
+                        pass
+            assert git(root / str(repo.id) / "mirror", "cat-file", "-t", old) == b"commit\n"
+        async with mirrors.ready(ref_to(repo), source) as mirror:
+            assert mirror.sha == tip
 
 
 async def test_a_current_mirror_is_used_although_the_disk_is_full(tmp_path, repo, source) -> None:

@@ -64,7 +64,7 @@ async def test_names_that_exist_or_that_the_reporter_wrote_stay(sentence: str) -
     [
         pytest.param("Is [the lexer](src/nope.py#L9) used? Which version?", "Which version?", id="target"),
         pytest.param("Do you see what https://docs.example/a describes?", "", id="address-that-nobody-gave"),
-        pytest.param("Is http://localhost:80/x the one?", "Is http://localhost:80/x the one?", id="address-of-the-issue"),
+        pytest.param("Is http://localhost:80/x the one?", "Is http://localhost:80/x the one?", id="address-given"),
         pytest.param("http://localhost:80/x", "", id="nothing-but-an-address"),
         pytest.param("[http://localhost:80/x](http://localhost:80/x)?", "", id="nothing-but-a-link"),
     ],

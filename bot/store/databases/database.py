@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import RetryableError
+from nodes.context import UnavailableError
 
 T = TypeVar("T")
 Value = str | bytes | int | float | None
 Parameters = Sequence[Value] | Mapping[str, Value]
 
 
-class StoreError(RetryableError):
+class StoreError(RetryableError, UnavailableError):
     """The disk is full, another process has locked the file, or the server is unavailable. No write is guaranteed."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.errors import RateLimitedError
-from bot.github.token import TokenGitHub
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
@@ -212,9 +211,9 @@ async def last_run(issue_job: IssueJob) -> Run | None:
     A waiting run is restored without a checkpoint: it starts again, and inherits its questions and their answers.
     """
     run = await issue_job.store.runs.last()
-    # A server keeps its store. There an issue without a run was never triaged, and asking GitHub would cost a request
-    # for every comment on it.
-    if run is not None or not isinstance(issue_job.tools.github, TokenGitHub):
+    # Where the store lasts, an issue without a run was never triaged, and asking GitHub would cost a request for every
+    # comment on it.
+    if run is not None or not issue_job.tools.github.outlives_store:
         return run
     comments = await issue_job.github.comments(issue_job.ref.number)
     sticky = next((comment for comment in comments if comment.ours and comment.body.startswith(REPORT_MARKER)), None)
