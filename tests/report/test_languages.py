@@ -89,7 +89,8 @@ def filled(key: str) -> str:
     """Return an English sentence with a sample in each placeholder."""
     sentence = ENGLISH[key]
     words = dict(_SAMPLES, known="importing") if key.startswith("activity.") else _SAMPLES
-    return sentence.fill({name: words[name.partition(".")[0]] for name in sentence.names})
+    filled = sentence.fill({name: words[name.partition(".")[0]] for name in sentence.names})
+    return f"T{filled[1:]}" if sentence.text.startswith("{place}") else filled
 
 
 def width(text: str) -> int:

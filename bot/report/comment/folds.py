@@ -65,7 +65,9 @@ def sentence_without_path(fact: Fact) -> str:
     """Return the sentence of a fact without the file's name, for use beside a link to its line."""
     path = code(fact.path or "")
     short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
-    return short.replace(path, "this file") if fact.path and fact.line else fact.says
+    short = short.replace(f" this line of {path}.", " this line.")
+    without = short.replace(path, "this file") if fact.path and fact.line else fact.says
+    return without[:1].upper() + without[1:]
 
 
 def affected(report: TriageReport) -> str:

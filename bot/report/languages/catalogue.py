@@ -81,7 +81,9 @@ class Sentence:
         if not name:
             return ""
         kind = name.partition(".")[0]
-        return f"({CODE}|{re.escape(self.this_file)})" if kind == "place" else f"({_KINDS[kind]})"
+        # At the beginning of a sentence the words have a capital.
+        this = re.escape(self.this_file)
+        return f"({CODE}|{this}|{this[:1].upper()}{this[1:]})" if kind == "place" else f"({_KINDS[kind]})"
 
     def read(self, text: str) -> dict[str, str] | None:
         """Return the text of each placeholder, or None if the text is another sentence."""

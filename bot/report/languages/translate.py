@@ -142,9 +142,7 @@ class Translator:
         for name, value in values.items():
             kind = name.partition(".")[0]
             if kind == "place":
-                translated[name] = (
-                    self.target.sentences["words.this_file"].text if value == sentence.this_file else value
-                )
+                translated[name] = self._place(sentence, name, value)
             elif kind in ("part", "item"):
                 translated[name] = self._inline(value, depth + 1) or value
             elif kind == "parts":
@@ -157,6 +155,13 @@ class Translator:
             else:
                 translated[name] = value
         return self.target.sentences[sentence.key].fill(translated)
+
+    def _place(self, sentence: Sentence, name: str, value: str) -> str:
+        """Return a path, or the target language's words for *this file*, with a capital if they begin its sentence."""
+        if value.casefold() != sentence.this_file.casefold():
+            return value
+        target, words = self.target.sentences[sentence.key], self.target.sentences["words.this_file"].text
+        return words[:1].upper() + words[1:] if target.pieces[0] == ("", name) else words
 
     def _marked_up(self, text: str, depth: int) -> str | None:
         for pattern in _WRAPPED:

@@ -26,7 +26,7 @@ NULL_POINTER = "java.lang.NullPointerException"
             "int n = row.length();",
             NULL_POINTER,
             'Cannot invoke "String.length()" because "row" is null',
-            "uses `.length` on `row`; the trace says that this was `null`.",
+            "uses `.length` on `row`; the error says that this was `null`.",
             id="helpful-message",
         ),
         pytest.param(
@@ -40,7 +40,7 @@ NULL_POINTER = "java.lang.NullPointerException"
             "<a href={team.domain.replace(/^www./, '')}>x</a>",
             "TypeError",
             "Cannot read properties of undefined (reading 'replace')",
-            "uses `.replace` on `team.domain`; the trace says that this was `undefined`.",
+            "uses `.replace` on `team.domain`; the error says that this was `undefined`.",
             id="javascript",
         ),
         pytest.param(
@@ -59,11 +59,66 @@ NULL_POINTER = "java.lang.NullPointerException"
             "unwraps `m.get(&k)`",
             id="rust",
         ),
+        pytest.param(
+            "if (a.name.toString() != b) {",
+            NULL_POINTER,
+            "Attempt to invoke virtual method 'java.lang.String a.Name.toString()' on a null object reference",
+            "uses `.toString` on `a.name`; the error says that this was `null`.",
+            id="android",
+        ),
+        pytest.param(
+            'value.path:match(".*"),',
+            "error",
+            "attempt to index field 'path' (a nil value)",
+            "uses `value.path`; the error says that this was `nil`.",
+            id="lua",
+        ),
+        pytest.param(
+            "x = pos[1] + pos[2]", "", "attempt to index a nil value (local 'pos')", "uses `pos`", id="newer-lua"
+        ),
+        pytest.param("x = y[1]", "", "attempt to index local 'pos' (a nil value)", None, id="lua-of-another-line"),
+        pytest.param("_state!._error = 1;", "", "Null check operator used on a null value", "uses `_state`", id="dart"),
+        pytest.param("if (a != b) {", "", "Null check operator used on a null value", None, id="dart-inequality"),
+        pytest.param("a!.x = b!.y;", "", "Null check operator used on a null value", None, id="dart-one-of-two"),
+        pytest.param(
+            "draw(row[:width])", "panic", "slice bounds out of range [:-1]", "slices `row[:width]`", id="go-slice"
+        ),
+        pytest.param("draw(row[i])", "panic", "slice bounds out of range [:-1]", None, id="go-without-slice"),
+        pytest.param(
+            "with bar() as bar:",
+            "UnboundLocalError",
+            "cannot access local variable 'bar' where it is not associated with a value",
+            "uses the local variable `bar`; the error says that it has no value yet.",
+            id="unbound",
+        ),
+        pytest.param(
+            "$m = \\trim($rows[1], ',');",
+            "TypeError",
+            "trim(): Argument #1 ($string) must be of type string, null given",
+            "passes `$rows[1]` to `trim`; the error says that this was `null`.",
+            id="php-argument",
+        ),
+        pytest.param(
+            "return at($x);", "TypeError", "at(): Argument #2 must be of type int, null given", None, id="php-default"
+        ),
+        pytest.param(
+            "  def run(%{a: a}, [:list], _) do",
+            "FunctionClauseError",
+            "no function clause matching in Cmd.Config.run/3",
+            "has the first clause of `run/3` on this line",
+            id="elixir",
+        ),
         pytest.param("assert x > 0", "AssertionError", "", "fails its own check", id="assertion"),
     ],
 )
 def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
     found = happened(line, error, message)
+    assert (says in found.says) if says else found is None
+
+
+@pytest.mark.parametrize(("column", "says"), [(12, "reads `a[0]`"), (18, "reads `b[i]`"), (3, None), (None, None)])
+def test_a_column_tells_one_of_two_indexes(column: int | None, says: str | None):
+    found = happened("    f(x, &(a[0], b[i]))", "panic", "index out of bounds: the len is 0", column)
     assert (says in found.says) if says else found is None
 
 

@@ -255,3 +255,27 @@ def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Pat
     content = {path: f"def f{at}(x):\n    return x\n" for at, path in enumerate([*files, "other/walk.py"])}
     found = of_kind(facts_of(tmp_path, content, "zones: it fails", "It fails."), "named_here")
     assert [(fact.path, fact.strong) for fact in found] == [(path, True) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        pytest.param(
+            "Null check operator used on a null value\n\nPlease fix line number 3 of view_state.dart.",
+            "`lib/view_state.dart` uses `_view`; the error says that this was `null`.",
+            id="an-error-that-fits",
+        ),
+        pytest.param(
+            "```\n/home/me/app/lib/view_state.dart:3:5: error: the value is of no use here\n```",
+            "The report has “error: the value is of no use here” for this line of `lib/view_state.dart`.",
+            id="the-message-of-a-tool",
+        ),
+        pytest.param(
+            "See lib/view_state.dart:3.", "The report names this line of `lib/view_state.dart`.", id="no-message"
+        ),
+    ],
+)
+def test_what_is_said_of_a_line_that_the_report_names(tmp_path: Path, body: str, says: str):
+    files = {"lib/view_state.dart": "void show() {\n  try {\n    _view!.error = 1;\n  }\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")
+    assert (found.line, found.says) == (3, says)

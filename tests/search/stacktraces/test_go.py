@@ -62,6 +62,21 @@ example.com/web.handle({0x1, 0x2})
             [("/app/web/handle.go", 31, "handle")],
             id="machinery-is-skipped",
         ),
+        pytest.param(
+            """Caught panic:
+
+runtime error: slice bounds out of range [:-1]
+
+Restoring terminal...
+
+goroutine 1 [running]:
+app/tui.(*View).Draw(0x1)
+	/app/tui/view.go:31 +0x44""",
+            "runtime error",
+            "slice bounds out of range [:-1]",
+            [("/app/tui/view.go", 31, "(*View).Draw")],
+            id="caught-by-a-library",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

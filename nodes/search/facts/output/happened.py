@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
+
+from nodes.search.facts.output.on_a_line import (
+    after,
+    before,
+    bounded,
+    closing,
+    is_quoted,
+    members,
+    shown_as,
+    split,
+    subscripts,
+)
 
 MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
-MAX_SHOWN = 48
-"""Maximum length of an expression that a sentence shows."""
-MAX_ARGUMENTS = 12
-"""Maximum length of the arguments of a call that a sentence shows; longer ones are left out."""
 _NAME = r"[`'\"\u2018]?(?P<name>[A-Za-z_$][\w$]{0,60}[!?]?)"
 _NULL: tuple[re.Pattern[str], ...] = tuple(
     map(
@@ -24,18 +32,43 @@ _NULL: tuple[re.Pattern[str], ...] = tuple(
             rf"Cannot invoke \"[^\"\n]{{0,200}}\.{_NAME}\([^\"\n]{{0,200}}\" because .{{1,300}} is (?P<null>null)",
             rf"Cannot read field {_NAME}\" because .{{1,300}} is (?P<null>null)",
             rf"Call to a member function {_NAME}\(\) on (?P<null>null)",
+            rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{_NAME}\([^'\n]{{0,200}}'"
+            r" on a (?P<null>null) object",
+            rf"(?:read from|write to) field '[^'\n]{{0,200}}\.{_NAME}' on a (?P<null>null) object",
         ),
     )
 )
 """Messages that name the member of a value which was null."""
 _PLAIN_NULL = re.compile(r"\b(?:NullPointerException|NullReferenceException)\b")
 _NIL = re.compile(r"nil pointer dereference")
+_VALUE_NULL = (
+    re.compile(
+        r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} (?:local|global|field|upvalue|method) "
+        rf"{_NAME}['\u2019]? \(a (?P<null>nil) value\)"
+    ),
+    re.compile(
+        r"attempt to \w{1,20}(?: [a-z]{1,20}){0,3} a (?P<null>nil) value "
+        rf"\((?:local|global|field|upvalue|method|constant) {_NAME}"
+    ),
+)
+"""Messages that name the value which was null."""
+_FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
+_FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
+_UNBOUND = re.compile(rf"local variable {_NAME}['\u2019]? (?:referenced before|where it is not associated)")
+_ARGUMENT = re.compile(
+    r"(?P<name>\w{2,60})\(\): Argument #(?P<nth>\d{1,2})(?: \(\$\w{1,60}\))?"
+    r" must be of type [^\n]{1,80}?, (?P<given>\w{1,60}) given"
+)
+_CLAUSE = re.compile(
+    r"no function clause matching in (?:[\w.:]{1,120}\.)?(?P<name>[a-z_]\w{0,60}[?!]?)/(?P<arity>\d{1,2})"
+)
+_SLICE = re.compile(r"slice bounds out of range|range (?:start|end) index|begin \d{1,9}, end -?\d{1,9}, length")
 _KEY = re.compile(r"\bKeyError\b|\bKeyNotFoundException\b|[Uu]ndefined (?:array key|index)")
-_INDEX = re.compile(r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b|index out of (?:range|bounds)", re.I)
+_INDEX = re.compile(
+    r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b|index (?:was )?out of (?:range|bounds)", re.I
+)
 _ZERO = re.compile(r"ZeroDivisionError|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I)
 _NO_VALUE = re.compile(r"called `(?:Option|Result)::unwrap\(\)`")
-_DEREFERENCE = re.compile(r"(?:\?\.|->|\.|&\.)(?=[A-Za-z_$])")
-_MEMBER = re.compile(r"[A-Za-z_$][\w$]*[!?]?")
 _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
 _ASSERTION = re.compile(
     r"\b(?:assert\w{0,20}|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
@@ -53,14 +86,24 @@ class Happened(NamedTuple):
     """Whether the line is an assertion that failed: it shows the fault, and another line has it."""
 
 
-def happened(text: str, error: str, message: str) -> Happened | None:
-    """Return what a line did when an error occurred, or None if the two do not fit each other beyond doubt."""
+def happened(text: str, error: str, message: str, column: int | None = None) -> Happened | None:
+    """Return what a line did when an error occurred, or None if the two do not fit each other beyond doubt.
+
+    Args:
+        text: the line of code.
+        error: the class of the error.
+        message: its message.
+        column: the column of the line at which the error occurred, 1-based, or None if it is unknown.
+    """
     line = _of_code(text.strip())
     if not line or len(line) > MAX_LINE:
         return None
     whole = f"{error}: {message}"
     if _NO_VALUE.search(whole):
         return _unwrapped(line)
+    at = column - 1 - (len(text) - len(text.lstrip())) if column else None
+    if _INDEX.search(whole):
+        return _index(line, at)
     return next(filter(None, (find(line, whole) for find in _FINDERS)), None)
 
 
@@ -70,7 +113,7 @@ def is_assertion(text: str) -> bool:
 
 
 def _null(line: str, whole: str) -> Happened | None:
-    uses = {(member, value) for at, member in _members(line) if (value := _before(line, at))}
+    uses = {(member, value) for at, member in members(line) if (value := before(line, at))}
     for pattern in _NULL:
         if found := pattern.search(whole):
             return _of_null({use for use in uses if use[0] == found["name"]}, found["null"])
@@ -82,30 +125,32 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
     if len(uses) != 1:
         return None
     ((member, value),) = uses
-    shown = _shown(value)
+    shown = shown_as(value)
     returned = f"what `{shown}` returns" if value.endswith(")") else f"`{shown}`"
-    return Happened(f"uses `.{member}` on {returned}; the trace says that this was `{word}`.") if shown else None
+    return Happened(f"uses `.{member}` on {returned}; the error says that this was `{word}`.") if shown else None
 
 
 def _key(line: str, whole: str) -> Happened | None:
     if not _KEY.search(whole):
         return None
-    held = [one for one in _subscripts(line) if not one[1].isdigit()]
-    if len(held) != 1 or not (shown := _shown(held[0][1])) or not (of := _shown(held[0][0])):
+    held = [one for one in subscripts(line) if not one.key.isdigit()]
+    if len(held) != 1 or not (shown := shown_as(held[0].key)) or not (of := shown_as(held[0].value)):
         return None
-    return Happened(f"looks up `{shown}` in `{of}`; the trace says that this key is missing.")
+    return Happened(f"looks up `{shown}` in `{of}`; the error says that this key is missing.")
 
 
-def _index(line: str, whole: str) -> Happened | None:
-    held = list(_subscripts(line)) if _INDEX.search(whole) else []
-    shown = _shown(f"{held[0][0]}[{held[0][1]}]") if len(held) == 1 else ""
-    return Happened(f"reads `{shown}`; the trace says that the index is out of range.") if shown else None
+def _index(line: str, column: int | None) -> Happened | None:
+    held = list(dict.fromkeys(f"{one.value}[{one.key}]" for one in subscripts(line)))
+    pointed = [f"{one.value}[{one.key}]" for one in subscripts(line) if one.start == column]
+    held = pointed if len(pointed) == 1 else held
+    shown = shown_as(held[0]) if len(held) == 1 else ""
+    return Happened(f"reads `{shown}`; the error says that the index is out of range.") if shown else None
 
 
 def _zero(line: str, whole: str) -> Happened | None:
     held = list(_DIVISION.finditer(line)) if _ZERO.search(whole) else []
-    shown = _shown(_after(line, held[0].end())) if len(held) == 1 else ""
-    return Happened(f"divides by `{shown}`; the trace says that this was zero.") if shown else None
+    shown = shown_as(after(line, held[0].end())) if len(held) == 1 else ""
+    return Happened(f"divides by `{shown}`; the error says that this was zero.") if shown else None
 
 
 def _asserted(line: str, whole: str) -> Happened | None:
@@ -114,103 +159,71 @@ def _asserted(line: str, whole: str) -> Happened | None:
 
 
 def _unwrapped(line: str) -> Happened | None:
-    held = [value for at, member in _members(line) if member == "unwrap" and (value := _before(line, at))]
-    shown = _shown(held[0]) if len(held) == 1 else ""
-    return Happened(f"unwraps `{shown}`; the trace says that it has no value.", asserts=True) if shown else None
+    held = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
+    shown = shown_as(held[0]) if len(held) == 1 else ""
+    return Happened(f"unwraps `{shown}`; the error says that it has no value.", asserts=True) if shown else None
 
 
-_FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (_null, _key, _index, _zero, _asserted)
+def _slice(line: str, whole: str) -> Happened | None:
+    held = bounded(line) if _SLICE.search(whole) else []
+    shown = shown_as(held[0]) if len(held) == 1 else ""
+    return Happened(f"slices `{shown}`; the error says that its bounds are out of range.") if shown else None
 
 
-def _members(line: str) -> Iterator[tuple[int, str]]:
-    """Yield the position of each access to a member, and the member."""
-    for found in _DEREFERENCE.finditer(line):
-        if (member := _MEMBER.match(line, found.end())) and not _is_quoted(line, found.start()):
-            yield found.start(), member[0]
+def _value(line: str, whole: str) -> Happened | None:
+    """Return what a line did with a value that the error names as null, or that the line asserts not to be null."""
+    if _FORCED_NULL.search(whole):
+        return _of_value({before(line, found.start()) for found in _FORCED.finditer(line)}, "null")
+    for found in filter(None, (pattern.search(whole) for pattern in _VALUE_NULL)):
+        name = re.escape(found["name"])
+        ends = (one.end() for one in re.finditer(rf"(?<![\w$]){name}(?=\s?(?:[.\[(:+*/<>-]|\.\.|$))", line))
+        return _of_value({before(line, end) for end in ends if not is_quoted(line, end)}, found["null"])
+    return None
 
 
-def _subscripts(line: str) -> Iterator[tuple[str, str]]:
-    """Yield the subscripted value and the subscript of each ``value[subscript]``."""
-    for at, one in enumerate(line):
-        if one == "[" and at and (value := _before(line, at)) and not _is_quoted(line, at):
-            inside = line[at + 1 : _closing(line, at)]
-            if inside and ":" not in inside.lstrip(":"):
-                yield value, inside.strip()
+def _of_value(values: set[str], word: str) -> Happened | None:
+    shown = shown_as(values.pop()) if len(values) == 1 else ""
+    return Happened(f"uses `{shown}`; the error says that this was `{word}`.") if shown else None
 
 
-def _is_quoted(line: str, at: int) -> bool:
-    """Return whether a position is inside a string, as far as the quotes before it tell."""
-    return bool(line.count('"', 0, at) % 2 or line.count("'", 0, at) % 2)
+def _unbound(line: str, whole: str) -> Happened | None:
+    found = _UNBOUND.search(whole)
+    if found is None or not re.search(rf"(?<![\w$.]){re.escape(found['name'])}(?![\w$])", line):
+        return None
+    return Happened(f"uses the local variable `{found['name']}`; the error says that it has no value yet.")
 
 
-def _before(line: str, end: int) -> str:
-    """Return the expression that ends at a position: names, calls and subscripts joined by dots or arrows."""
-    start = end
-    while start:
-        one = line[start - 1]
-        if one in ")]":
-            opened = _opening(line, start - 1)
-            if opened < 0:
-                return ""
-            start = opened
-        elif one.isalnum() or one in "_$@!?":
-            start -= 1
-        elif one == "." or line[start - 2 : start] in ("->", "::"):
-            start -= 1 if one == "." else 2
-        else:
-            break
-    return line[start:end].lstrip("!?.")
+def _argument(line: str, whole: str) -> Happened | None:
+    found = _ARGUMENT.search(whole)
+    calls = list(re.finditer(rf"(?<![\w$]){re.escape(found['name'])}\s?\(", line)) if found else []
+    if found is None or len(calls) != 1:
+        return None
+    arguments = split(line[calls[0].end() : closing(line, calls[0].end() - 1)])
+    shown = shown_as(arguments[int(found["nth"]) - 1]) if 0 < int(found["nth"]) <= len(arguments) else ""
+    if not shown:
+        return None
+    return Happened(f"passes `{shown}` to `{found['name']}`; the error says that this was `{found['given']}`.")
 
 
-def _after(line: str, start: int) -> str:
-    """Return the expression that begins at a position."""
-    end = start
-    while end < len(line):
-        one = line[end]
-        if one in "([":
-            end = _closing(line, end) + 1
-            if end <= 0:
-                return ""
-        elif one.isalnum() or one in "_$@." or line[end : end + 2] in ("->", "::"):
-            end += 2 if line[end : end + 2] in ("->", "::") else 1
-        else:
-            break
-    return line[start:end]
+def _clause(line: str, whole: str) -> Happened | None:
+    found = _CLAUSE.search(whole)
+    if found is None or not re.match(rf"defp?\s{{1,8}}{re.escape(found['name'])}\b", line):
+        return None
+    shown = f"{found['name']}/{found['arity']}"
+    return Happened(
+        f"has the first clause of `{shown}` on this line; the error says that no clause fits its arguments."
+    )
 
 
-def _opening(line: str, closing: int) -> int:
-    depth = 0
-    for at in range(closing, -1, -1):
-        depth += (line[at] in ")]") - (line[at] in "([")
-        if not depth:
-            return at
-    return -1
-
-
-def _closing(line: str, opening: int) -> int:
-    depth = 0
-    for at in range(opening, len(line)):
-        depth += (line[at] in "([") - (line[at] in ")]")
-        if not depth:
-            return at
-    return -1
+_FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
+    _null, _value, _key, _slice, _zero, _unbound, _argument, _clause, _asserted,
+)  # fmt: skip
 
 
 def _is_type(value: str) -> bool:
     """Return whether an expression is a number, or a type with its namespace, which is never null."""
     parts = re.split(r"\.|->|::", value)
     return value[:1].isdigit() or all(part[:1].isupper() and part[-1:] not in ")]" for part in parts)
-
-
-def _shown(value: str) -> str:
-    """Return an expression without long arguments; empty if it is still too long for a sentence."""
-    kept, at = "", 0
-    while at < len(value):
-        if value[at] == "(" and (end := _closing(value, at)) - at > MAX_ARGUMENTS:
-            kept, at = f"{kept}(…)", end + 1
-        else:
-            kept, at = kept + value[at], at + 1
-    return kept if 0 < len(kept) <= MAX_SHOWN and "`" not in kept else ""
 
 
 def _of_code(line: str) -> str:

@@ -15,7 +15,7 @@ from nodes.search.tokens import WORD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.inquiry import FinderInput, Issue
     from nodes.search.facts.output.frames import MappedFrame
     from nodes.search.facts.witness import Witness
     from nodes.search.types import Frame, StackTrace
@@ -59,7 +59,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         seen.add((frame.number, frame.line))
         lines = inquiry.code.lines(frame.number)
         purpose = is_deliberate(lines, frame.start, frame.end)
-        event = _event(frame, lines[frame.line - 1])
+        event = _event(inquiry.issue, frame, lines[frame.line - 1])
         fact = _fact(inquiry, frame, event)
         if fact is None:
             continue
@@ -86,13 +86,16 @@ def _is_same_log(between: str) -> bool:
     return "```" not in between and "~~~" not in between
 
 
-def _event(mapped: MappedFrame, text: str) -> Happened | None:
+def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
     """Return what the line of a frame did, if no frame inside it may have done it instead."""
     trace = mapped.trace
     inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
     if inside or mapped.is_library or mapped.lost_inner:
         return None
-    return happened(text, trace.error or "", trace.message or "")
+    words = frame_words(issue.trace_text(trace), mapped.frame) or ""
+    pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
+    column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None
+    return happened(text, trace.error or "", trace.message or "", column)
 
 
 def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str) -> bool:
@@ -170,7 +173,7 @@ def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:
 
 def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> str:
     # Without the frame's own text or function, only its number says where it is, and numbers change with each version.
-    named = mapped.symbol and (mapped.exact or last_part(mapped.frame.function))
+    named = mapped.symbol and (mapped.exact or event is not None or last_part(mapped.frame.function))
     where = f"`{mapped.symbol}`" if named else f"`{path}`"
     if event is not None:
         return f"{where} {event.says}"

@@ -6,6 +6,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.output.built_here import shortened
+from nodes.search.facts.output.happened import happened
 from nodes.search.facts.types import Fact
 from nodes.search.issue.located import find_in_lines
 from nodes.search.paths.suffixes import common_tail
@@ -23,6 +25,13 @@ MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
 MAX_READ = 200
 """Maximum number of places that are compared with the code."""
+NEAR, MAX_MESSAGE = 3, 400
+"""Number of lines around the name of a line, and of their characters, in which an error may say what it did."""
+_REPORTED = re.compile(
+    r"(?::\d{1,5})?\W{1,6}((?:fatal |syntax )?(?:error|warning|note|deprecated|notice|info)\b[^\n”]{8,300})",
+    re.IGNORECASE,
+)
+"""What a tool prints behind a path and its line."""
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = frozenset(
@@ -53,12 +62,22 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         if number is None or text is None or (number, place.line) in seen or not inquiry.issue.holds(words):
             continue
         seen.add((number, place.line))
-        path = code.path(number)
+        path, symbol = code.path(number), code.symbol(number, place.line)
         strong = code.index.roles[number] != "test"
-        says = f"The report names this line of `{path}`."
-        yield Fact(
-            "named_here", says, words, path, place.line, text, code.symbol(number, place.line), count=1, strong=strong
-        )
+        says = _says(f"`{symbol or path}`", text, lines, at, place)
+        yield Fact("named_here", says, words, path, place.line, text, symbol, count=1, strong=strong)
+
+
+def _says(where: str, text: str, lines: Sequence[str], at: int, place: Located) -> str:
+    """Return what the line did, if an error near its name fits it, else what a tool reported for it, if anything."""
+    near = (happened(text, "", one[:MAX_MESSAGE]) for one in lines[max(0, at - NEAR) : at + NEAR + 1])
+    event = next((one for one in near if one and not one.asserts), None)
+    if event is not None:
+        return f"{where} {event.says}"
+    reported = _REPORTED.match(lines[at], place.end)
+    message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
+    said = f"The report has “{message}” for" if message else "The report names"
+    return f"{said} this line of {where}."
 
 
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:

@@ -1,0 +1,135 @@
+"""Expressions on one line of code in the notation of most languages, without a parser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MAX_SHOWN = 48
+"""Maximum length of an expression that a sentence shows."""
+MAX_ARGUMENTS = 12
+"""Maximum length of the arguments of a call that a sentence shows; longer ones are left out."""
+_DEREFERENCE = re.compile(r"(?:\?\.|->|\.|&\.)(?=[A-Za-z_$])")
+_MEMBER = re.compile(r"[A-Za-z_$][\w$]*[!?]?")
+
+
+def members(line: str) -> Iterator[tuple[int, str]]:
+    """Yield the position of each access to a member, and the member."""
+    for found in _DEREFERENCE.finditer(line):
+        if (member := _MEMBER.match(line, found.end())) and not is_quoted(line, found.start()):
+            yield found.start(), member[0]
+
+
+class Subscript(NamedTuple):
+    """``value[key]``, and the offset where it begins."""
+
+    value: str
+    key: str
+    start: int
+
+
+def _brackets(line: str) -> Iterator[Subscript]:
+    """Yield what is read by brackets, with whatever is inside them."""
+    for at, one in enumerate(line):
+        if one == "[" and at and (value := before(line, at)) and not is_quoted(line, at):
+            inside = line[at + 1 : closing(line, at)].strip()
+            if inside:
+                yield Subscript(value, inside, at - len(value))
+
+
+def subscripts(line: str) -> Iterator[Subscript]:
+    """Yield the subscripted value and the subscript of each ``value[subscript]``."""
+    return (one for one in _brackets(line) if ":" not in one.key.lstrip(":") and ".." not in one.key)
+
+
+def bounded(line: str) -> list[str]:
+    """Return each expression that takes a part of a value by its bounds."""
+    found = (f"{one.value}[{one.key}]" for one in _brackets(line) if ":" in one.key or ".." in one.key)
+    return list(dict.fromkeys(found))
+
+
+def split(arguments: str) -> list[str]:
+    """Return the arguments of a call, which commas outside brackets and strings separate."""
+    parts, depth, quote, start = list[str](), 0, "", 0
+    for at, one in enumerate(arguments):
+        if quote:
+            quote = "" if one == quote else quote
+        elif one in "\"'":
+            quote = one
+        elif one == "," and not depth:
+            parts.append(arguments[start:at].strip())
+            start = at + 1
+        else:
+            depth += (one in "([{") - (one in ")]}")
+    return [*parts, arguments[start:].strip()]
+
+
+def is_quoted(line: str, at: int) -> bool:
+    """Return whether a position is inside a string, as far as the quotes before it tell."""
+    return bool(line.count('"', 0, at) % 2 or line.count("'", 0, at) % 2)
+
+
+def before(line: str, end: int) -> str:
+    """Return the expression that ends at a position: names, calls and subscripts joined by dots or arrows."""
+    start = end
+    while start:
+        one = line[start - 1]
+        if one in ")]":
+            opened = _opening(line, start - 1)
+            if opened < 0:
+                return ""
+            start = opened
+        elif one.isalnum() or one in "_$@!?":
+            start -= 1
+        elif one == "." or line[start - 2 : start] in ("->", "::"):
+            start -= 1 if one == "." else 2
+        else:
+            break
+    return line[start:end].lstrip("!?.")
+
+
+def after(line: str, start: int) -> str:
+    """Return the expression that begins at a position."""
+    end = start
+    while end < len(line):
+        one = line[end]
+        if one in "([":
+            end = closing(line, end) + 1
+            if end <= 0:
+                return ""
+        elif one.isalnum() or one in "_$@." or line[end : end + 2] in ("->", "::"):
+            end += 2 if line[end : end + 2] in ("->", "::") else 1
+        else:
+            break
+    return line[start:end]
+
+
+def _opening(line: str, closing: int) -> int:
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += (line[at] in ")]") - (line[at] in "([")
+        if not depth:
+            return at
+    return -1
+
+
+def closing(line: str, opening: int) -> int:
+    """Return the position of the bracket that closes another one, or -1."""
+    depth = 0
+    for at in range(opening, len(line)):
+        depth += (line[at] in "([") - (line[at] in ")]")
+        if not depth:
+            return at
+    return -1
+
+
+def shown_as(value: str) -> str:
+    """Return an expression without long arguments; empty if it is still too long for a sentence."""
+    kept, at = "", 0
+    while at < len(value):
+        if value[at] == "(" and (end := closing(value, at)) - at > MAX_ARGUMENTS:
+            kept, at = f"{kept}(…)", end + 1
+        else:
+            kept, at = kept + value[at], at + 1
+    return kept if 0 < len(kept) <= MAX_SHOWN and "`" not in kept else ""
