@@ -9,7 +9,6 @@ from nodes.report import RelatedChange
 from nodes.search.facts import Fact
 from tests.report.reports import FOUND, RAISED, SHA
 
-NO_LINE = "No checked fact ties this report to a line of the code."
 OLD, CHANGE = "b" * 40, "c0ffee12" * 5
 SINCE = Fact(
     "changed_since",
@@ -21,6 +20,8 @@ SINCE = Fact(
     text="    while open_quote:",
     sha=OLD,
     change=CHANGE,
+    strong=True,
+    unclaimed=True,
 )
 SAID = Fact(
     "intended", "A comment in `scan` says: “By design.”", path="parser/lexer.py", line=11, text="# By design.",
@@ -30,7 +31,8 @@ SAID = Fact(
 
 def test_a_changed_line_of_the_named_release_is_visible_with_its_commit_whatever_is_claimed() -> None:
     renderer = MarkdownRenderer(repository="octo/parser")
-    for update in ({}, {"statement": "ranked", "headline": None, "root_cause": None, "verdict": NO_LINE}):
+    leads = {"headline": len(FOUND.facts), "verdict": SINCE.says, "statement": "facts", "root_cause": None}
+    for update in ({}, leads):
         text = renderer.comment(FOUND.model_copy(update={"facts": (*FOUND.facts, SINCE), **update}))
         visible = text.partition("<details>")[0]
         assert (

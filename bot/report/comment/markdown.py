@@ -180,11 +180,12 @@ def _headline(report: TriageReport, links: Links, record: Record | None = None) 
         return f"**{claimed}**"
     if report.statement in ("ranked", "nothing") and report.not_found != "code_not_readable" and _reporter(report):
         return ""  # a sentence without a finding is not useful to readers; the request is
-    headline = report.verdict
+    headline = prose(report.verdict)
     if leads_with_fact(report) and report.headline is not None and _permalink(report, links):
-        headline = sentence_without_path(report.facts[report.headline])
+        lead = report.facts[report.headline]
+        headline = _with_change(prose(sentence_without_path(lead)), lead, links)
     # Two pairs of asterisks with nothing between them render as a horizontal rule.
-    return f"**{prose(headline) or _NO_VERDICT}**"
+    return f"**{headline or _NO_VERDICT}**"
 
 
 def _permalink(report: TriageReport, links: Links) -> str:
@@ -249,9 +250,13 @@ def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
         address = links.commit_page(fact.change)
         where = f" [{code(fact.change[:7])}]({address})" if address else f" {code(fact.change[:12])}"
     says = prose(sentence_without_path(fact) if fact.line and where else fact.says)
-    if fact.line and fact.change and (address := links.commit_page(fact.change)):
-        says = says.replace(name := code(fact.change[:10]), f"[{name}]({address})")
-    return f"- {says}{where}"
+    return f"- {_with_change(says, fact, links)}{where}"
+
+
+def _with_change(says: str, fact: Fact, links: Links) -> str:
+    """Return the sentence of a fact about a changed line with a link to the commit that it names."""
+    address = links.commit_page(fact.change) if fact.line and fact.change else None
+    return says.replace(name := code((fact.change or "")[:10]), f"[{name}]({address})") if address else says
 
 
 def _reporter(report: TriageReport) -> str:
