@@ -9,6 +9,9 @@ from nodes.brains.rules.severity import severity_of
 from nodes.issue.facts import read_facts
 from nodes.issue.kinds import classify
 
+SIGNAL = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n" + (
+    '  File "app/io.py", line 3 in load\n'
+)
 TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in load\n    x\nKeyError: 'a'\n"
 
 
@@ -65,6 +68,12 @@ def test_a_likely_request_is_searched_only_if_a_bug_is_nearly_as_likely_and_then
         pytest.param("All my data is corrupted.", "bug", "high", "“All my data is corrupted”", id="corruption"),
         pytest.param("Data loss on save.", "bug", "high", "lost or damaged", id="data-loss"),
         pytest.param("Segfault on start.", "bug", "high", "a crash", id="crash"),
+        pytest.param("It crashes with a KeyError.", "bug", "unknown", "", id="an-exception-is-called-a-crash"),
+        pytest.param("The worker panics and restarts.", "bug", "unknown", "", id="a-panic-may-be-caught"),
+        pytest.param("This tool hangs my whole life!", "bug", "unknown", "", id="an-exclamation"),
+        pytest.param(
+            f"It stops.\n{SIGNAL}", "bug", "high", "a crash of the whole process: “Fatal", id="a-trace-of-a-signal"
+        ),
         pytest.param("The log says PANIC RECOVERED.", "bug", "unknown", "", id="recovered"),
         pytest.param("It writes /var/log/crash.log again.", "bug", "unknown", "", id="the-name-of-a-file"),
         pytest.param("It hangs.", "bug", "high", "a hang", id="hang"),
@@ -81,6 +90,6 @@ def test_a_likely_request_is_searched_only_if_a_bug_is_nearly_as_likely_and_then
     ],
 )
 def test_severity_comes_with_its_reason(body, kind, expected, reason):
-    severity, sentence = severity_of("Title", body, kind)
+    severity, sentence = severity_of("Title", body, kind, read_facts("Title", body).traces)
     assert severity == expected
     assert reason in sentence

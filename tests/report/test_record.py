@@ -59,7 +59,8 @@ def test_a_longer_bad_record_lowers_the_confidence_more(outcomes: int, least: fl
 def test_words_go_by_the_record_and_the_report_says_so() -> None:
     report = FOUND.model_copy(update={"confidence": 0.9})
     shipped = MarkdownRenderer().comment(report)
-    assert "(high, 90%)" in shipped
+    assert "The fix is probably in this file" in shipped
+    assert "(high" not in shipped
     assert "90% (shipped calibration)" in shipped
     here = MarkdownRenderer(record=Record(34, 15, -1.5)).comment(report)
     assert "(medium, 67%)" in here

@@ -211,16 +211,21 @@ def _range(line: int, place: Suspect) -> tuple[int, int]:
     return (start, end) if start <= line <= end and end - start < _SHOWN_LINES else (line, line)
 
 
+_MOST = 0.95
+"""The highest share that a comment states: fixes of dozens of issues cannot support a higher one."""
+
+
 def _claim(report: TriageReport, record: Record | None) -> str:
     if report.statement != "claim" or not report.root_cause:
         return ""
     if not report.suspects:
         return ""
-    worth = record.confidence(report.confidence) if record else report.confidence
     function = function_of(report)
     inside = f", in {code(function)}" if function else ""
-    share = f"{min(worth, 0.99):.0%}"
-    return f"{probable_place(report.kind)} {_file(report)}{inside} ({confidence_word(worth)}, {share})."
+    # Other repositories' fixes say little about this one, so only its own outcomes give a share.
+    worth = record.confidence(report.confidence) if record else 0.0
+    share = f" ({confidence_word(worth)}, {min(worth, _MOST):.0%})" if record else ""
+    return f"{probable_place(report.kind)} {_file(report)}{inside}{share}."
 
 
 def _file(report: TriageReport) -> str:

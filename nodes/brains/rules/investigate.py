@@ -81,7 +81,7 @@ def investigate(case: Case) -> Investigation:
     facts = case.facts
     taken = acting_kind(case.title, case.body, facts)
     kind = taken.kind
-    severity, reason = severity_of(case.title, case.body, kind)
+    severity, reason = severity_of(case.title, case.body, kind, facts.traces)
     return Investigation(
         problem=_problem(case, kind)[:300],
         hypothesis=_hypothesis(facts)[:300] if kind in ("bug", "docs") else "",
