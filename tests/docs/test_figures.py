@@ -15,6 +15,7 @@ from nodes.brains.calls.models import ReadingLimits
 from nodes.brains.conversation import OPENED
 from nodes.guards import GUARDS
 from nodes.search.facts.types import LEADING, Kind
+from nodes.search.languages.by_lines import SYNTAX
 from tests.cli.process import ROOT
 from tests.graph.test_endpoints import CALLS
 from tests.hostile.corpus import CASES
@@ -59,7 +60,8 @@ def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
         "anywhere",
     }  # Python's, and any other
     assert f"facts of [{len(get_args(Kind))} kinds](docs/facts.md)" in README
-    assert f"parses {word(len(languages))} languages, reads stack traces of {word(len(traces))}" in README
+    assert f"parses {word(len(languages))} languages, outlines {len(SYNTAX)} more by their lines" in README
+    assert f"reads stack traces of {word(len(traces))}" in README
     for page in (README, (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")):
         assert f"{word(len(GUARDS)).capitalize()} guards in code" in page
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 # ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
-    *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py"),
+    *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
 )
 """Source files that determine the content of a record."""

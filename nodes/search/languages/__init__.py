@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.search.languages import (
+    by_lines,
     c,
     cpp,
     csharp,
@@ -41,6 +42,8 @@ LANGUAGES = (
     swift.LANGUAGE,
     typescript.LANGUAGE,
     typescript.TSX,
+    typescript.COMPONENT,
+    *by_lines.LANGUAGES,
 )
 _CPP_HEADER = re.compile(rb"^(namespace|template|class|using)\b|^[ \t]*(public|private|protected)\s*:", re.MULTILINE)
 """Lines that occur in a ``.h`` file only if it is C++."""
@@ -76,6 +79,12 @@ def always_needs_parser(path: str) -> bool:
     """Return whether a file of this name needs a parser, unless it is large or minified."""
     language = _by_path(path)
     return language is not None and language.outline_by_lines is None
+
+
+def has_grammar(path: str) -> bool:
+    """Return whether the definitions of a file come from a syntax tree, which misses none."""
+    language = _by_path(path)
+    return language is not None and language.package != ""
 
 
 def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:

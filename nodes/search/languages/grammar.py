@@ -89,15 +89,17 @@ class Language:
 
     name: str
     endings: tuple[str, ...]
-    package: str
-    """The wheel's module."""
-    query: str
+    package: str = ""
+    """The wheel's module; empty if there is no grammar."""
+    query: str = ""
     factory: str = "language"
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
     """File names that belong to this language whatever their ending."""
     outline_by_lines: Callable[[bytes], Outline | None] | None = None
     """Returns the parser's outline of plainly written source in less time; None if the source needs the parser."""
+    code_of: Callable[[bytes], bytes] | None = None
+    """Returns the source with everything blanked that is not in this language."""
 
 
 def outline_without_parser(language: Language, source: bytes) -> Outline | None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
+from nodes.search.languages.by_lines import SYNTAX, tokens
+
 _C = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register return short signed sizeof static struct switch typedef union unsigned void volatile while NULL true
     false"""
@@ -57,8 +59,16 @@ _WORDS = {
         true try typealias var where while""",
     "typescript": _TYPESCRIPT,
     "tsx": _TYPESCRIPT,
+    "component": _TYPESCRIPT,
 }
-KEYWORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_USUAL = (
+    "begin case do done elif else elsif end false fi for if in let local match nil null return then true when while"
+)
+"""Reserved words of most languages that are outlined by their lines."""
+KEYWORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()} | {
+    name: frozenset(f"{_USUAL} {' '.join(syntax.words.values())} {syntax.before}".split())
+    for name, syntax in SYNTAX.items()
+}
 
 
 Kind = Literal["", "comment", "string", "number", "keyword"]
@@ -68,8 +78,8 @@ _HASH = frozenset(["python", "ruby", "php"])
 """Languages whose comments start with a number sign."""
 _NO_SLASHES = frozenset(["python", "ruby"])
 _TRIPLE = frozenset(["python", "kotlin", "scala", "swift", "java", "csharp"])
-_BACKTICK = frozenset(["javascript", "typescript", "tsx", "go"])
-_QUOTED_TEXT = frozenset(["python", "ruby", "php", "javascript", "typescript", "tsx"])
+_BACKTICK = frozenset(["javascript", "typescript", "tsx", "component", "go"])
+_QUOTED_TEXT = frozenset(["python", "ruby", "php", "javascript", "typescript", "tsx", "component"])
 """Languages in which single quotes enclose text; elsewhere they enclose one character, or start a lifetime's name."""
 # An unterminated piece extends to the end of its line or of the quote: a second attempt would take quadratic time.
 _SLASHES = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
@@ -79,6 +89,7 @@ _DOUBLE = r'"(?>(?:\\.|[^"\\\n])*)"?'
 _SINGLE = r"'(?>(?:\\.|[^'\\\n])*)'?"
 # At least one character and a closing quote, so that ``'a`` (a lifetime in Rust) is not a string.
 _CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"
+_REST = r"(?P<number>\b\d[\w.]*)|(?P<word>[^\W\d]\w*)"
 
 
 def pieces(language: str, text: str) -> list[tuple[Kind, str]]:
@@ -106,16 +117,20 @@ def _pieces(language: str, text: str) -> Iterator[tuple[Kind, str]]:
 def _kind(language: str, found: re.Match[str]) -> Kind:
     if found.lastgroup == "word":
         return "keyword" if found[0] in KEYWORDS[language] else ""
-    kinds: dict[str | None, Kind] = {"comment": "comment", "string": "string", "number": "number"}
+    kinds: dict[str | None, Kind] = {
+        "comment": "comment",
+        "span": "comment",
+        "string": "string",
+        "number": "number",
+    }
     return kinds[found.lastgroup]
 
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
+    if language in SYNTAX:
+        return re.compile(rf"{tokens(SYNTAX[language]).pattern}|{_REST}", re.MULTILINE)
     comments = ["#[^\n]*"] * (language in _HASH) + [_SLASHES] * (language not in _NO_SLASHES)
     strings = [_LONG] * (language in _TRIPLE) + [_TEMPLATE] * (language in _BACKTICK) + [_DOUBLE]
     strings.append(_SINGLE if language in _QUOTED_TEXT else _CHARACTER)
-    return re.compile(
-        rf"(?P<comment>{'|'.join(comments)})|(?P<string>{'|'.join(strings)})"
-        r"|(?P<number>\b\d[\w.]*)|(?P<word>[^\W\d]\w*)"
-    )
+    return re.compile(rf"(?P<comment>{'|'.join(comments)})|(?P<string>{'|'.join(strings)})|{_REST}")

@@ -10,6 +10,7 @@ import importlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -26,6 +27,7 @@ from nodes.search.languages.grammar import (
     nested,
     outline_without_parser,
 )
+from nodes.search.languages.typescript import TSX
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000
@@ -38,6 +40,8 @@ _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 _BETWEEN = re.compile(rb"(?>(?:\s|//[^\n]*\n)*)")
 """Allowed between an attribute and its definition: white space and line comments."""
 
+_DIALECTS = {"javascript": TSX}
+"""Languages whose grammar also reads a dialect that the one by name rejects: JavaScript with Flow's types."""
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
 
 
@@ -50,14 +54,26 @@ def outline(path: str, source: bytes) -> Outline:
 
 
 def parsed(language: Language, source: bytes) -> Outline:
-    """Outline one file by its syntax tree."""
+    """Outline one file by its syntax tree, or by another grammar's if that finds more in a file with errors."""
+    code = language.code_of(source) if language.code_of else source
+    root, outlined = _parsed(language, code)
+    dialect = _DIALECTS.get(language.name)
+    if dialect is None or root is None or not root.has_error:
+        return outlined
+    _, other = _parsed(dialect, code)
+    more = len(other.definitions) > len(outlined.definitions)
+    return replace(other, language=language.name) if more else outlined
+
+
+def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
+    """Return the tree and the outline of a source; no tree if it gives none that can be read."""
     parser, query = _loaded(language)
     try:
         root = parser.parse(source).root_node
     except ValueError:  # the binding raises this if the parser returned no tree
-        return Outline(language.name)
+        return None, Outline(language.name)
     if root.type == "ERROR" and root.child_count > MAX_WRECKAGE:
-        return Outline(language.name)
+        return None, Outline(language.name)
     found: list[Found] = []
     imports: dict[str, None] = {}
     strings: list[tuple[int, str]] = []
@@ -72,7 +88,7 @@ def parsed(language: Language, source: bytes) -> Outline:
         else:
             found.extend(_found(captures, source))
     _lead(found, leads, source)
-    return Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
+    return root, Outline(language.name, nested(found), tuple(imports), tuple(strings[:MAX_STRINGS]))
 
 
 @cache

@@ -1,4 +1,6 @@
-"""TypeScript and TSX."""
+"""TypeScript and TSX, and the scripts in components and templates."""
+
+import re
 
 from nodes.search.languages.grammar import Language
 from nodes.search.languages.javascript import QUERY, fields
@@ -23,3 +25,26 @@ _QUERY = (
 
 LANGUAGE = Language("typescript", (".ts", ".mts", ".cts"), "tree_sitter_typescript", _QUERY, "language_typescript")
 TSX = Language("tsx", (".tsx",), "tree_sitter_typescript", _QUERY, "language_tsx")
+_SCRIPT = re.compile(rb"<script\b[^<>]*>", re.IGNORECASE)
+_NOT_FEED = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
+
+
+def scripts_of(source: bytes) -> bytes:
+    """Return a page with everything blanked except its scripts; lines and columns stay."""
+    parts, at = [], 0
+    while opening := _SCRIPT.search(source, at):
+        closing = source.find(b"</script", opening.end())
+        end = closing if closing >= 0 else len(source)
+        parts += [source[at : opening.end()].translate(_NOT_FEED), source[opening.end() : end]]
+        at = end
+    return b"".join([*parts, source[at:].translate(_NOT_FEED)])
+
+
+COMPONENT = Language(
+    name="component",
+    endings=(".vue", ".svelte", ".astro", ".erb", ".ejs"),
+    package="tree_sitter_typescript",
+    query=_QUERY,
+    factory="language_typescript",
+    code_of=scripts_of,
+)

@@ -47,6 +47,12 @@ LANGUAGES = [
     pytest.param(
         "zones.rb", "class Zones\n  def parse_zone(s)\n    1\n  end\nend\n", "`Zones#parse_zone`", 2, id="ruby"
     ),
+    pytest.param(
+        "lib/zones.ex", "defmodule Zones do\n  def parse_zone(s), do: s\nend\n", "`Zones.parse_zone/1`", 2, id="elixir"
+    ),
+    pytest.param("lib/z.dart", "class Zones {\n  int parseZone(s) => 1;\n}\n", "`Zones.parseZone`", 2, id="dart"),
+    pytest.param("bin/z.sh", "parse_zone() {\n  true\n}\n", "`parse_zone`", 1, id="shell"),
+    pytest.param("Z.vue", "<script>\nfunction parseZone() {}\n</script>\n", "`parseZone()`", 2, id="component"),
 ]
 
 

@@ -13,7 +13,7 @@ from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.names.documented_here import pages_about
 from nodes.search.facts.types import Fact
 from nodes.search.languages import language_of
-from nodes.search.languages.lexemes import KEYWORDS, pieces
+from nodes.search.languages.lexemes import pieces
 from nodes.search.tokens import STOPWORDS, WORD
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _is_prose(path: str, lines: Sequence[str]) -> list[bool]:
     """Return for each line whether it is part of a comment or a docstring, and has no code; a page has only prose."""
     language = language_of(path)
     prose_lines, at, before = [language is None] * len(lines), 0, ""
-    for kind, text in pieces(language, "\n".join(lines)) if language in KEYWORDS else ():
+    for kind, text in pieces(language, "\n".join(lines)) if language else ():
         prose = kind == "comment" or (kind == "string" and text.startswith(('"""', "'''")))
         # A remark behind code shares its line with the code.
         if prose and not before.strip():

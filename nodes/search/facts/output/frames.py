@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.code import family, whole_word
 from nodes.search.facts.inquiry import normalise_space
-from nodes.search.languages import language_of
+from nodes.search.languages import has_grammar, language_of
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.paths.whose import is_library as is_library_path
 from nodes.search.paths.whose import simplified
@@ -274,8 +274,9 @@ def _names_functions(code: Code, number: int) -> bool:
 
     A file of a language without a grammar has no definitions. JavaScript names functions by their variable or class.
     """
-    has_definitions = code.index.first_def[number] < code.index.first_def[number + 1]
-    return bool(has_definitions) and family(language_of(code.path(number)) or "") != "javascript"
+    path = code.path(number)
+    has_definitions = code.index.first_def[number] < code.index.first_def[number + 1] and has_grammar(path)
+    return bool(has_definitions) and family(language_of(path) or "") not in {"javascript", "component"}
 
 
 def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int | None:

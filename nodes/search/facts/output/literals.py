@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.languages import language_of
+from nodes.search.languages.by_lines import SYNTAX, comment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ _STRINGS = {
     "javascript": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
     "typescript": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
     "tsx": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
+    "component": f"{_TICK}|{_DOUBLE}|{_SINGLE}",
     "ruby": f"{_DOUBLE}|{_SINGLE}",
     "php": f"{_DOUBLE}|{_SINGLE}",
     "go": f"{_TICK}|{_DOUBLE}",
@@ -100,8 +102,10 @@ def _continues(above: str, text: str) -> bool:
 
 @cache
 def _tokens(language: str | None) -> re.Pattern[str]:
-    comment = _COMMENTS.get(language or "", _SLASHES)
-    strings = _STRINGS.get(language or "", _OTHERS)
+    syntax = SYNTAX.get(language or "")
+    comment = comment_of(syntax) if syntax else _COMMENTS.get(language or "", _SLASHES)
+    others = f"{_OTHERS}|{_SINGLE}" if syntax and "'" in syntax.quotes else _OTHERS
+    strings = _STRINGS.get(language or "", others)
     # Where single quotes enclose characters, the character of a double quote would seem to begin a string.
     other = "" if "'" in strings.replace(_RUST_RAW, "") and language != "rust" else f"|{_CHAR}|{_LIFETIME}"
     return re.compile(f"(?P<comment>{comment})|(?P<string>{_PREFIX}(?:{strings})){other}")
