@@ -215,6 +215,8 @@ class TriageReport(Part):
     """Checked relations between words of the issue and lines of the repository, most important first."""
     headline: int | None = None
     """The index of the fact that leads the comment."""
+    attached: tuple[Line, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Names of attached files that the words of the facts are from; not serialised if there are none."""
     suspects: tuple[Suspect, ...] = ()
     """By rules at most one per file, in the order of the search; a model may name several places of one file."""
     suspect_changes: tuple[SuspectChange, ...] = ()

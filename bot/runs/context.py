@@ -12,6 +12,7 @@ from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
 from nodes.context import (
     COMPRESS_FROM,
+    AttachedText,
     Brain,
     CodePort,
     Context,
@@ -54,6 +55,7 @@ def build_context(
     labels: LabelReader | None = None,
     origin: IssueOrigin | None = None,
     pulls: PullReader | None = None,
+    attached: tuple[AttachedText, ...] = (),
     listener: Listener = ignore_progress,
 ) -> Context:
     """Build the context of a run; ``Context`` describes its parts.
@@ -79,6 +81,7 @@ def build_context(
         labels=labels,
         origin=origin,
         pulls=pulls,
+        attached=attached,
         language=config.language,
         compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         agreement=load_fitted(brain.agreement_file, brain.name) if isinstance(brain, LLMBrain) else None,

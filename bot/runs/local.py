@@ -13,6 +13,7 @@ from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.languages.catalogue import ENGLISH
 from bot.runs.context import build_context
+from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings
@@ -44,6 +45,7 @@ async def triage(
     past: PastPort | None = None,
     outside: ExternalSources | None = None,
     pictures: PicturePort | None = None,
+    logs: LogReader | None = None,
     renderer: MarkdownRenderer | None = None,
     origin: IssueOrigin | None = None,
     language: str = ENGLISH,
@@ -57,10 +59,11 @@ async def triage(
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
+    text = await logs.read(body) if logs is not None else ReadIssueText(body)
     async with _open_run(settings, key) as run, open_brain(settings) as brain, traced(settings):
         context = build_context(
             title,
-            body,
+            text.body,
             code=code,
             evidence=run.store.evidence(run.thread_id),
             brain=brain or rules,
@@ -72,8 +75,9 @@ async def triage(
             past=past,
             outside=outside,
             pictures=pictures,
+            attached=text.attached,
         )
-        state = await _run_to_completion(run, context, ask)
+        state = await _run_to_completion(run, context, ask, text.notes)
         return await _conclude(run, context, state, settings)
 
 
@@ -104,13 +108,14 @@ async def _open_run(settings: Settings, key: str) -> AsyncIterator[_OpenRun]:
         await store.aclose()
 
 
-async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask) -> BugTriageState:
+async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask, notes: tuple[str, ...]) -> BugTriageState:
     """Run the graph to its end, with each question put to the caller, and return the last state."""
 
     async def ask_person(waiting: Waiting) -> Answer:
         return await ask(waiting.exchange)
 
-    start = initial_state(context.title, context.body, repository="", sha=context.code.sha, outside=context.outside)
+    sha, outside = context.code.sha, context.outside
+    start = initial_state(context.title, context.body, repository="", sha=sha, outside=outside, notes=notes)
     return (await advance_answered(build_graph(run.saver), context, run.thread_id, start, ask_person)).state
 
 

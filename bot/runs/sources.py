@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.errors import BotError
 from bot.ports import GitHubPort
+from bot.runs.logs import LogReader
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
@@ -31,14 +32,21 @@ LISTED, READ = 50, 8
 class Sources:
     """The outside sources of this process; all its runs share the tools and their rate limiters."""
 
-    def __init__(self, config: OperatorConfig) -> None:
-        """Create the sources without connecting; a source connects at its first query."""
+    def __init__(self, config: OperatorConfig, server_url: str = "https://github.com") -> None:
+        """Create the sources without connecting; a source connects at its first query.
+
+        Args:
+            config: the operator's configuration.
+            server_url: the address of GitHub's pages.
+        """
         self._config = config
         enabled = {name: tool for name, tool in config.tools.items() if tool.enabled}
         self.tools = {name: McpTool(_server(name, tool)) for name, tool in enabled.items()}
         """MCP tools by name, including one called ``web_search`` if configured."""
         self.pictures = PictureFetcher(config.pictures) if config.pictures.enabled else None
         """Fetches pictures of issues; None if the operator has not enabled it."""
+        self.logs = LogReader(config.logs, server_url)
+        """Reads logs that are attached to issues."""
         self._providers = _providers(config)
         issues = config.web.github_issues
         self._issue_turn = Pace(issues.per_minute) if issues and issues.enabled else None

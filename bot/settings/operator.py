@@ -222,6 +222,25 @@ class PicturesConfig(Section):
     """Seconds for one picture, redirects included."""
 
 
+LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
+"""Where GitHub stores attached files; the pages redirect there."""
+
+
+class LogsConfig(Section):
+    """Logs that are attached to issues: read as text of the reporter (docs/logs.md)."""
+
+    enabled: bool = True
+    """``false`` reads no attached file."""
+    hosts: Annotated[tuple[HostName, ...], Field(max_length=20)] = LOG_HOSTS
+    """Hosts to which GITHUB_SERVER_URL may redirect for an attached file."""
+    count: Annotated[int, Field(ge=1, le=8)] = 3
+    """Maximum number of attached files of one issue, the first ones."""
+    max_bytes: Annotated[int, Field(ge=10_000, le=20_000_000)] = 2_000_000
+    """Maximum size of one file, in bytes, packed if it is an archive."""
+    timeout: Seconds = 10.0
+    """Seconds for one file, redirects included."""
+
+
 class OperatorConfig(Section):
     """The operator's configuration; a repository's file cannot set any of it."""
 
@@ -233,6 +252,8 @@ class OperatorConfig(Section):
     """Time limits of the sources that run beside the code search."""
     pictures: PicturesConfig = PicturesConfig()
     """Pictures in issues."""
+    logs: LogsConfig = LogsConfig()
+    """Logs that are attached to issues."""
 
 
 def from_environment(text: str) -> str:
@@ -267,6 +288,7 @@ _KNOWN = {
     "web.tavily": tuple(Tavily.model_fields),
     "specialists": tuple(Specialists.model_fields),
     "pictures": tuple(PicturesConfig.model_fields),
+    "logs": tuple(LogsConfig.model_fields),
 }
 
 

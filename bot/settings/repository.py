@@ -153,6 +153,9 @@ class RepositoryConfig(Section):
     """``false`` sends no issue text to web searches or tools: no source outside the repository is queried."""
     pictures: bool = True
     """``false`` fetches no picture of an issue and sends none to a model, even if the operator enabled it."""
+    logs: bool = True
+    """``false`` reads no file that is attached to an issue. Otherwise the part of an attached ``.log``, ``.txt``,
+    ``.json`` or ``.zip`` that tells of a failure is read like the issue's own text."""
     crash_alerts: bool = True
     """``false`` posts no comment when three people report the same crash within 24 hours, and sends no alert. With
     ``true`` the first of these issues gets one comment, once per crash."""

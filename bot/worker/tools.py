@@ -184,7 +184,7 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             ),
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
-            sources=Sources(settings.operator),
+            sources=Sources(settings.operator, settings.settings.github_server_url),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             budgets=Budgets.of(settings.settings),
             keep=Retention.of(settings.settings),

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
 from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rules, is_too_thin, was_searched
+from nodes.agents.writing.attached import naming_attached
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
 from nodes.agents.writing.explanation import completed, within_words
@@ -76,7 +77,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         chosen = conclude(better_draft(report, state), verdict, case, context.claim_from)
         dated, history = await add_history(chosen, case, context)
         whole, past = await add_past_issues(dated, case, context, history)
-        final = _drafted(await add_related_changes(whole, context), context)
+        final = _drafted(naming_attached(await add_related_changes(whole, context), context), context)
         update["findings"] = (*history, *past)
         update |= {"report": final, "requires_human_review": final.requires_human_review, "best_draft": None}
         update |= {"clarification_question": final.review_message}

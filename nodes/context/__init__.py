@@ -33,6 +33,7 @@ from nodes.sources import SourceInfo, SourcePort
 
 __all__ = [
     "COMPRESS_FROM",
+    "AttachedText",
     "Brain",
     "Case",
     "CodePort",
@@ -255,6 +256,15 @@ LabelReader = Callable[[], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
+class AttachedText:
+    """A file that is attached to the issue."""
+
+    name: str
+    text: str
+    """The part of it that is in the issue's body."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The ports and settings of one run."""
 
@@ -288,5 +298,7 @@ class Context:
     """How far search and model together support a file, fitted to this model; None for the shipped table."""
     claim_from: float = 0.65
     """The confidence below which the report claims no cause."""
+    attached: tuple[AttachedText, ...] = ()
+    """Attached files whose text is part of the body."""
     answers_questions: bool = False
     """Whether a report on a question leads with the fact that answers it."""

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.serve.app import HTTP
+from tests.sources.site import certificate, site
 from tests.support.patience import wait_for
+
+__all__ = ["certificate", "mcp_url", "site"]
 
 HERE = Path(__file__).parent
 

@@ -2,114 +2,22 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from bot.github.reader import IssueReader
-from bot.runs.pictures import PictureFetcher, RefusedPicture, Resolved, find_pictures, resolve_public
-from bot.settings.operator import ATTACHMENT_HOSTS, PicturesConfig
+from bot.runs.attachments import RefusedAttachment, resolve_public
+from bot.runs.pictures import find_pictures
 from tests.servers.github_server import serve_github
 from tests.servers.github_world import GRANTED
+from tests.sources.site import Site, redirect
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
 HUGE_PNG = PNG[:16] + b"\0\1\0\0\0\1\0\0"
 ASSET = "https://github.com/user-attachments/assets/1"
 STORED = "https://github-production-user-asset-6210df.s3.amazonaws.com/1"
-
-
-@dataclass
-class Site:
-    """What the server answers by path, and what it was asked."""
-
-    port: int = 0
-    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
-    pages: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
-    asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
-    delay: float = 0.0
-
-    def fetcher(self, **limits: Any) -> PictureFetcher:
-        """A fetcher whose hosts all are this server."""
-        return PictureFetcher(PicturesConfig(**limits), resolve=self._here, tls=self.tls)
-
-    async def _here(self, _host: str) -> Resolved:
-        return Resolved("127.0.0.1", self.port)
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for the attachment hosts, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "github.com")])
-    now = dt.datetime.now(dt.UTC)
-    hosts = x509.SubjectAlternativeName([x509.DNSName(host) for host in ATTACHMENT_HOSTS])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(hosts, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "site.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return file
-
-
-@pytest.fixture
-def site(certificate: Path) -> Iterator[Site]:
-    served = Site()
-    served.tls.load_verify_locations(certificate)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            served.asked.append((str(self.headers["Host"]), self.path, dict(self.headers)))
-            time.sleep(served.delay)
-            status, headers, body = served.pages.get(self.path, (404, {}, b""))
-            self.send_response(status)
-            for pair in headers.items():
-                self.send_header(*pair)
-            self.end_headers()
-            try:
-                self.wfile.write(body)
-            except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
-                self.close_connection = True
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    httpd.daemon_threads = True
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
-    served.port = httpd.server_port
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield served
-    finally:
-        httpd.shutdown()
-        httpd.server_close()
-        thread.join()
-
-
-def redirect(to: str) -> tuple[int, dict[str, str], bytes]:
-    return 302, {"Location": to}, b""
 
 
 async def test_an_attachment_is_fetched_through_its_redirect_without_credentials(site: Site) -> None:
@@ -194,13 +102,13 @@ async def test_a_slow_host_times_out_and_the_number_of_pictures_is_limited(site:
     assert (found.fetched, len(site.asked)) == ((), 1)
     assert sorted(set(found.refused)) == ["more pictures than the limit", "not reachable (ReadTimeout)"] or sorted(
         set(found.refused)
-    ) == ["more pictures than the limit", "no picture in time"]
+    ) == ["more pictures than the limit", "not received in time"]
 
 
 @pytest.mark.tried("pictures that must not be fetched or read")
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "10.1.2.3", "169.254.169.254", "0.0.0.0"])
 async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
-    with pytest.raises(RefusedPicture, match="private address"):
+    with pytest.raises(RefusedAttachment, match="private address"):
         await resolve_public(host)
 
 

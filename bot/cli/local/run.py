@@ -176,6 +176,7 @@ def _triage(
     language: str,
 ) -> Account:
     from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
+    from bot.runs.logs import LogReader  # noqa: PLC0415  as above
 
     code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
@@ -193,6 +194,7 @@ def _triage(
                 past=past,
                 outside=outside,
                 pictures=_pictures(where, settings, operator),
+                logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
                 renderer=where.renderer,
                 origin=where.origin,
                 language=language,

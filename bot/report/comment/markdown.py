@@ -74,6 +74,7 @@ class MarkdownRenderer:
             "" if _claims_in_headline(report) else _bullet(_claim(report, self._record)),
             *(f"- {prose(doubt)}" for doubt in report.doubts),
             *(_fact(one, links, _linked_path(report)) for one in shown),
+            _attached(report),
         )
         return Sections(
             headline=_headline(report, links, self._record),
@@ -92,6 +93,7 @@ class MarkdownRenderer:
             places(report, links, self._record),
             *objections(report),
             *(_fact(one, links) for one in shown),
+            _attached(report),
         )
         return Sections(
             headline=f"**{prose(report.verdict) or _NO_VERDICT}**",
@@ -169,6 +171,12 @@ def _claims_in_headline(report: TriageReport) -> bool:
     if report.statement != "claim" or report.headline is None or not report.suspects or not leads_with_fact(report):
         return False
     return is_echo(report.facts[report.headline]) and report.suspects[0].path == report.facts[report.headline].path
+
+
+def _attached(report: TriageReport) -> str:
+    """Return where the words are that the facts are about, if they are not in the issue itself."""
+    names = ", ".join(code(name) for name in report.attached[:2])
+    return f"- These words are from the attached {names}." if names else ""
 
 
 def _bullet(text: str) -> str:

@@ -61,11 +61,13 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
     if not found.config.enabled:
         raise RefusedError("triage is switched off in the repository's .github/triage.yml")
     text, evidence = await _text(request, github), InMemoryEvidence()
+    is_issue = isinstance(request, IssueRun)
+    read = await tools.sources.logs.read(text.body, allowed=is_issue and found.config.logs)
     async with tools.mirrors.ready(ref, github) as mirror:
         code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
         context = build_context(
             text.title,
-            text.body,
+            read.body,
             code=code,
             evidence=evidence,
             brain=tools.brains.for_run(found.config, _budget(number, ref, found.config, tools)),
@@ -74,9 +76,11 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
             outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
             pictures=_pictures(request, github, tools),
+            attached=read.attached,
         )
         name = f"{ref.owner}/{ref.name}"
-        start = initial_state(text.title, text.body, repository=name, sha=mirror.sha, outside=context.outside)
+        sha, outside = mirror.sha, context.outside
+        start = initial_state(text.title, read.body, repository=name, sha=sha, outside=outside, notes=read.notes)
         if request.max_retries is not None:
             start = start.model_copy(update={"max_retries": request.max_retries})
         state = await run_to_completion(context, start)

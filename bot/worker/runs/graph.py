@@ -10,6 +10,7 @@ from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Finished, Outcome, Waiting
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
+from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
 from bot.runs.sources import OpenPulls
 from bot.settings.repository import RepositoryConfig
@@ -35,8 +36,9 @@ class UnresumableError(Exception):
 
 async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
     """Advance the run, with a first report by rules if the model takes long."""
-    context = _context(issue_job, seen, run, code)
-    start = await _start(issue_job, seen, context, await _dropped_run_note(issue_job, run, code))
+    text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
+    context = _context(issue_job, seen, run, code, text)
+    start = await _start(issue_job, seen, context, (*await _dropped_run_note(issue_job, run, code), *text.notes))
     # A first report is a comment, so without comments there is none.
     if seen.found.config.mode != "comment":
         return await _advance_until_question(issue_job, seen, run, context, start)
@@ -120,12 +122,12 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
     return Answer(text=asked.answer, answered_by=asked.answered_by, url=asked.answer_url)
 
 
-def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Context:
+def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store, pictures = issue_job.store, tools.sources.pictures
     return build_context(
         issue.title,
-        issue.body,
+        text.body,
         code=code,
         evidence=store.evidence(run.number),
         brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
@@ -141,6 +143,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) 
             issue.ref.number, f"{issue.ref.owner}/{issue.ref.name}", issue.created_at, reopened=issue.reopened
         ),
         pulls=OpenPulls(issue_job.github),
+        attached=text.attached,
     )
 
 
@@ -183,7 +186,7 @@ async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, note
     signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
     sha, outside = context.code.sha, context.outside
-    state = initial_state(issue.title, issue.body, repository=repository, sha=sha, outside=outside, notes=notes)
+    state = initial_state(issue.title, context.body, repository=repository, sha=sha, outside=outside, notes=notes)
     return state.model_copy(
         update={
             "human_exchanges": await issue_job.store.repository.questions.exchanges(issue_job.ref.key),

@@ -1,0 +1,208 @@
+"""Read the logs that are attached to an issue, and put what they say about a failure where their link is."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import ssl
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from bot.report.sanitise import code
+from bot.runs.attachments import Fetcher, RefusedAttachment, Resolve, Resolved, resolve_any, resolve_public, within
+from bot.settings.operator import LogsConfig
+from nodes.context import AttachedText
+from nodes.search.issue.normal.fences import fence_after
+from nodes.trust.secrets import mask
+
+_ADDRESS = re.compile(r"""https://[^\s()<>\[\]"'`|]+""")
+_PATH = re.compile(r"/(?:[\w.-]{1,100}/[\w.-]{1,100}|user-attachments)/files/\d{1,20}/[^/]{1,300}$")
+_TEXT, _ARCHIVE = (".log", ".txt", ".json"), ".zip"
+_MAX_BODY = 131_072
+_MAX_LINE = 500
+"""Characters of a line; the rest of a longer one is left out."""
+EXCERPT = 6_000
+"""Characters of all logs of an issue that are read: more than a trace has, and less than a prompt has room for."""
+_BEFORE, _AFTER = 3, 30
+"""Lines around one that tells of a failure."""
+_FAILURE = re.compile(
+    r"\b(?:traceback|panic(?:ked)?|fatal|exception|error|caused by|assert(?:ion)?|segmentation fault|failed)\b"
+    r"|[a-z](?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+_ENTRIES, _MEMBERS, _MAX_TEXT, _RATIO = 1_000, 5, 8_000_000, 100
+"""Of an archive: entries, texts that are read, bytes of a text, and how many times its size a text may be."""
+_ODD = re.compile(r"[^\w.+@ -]")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIssueText:
+    """An issue's text with what was read from its attachments."""
+
+    body: str
+    attached: tuple[AttachedText, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was not read, and why."""
+
+
+class LogReader:
+    """Reads attached logs; without an attachment it sends no request."""
+
+    def __init__(
+        self,
+        config: LogsConfig,
+        server_url: str,
+        *,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Read within the operator's limits.
+
+        Args:
+            config: the limits.
+            server_url: the address of GitHub's pages. Only this server may have a private address, if it is not
+                ``github.com``, because the operator named it.
+            resolve: finds the address of a host; None for one that refuses private addresses.
+            tls: certificates to trust; None for the machine's.
+        """
+        self._config = config
+        self._server = (urlsplit(server_url).hostname or "github.com").lower()
+
+        async def found(host: str) -> Resolved:
+            own = host == self._server and host != "github.com"
+            return await (resolve_any if own else resolve_public)(host)
+
+        self._fetcher = Fetcher(
+            hosts=frozenset((self._server, *config.hosts)),
+            pages=self._server,
+            attachments=_PATH,
+            max_bytes=config.max_bytes,
+            timeout=config.timeout,
+            resolve=resolve or found,
+            tls=tls,
+        )
+
+    async def read(self, body: str, *, allowed: bool = True) -> ReadIssueText:
+        """Return the body with an excerpt of each attached log below its link. Nothing is raised.
+
+        A log that cannot be read leaves a note with the reason. ``allowed``: the repository has not turned it off.
+        """
+        links = self._links(body) if self._config.enabled and allowed else {}
+        if not links:
+            return ReadIssueText(body)
+        read, notes = dict[str, AttachedText](), list[str]()
+        async with self._fetcher.client() as client:
+            for url in list(links)[: self._config.count]:
+                name = _name(urlsplit(url).path)
+                try:
+                    content = await within(self._config.timeout, self._fetcher.get(client, url))
+                    room = EXCERPT - sum(len(one.text) for one in read.values())
+                    read[url] = await asyncio.to_thread(_texts, name, content, room)
+                except RefusedAttachment as refusal:
+                    notes.append(f"The attached {code(name)} was not read: {refusal}.")
+        if len(links) > self._config.count:
+            notes.append(f"Only the first {self._config.count} of {len(links)} attached files were read.")
+        return ReadIssueText(_inserted(body, read, links), tuple(read.values()), tuple(notes))
+
+    def _links(self, body: str) -> dict[str, int]:
+        """Return the addresses of attached logs outside of code blocks, with the lines that they are in."""
+        found, fence = dict[str, int](), ""
+        for number, line in enumerate(body[:_MAX_BODY].split("\n")):
+            fence = fence_after(line, fence)
+            for address in () if fence else _ADDRESS.findall(line):
+                url = address.rstrip(".,;:!*_")
+                host, path = _split(url)
+                if host == self._server and _PATH.match(path) and path.lower().endswith((*_TEXT, _ARCHIVE)):
+                    found.setdefault(url, number)
+        return found
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Return host and path of an address; both are empty if it is none."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "").lower(), parts.path
+    except ValueError:
+        return "", ""
+
+
+def _name(path: str) -> str:
+    """Return the name of a file without characters that mean something in Markdown."""
+    return _ODD.sub("_", unquote(path.rpartition("/")[2]))[-80:]
+
+
+def _inserted(body: str, read: dict[str, AttachedText], links: dict[str, int]) -> str:
+    lines = body.split("\n")
+    # From the end, so that the numbers of earlier lines stay valid.
+    for url in sorted(read, key=lambda one: -links[one]):
+        text = read[url].text
+        fence = "`" * max((len(run) + 1 for run in re.findall("`{3,}", text)), default=3)
+        lines[links[url] + 1 : links[url] + 1] = ["", fence, *text.split("\n"), fence, ""]
+    return "\n".join(lines)
+
+
+def _texts(name: str, content: bytes, room: int) -> AttachedText:
+    """Return what a file, or the texts of an archive, say about a failure.
+
+    Raises:
+        RefusedAttachment: it is no text, or an archive beyond the limits.
+    """
+    parts = list[str]()
+    for text in _members(content) if name.lower().endswith(_ARCHIVE) else (_decoded(content),):
+        parts.append(excerpt(text, room - sum(map(len, parts))))
+    whole = "\n".join(filter(None, parts))
+    if not whole:
+        raise RefusedAttachment("nothing in it tells of a failure, or there is no room left")
+    return AttachedText(name, whole)
+
+
+def _members(content: bytes) -> Iterator[str]:
+    """Yield the texts of an archive, the first few."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if len(archive.infolist()) > _ENTRIES:
+                raise RefusedAttachment("too many files in it")
+            named = [one for one in archive.infolist() if one.filename.lower().endswith(_TEXT)]
+            for member in named[:_MEMBERS]:
+                yield _decoded(_member(archive, member))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise RefusedAttachment("not a readable archive") from error
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return a file of an archive, unless it expands too far; the sizes that the archive states are not trusted."""
+    # Python expands the other methods without a limit.
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise RefusedAttachment("packed with an unusual method")
+    most = min(_MAX_TEXT, max(member.compress_size, 1_000) * _RATIO)
+    with archive.open(member) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise RefusedAttachment("a file in it is too large when unpacked")
+    return content
+
+
+def _decoded(content: bytes) -> str:
+    utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not utf16 and b"\0" in content:
+        raise RefusedAttachment("not a text")
+    return content.decode("utf-16" if utf16 else "utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "")
+
+
+def excerpt(text: str, room: int) -> str:
+    """Return a log if it fits, else the lines around those that tell of a failure, the last ones first; masked."""
+    lines = [line[:_MAX_LINE].rstrip() for line in mask(text).split("\n")]
+    if sum(len(line) + 1 for line in lines) <= room:
+        return "\n".join(lines).strip("\n")
+    kept, size = set[int](), 0
+    for number in reversed([n for n, line in enumerate(lines) if _FAILURE.search(line)]):
+        around = set(range(max(number - _BEFORE, 0), min(number + _AFTER, len(lines)))) - kept
+        size += sum(len(lines[n]) + 1 for n in around)
+        if size > room:
+            break
+        kept |= around
+    return "\n".join(lines[n] for n in sorted(kept))
