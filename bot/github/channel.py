@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.errors import RateLimitedError
+from bot.errors import MissingPermissionError, RateLimitedError
 from bot.github.responses import NOT_MODIFIED, Answer, TokenRefusedError
 from bot.github.session import Session
 from bot.github.tokens import WRITE_ISSUES, Tokens
@@ -112,6 +112,9 @@ class Channel:
         options = {"json": json, "params": params, "follow": follow, "accept": accept}
         try:
             response = await self._send_cached(method, path, repositories, permissions, **options)
+        except MissingPermissionError as error:
+            # GitHub's header may be missing; the path then says which permission the call needs.
+            raise MissingPermissionError(str(error), permissions=error.permissions or _needed(path)) from error
         except RateLimitedError as error:
             # Stored, so that all processes pause and not only this one.
             await self._writes.limited(self._installation, error.after, whole=error.whole, write=method != "GET")
@@ -201,3 +204,11 @@ class Channel:
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
         return await self._session.send(method, path, authorization=f"Bearer {token}", **options)
+
+
+_NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))
+
+
+def _needed(path: str) -> tuple[str, ...]:
+    """Return the permission that a call needs, by its path; empty if it is none of the App's."""
+    return next(((name,) for part, name in _NEEDED if part in path), ())

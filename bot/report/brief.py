@@ -29,8 +29,22 @@ _PRIVATE = (
 class Fitness:
     """Suitability of an issue for a coding agent, with the reasons."""
 
-    fits: bool
     reasons: tuple[str, ...]
+    """The conditions that hold."""
+    against: tuple[str, ...] = ()
+    """Those that do not."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether all conditions hold."""
+        return not self.against
+
+    def __str__(self) -> str:
+        if self.fits:
+            return f"Fit for a coding agent: {'; '.join(self.reasons)}."
+        failing, every = len(self.against), len(self.reasons) + len(self.against)
+        fail = "fails" if failing == 1 else "fail"
+        return f"Not fit for a coding agent: {failing} of {every} conditions {fail}: {'; '.join(self.against)}."
 
 
 def fitness(report: TriageReport) -> Fitness:
@@ -46,7 +60,7 @@ def fitness(report: TriageReport) -> Fitness:
         (is_tested, "tests use what the issue names", "no test uses what the issue names"),
         (not report.missing, "the issue lacks nothing", "the issue lacks information"),
     )
-    return Fitness(all(holds for holds, _, _ in checks), tuple(yes if holds else no for holds, yes, no in checks))
+    return Fitness(tuple(yes for holds, yes, _ in checks if holds), tuple(no for holds, _, no in checks if not holds))
 
 
 def brief(report: TriageReport, title: str, body: str) -> str:
@@ -60,17 +74,16 @@ def brief(report: TriageReport, title: str, body: str) -> str:
     if report.kind == "security":
         return f"# Security report\n\n{_PRIVATE}"
     fit = fitness(report)
-    verdict = "Fit for a coding agent" if fit.fits else "Not fit for a coding agent as it is"
     facts = sorted(enumerate(report.facts), key=lambda numbered: numbered[0] != report.headline)
     tests = [fact for _, fact in facts if fact.kind == "tested_here"][:MAX_TESTS]
     others = [fact for _, fact in facts if fact.kind != "tested_here"][:MAX_FACTS]
-    task = "Fix the bug that this issue reports." if report.kind == "bug" else f"This is a {report.kind} issue."
+    task = "Fix the bug that this issue reports." if fit.fits else f"This is a {report.kind} issue, to be read first."
     still = "the tests above" if tests else "the other tests"
     parts = [
         f"# {prose(title)}",
         f"{task} {_READ}",
         f"Commit: {code(report.commit)}" if report.commit else "",
-        f"{verdict}: {'; '.join(fit.reasons)}.",
+        str(fit),
         f"## Issue\n\n{block(_shortened(body))}" if body.strip() else "",
         _section("Checked facts", map(_fact, others)),
         _places(report),

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.errors import BotError
+from bot.errors import BotError, MissingPermissionError
 from bot.ports import GitHubPort
 from bot.runs.logs import LogReader
 from bot.runs.pictures import PictureFetcher
@@ -24,6 +24,8 @@ from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavil
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
+_TOLD = set[str]()
+"""Installations without the permission for pull requests: the default, so this process logs it once for each."""
 logger = logging.getLogger(__name__)
 LISTED, READ = 50, 8
 """Number of open pull requests that are listed, and of those whose files are read; each costs a request."""
@@ -184,6 +186,8 @@ class OpenPulls:
     """Reads the most recently changed open pull requests of one repository."""
 
     github: GitHubPort
+    installation: str = ""
+    """The installation, of which a missing permission is logged once."""
 
     async def __call__(self, paths: Sequence[str]) -> tuple[OpenPull, ...]:
         """Return open pull requests, the first ones with their files if paths are wanted; none if GitHub refuses."""
@@ -192,7 +196,10 @@ class OpenPulls:
             files = [await self.github.pull_files(one.number) for one in listed[: READ if paths else 0]]
         # The permission is optional, and a report is complete without them; `triage doctor` explains what it adds.
         except BotError as error:
-            logger.info("pull requests not read: %s", error, extra={"action": "pulls.unread"})
+            if self.installation not in _TOLD or not isinstance(error, MissingPermissionError):
+                logger.info("pull requests not read: %s", error, extra={"action": "pulls.unread"})
+            if isinstance(error, MissingPermissionError):
+                _TOLD.add(self.installation)
             return ()
         read = [replace(one, paths=names) for one, names in zip(listed, files, strict=False)]
         return (*read, *listed[len(read) :])

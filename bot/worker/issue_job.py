@@ -30,9 +30,10 @@ logger = logging.getLogger(__name__)
 
 async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissionError) -> None:
     """Record which permissions are missing. Reports and `/triage status` repeat it to maintainers."""
+    named = ", ".join(sorted(set(error.permissions))) or "unknown"
     for name in sorted(_KNOWN & set(error.permissions)) or ["unknown"]:
         code = f"{PERMISSION}.{name}"
-        message = f"the installation lacks a permission ({name}): grant it in the installation's settings on GitHub"
+        message = f"the installation lacks a permission ({named}): grant it in the installation's settings on GitHub"
         logger.warning("%s: %s", message, error, extra={"action": "permission_missing", "limit": code})
         LIMITS.labels(code).inc()
         await store.for_repository(ref).limited.note(code)

@@ -14,6 +14,7 @@ import pytest
 from bot.errors import (
     AppRefusedError,
     GoneError,
+    MissingPermissionError,
     MovedError,
     OutcomeUnknownError,
     RateLimitedError,
@@ -478,11 +479,22 @@ def test_without_flags_the_role_counts(answer: dict[str, object], permission: Pe
     assert permission_of(answer) == permission
 
 
-async def test_open_pull_requests_are_read_only_with_permission(server, repo, github) -> None:
+@pytest.mark.parametrize("header", [{}, {"X-Accepted-GitHub-Permissions": "issues=write"}], ids=["without", "with"])
+async def test_a_missing_permission_is_named_with_and_without_githubs_header(server, repo, github, header) -> None:
+    fault = Fault(status=403, headers=header, message="Resource not accessible by integration")
+    server.fail("POST", "/issues/1/labels", fault)
+    with pytest.raises(MissingPermissionError) as raised:
+        await github.for_repository(ref_to(repo)).add_labels(1, ["bug"])
+    assert raised.value.permissions == ("issues",)
+
+
+async def test_open_pull_requests_are_read_only_with_permission(server, repo, github, caplog) -> None:
     other = server.world.repository("octo/lexer", head="a" * 40)
     repo.pulls = other.pulls = {8: {"title": "Lex faster", "files": ["lexer.py"]}, 9: {"title": "Docs", "files": []}}
+    caplog.set_level("INFO")
     for _ in range(2):  # the refusal is cached
-        assert await OpenPulls(github.for_repository(ref_to(repo)))(["lexer.py"]) == ()
+        assert await OpenPulls(github.for_repository(ref_to(repo)), "one")(["lexer.py"]) == ()
+    assert [one.action for one in caplog.records if hasattr(one, "action")].count("pulls.unread") == 1
     tokens = server.asked("POST", "access_tokens")
     assert len([call for call in tokens if "pull_requests" in call.body["permissions"]]) == 1
     server.world.granted = {**GRANTED, "pull_requests": "read"}

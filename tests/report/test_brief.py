@@ -54,8 +54,11 @@ def test_an_issue_is_fit_for_an_agent_if_nothing_is_open(changed: dict[str, obje
     assert fitness(report()).fits
     found = fitness(report(**changed))
     assert not found.fits
-    assert any(reason in one for one in found.reasons)
-    assert "Not fit for a coding agent" in brief(report(**changed), "t", "b")
+    assert any(reason in one for one in found.against)
+    text = brief(report(**changed), "t", "b")
+    assert f"Not fit for a coding agent: {len(found.against)} of 5 conditions fail" in text
+    assert not any(reason in text for reason in found.reasons)
+    assert "Fix the bug" not in text
 
 
 def test_a_security_report_names_no_place() -> None:

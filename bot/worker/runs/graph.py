@@ -142,7 +142,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
         origin=IssueOrigin.of(
             issue.ref.number, f"{issue.ref.owner}/{issue.ref.name}", issue.created_at, reopened=issue.reopened
         ),
-        pulls=OpenPulls(issue_job.github),
+        pulls=OpenPulls(issue_job.github, str(issue.ref.installation_id)),
         attached=text.attached,
     )
 
