@@ -26,8 +26,8 @@ IN_TIME = 15.0
 """Maximum seconds until the healthy repository's report."""
 AT_LAST = 600.0
 """Maximum seconds until the hostile repository's own report."""
-WIDTH, DEPTH = 10, 9
-"""Entries per folder of the tree bomb, and number of levels: a billion files in ten objects."""
+WIDTH, DEPTH = 10, 10
+"""Entries per folder of the tree bomb, and number of levels: ten billion files in eleven objects."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from nodes.search.index import Tree, path_terms, unpack_tree
 from nodes.search.index.changes import read_changes
-from nodes.search.index.columns import COLUMNS, empty, is_intact, joined, select_files, unpack
+from nodes.search.index.columns import COLUMNS, empty, is_intact, select_files, unpack
 from nodes.search.index.postings import Vocabulary
 from nodes.search.index.records import build_columns
 from nodes.search.parsers.parsing import plain_text as parse_text
@@ -40,7 +42,7 @@ def test_packed_columns_are_read_back():
 
 
 def test_the_columns_of_a_file_do_not_depend_on_its_batch():
-    assert same(joined([built(4), built(2, 0)]), built(4, 2, 0))
+    assert same(select_files([built(4), built(2, 0)], np.array([(0, 0), (1, 0), (1, 1)])), built(4, 2, 0))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,17 @@ def test_files_are_gathered_from_any_batch(picks):
     numbers = {(0, 0): 0, (0, 1): 2, (1, 0): 3, (1, 1): 4, (-1, 0): 2}  # number 2 has no rows
     rows = np.array(picks, np.int64).reshape(-1, 2)
     assert same(select_files([built(0, 2), built(3, 4)], rows), built(*(numbers[pick] for pick in picks)))
+
+
+def test_many_copies_of_a_file_take_little_more_memory_than_their_rows():
+    copies = 20_000
+    source, picks = built(1), np.zeros((copies, 2), np.int64)
+    tracemalloc.start()
+    found = select_files([source], picks)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    rows = sum(values.nbytes for values in found.values.values())
+    assert peak - rows < 800 * copies
 
 
 def test_every_flipped_bit_and_every_truncation_is_detected():

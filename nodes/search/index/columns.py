@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -65,18 +65,6 @@ class Columns:
     def owners(self, group: str) -> npt.NDArray[np.int32]:
         """Return the file number of each row."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes[:, GROUPS.index(group)])
-
-    def slices(self, bounds: Sequence[tuple[int, int]]) -> list[Columns]:
-        """Return the files ``first`` to ``last`` (exclusive) for each pair of bounds."""
-        firsts = {group: self.firsts(group) for group in GROUPS}
-        cuts = {group: [(int(of[a]), int(of[b])) for a, b in bounds] for group, of in firsts.items()}
-        return [
-            Columns(
-                self.sizes[first:last],
-                {name: self.values[name][slice(*cuts[group][number])] for name, (group, _) in COLUMNS.items()},
-            )
-            for number, (first, last) in enumerate(bounds)
-        ]
 
     def pack(self) -> bytes:
         """Return bytes for ``unpack``, independent of the machine."""
@@ -154,16 +142,6 @@ def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
     return Columns(np.concatenate(sizes) if sizes else np.zeros((0, len(GROUPS)), np.int32), values)
 
 
-def joined(parts: Iterable[Columns]) -> Columns:
-    """Concatenate the files of several tables."""
-    # ``concatenate`` needs at least one array, and the empty one determines the types.
-    tables = [empty(), *parts]
-    return Columns(
-        np.concatenate([table.sizes for table in tables]),
-        {name: np.concatenate([table.values[name] for table in tables]) for name in COLUMNS},
-    )
-
-
 def empty(files: int = 0) -> Columns:
     """Return a table of files without rows."""
     values = {name: np.zeros(0, kind) for name, (_, kind) in COLUMNS.items()}
@@ -183,11 +161,16 @@ def select_files(sources: Sequence[Columns], picks: npt.NDArray[np.int64]) -> Co
     breaks = np.flatnonzero((np.diff(chosen[:, 0]) != 0) | (np.diff(chosen[:, 1]) != 1)) + 1
     edges = [0, *breaks.tolist(), len(chosen)] if len(chosen) else []
     runs = [(int(chosen[a, 0]), int(chosen[a, 1]), int(chosen[a, 1]) + b - a) for a, b in pairwise(edges)]
-    cut = {
-        source: iter(table.slices([(first, last) for whose, first, last in runs if whose == source]))
-        for source, table in enumerate(sources)
-    }
-    found = joined(next(cut[source]) for source, _, _ in runs)
     sizes = np.zeros((len(picks), len(GROUPS)), np.int32)
-    sizes[known] = found.sizes
-    return Columns(sizes, found.values)
+    if runs:
+        sizes[known] = np.concatenate([sources[whose].sizes[first:last] for whose, first, last in runs])
+    values: dict[str, Array] = {}
+    # One column at a time: a hundred thousand copies of a file are as many runs.
+    for group in GROUPS:
+        firsts = [source.firsts(group) for source in sources]
+        cuts = [(whose, int(firsts[whose][first]), int(firsts[whose][last])) for whose, first, last in runs]
+        for name in (name for name, (of, _) in COLUMNS.items() if of == group):
+            nothing = np.zeros(0, COLUMNS[name][1])
+            parts = (sources[whose].values[name][start:end] for whose, start, end in cuts)
+            values[name] = np.concatenate([nothing, *parts])
+    return Columns(sizes, values)
