@@ -82,8 +82,8 @@ load: $(STAMP) ## measure how fast deliveries are acknowledged, compared with gi
 	$(RUN)/python -m benchmarks.load.pace
 	$(RUN)/python -m benchmarks.load.pace --postgres
 
-chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; takes over an hour. WHAT=storm, many, scenarios, hostile or attacks
-	for what in $(or $(WHAT),storm many scenarios hostile attacks); do $(RUN)/python -m benchmarks.chaos.$$what || exit 1; done
+chaos: $(STAMP) ## kills, failing calls, silence, frozen workers, a lost database, a full disk, hostile repositories, attacks: one report each; takes over an hour. WHAT=storm, many, scenarios, drills, hostile or attacks
+	for what in $(or $(WHAT),storm many scenarios drills hostile attacks); do $(RUN)/python -m benchmarks.chaos.$$what || exit 1; done
 
 parsers: $(STAMP) ## run each grammar on a megabyte of each of 123 tokens, within its deadline; takes an hour. LANGUAGES="ruby java"
 	$(RUN)/python -m benchmarks.parsers $(LANGUAGES)

@@ -37,6 +37,8 @@ class Fleet:
     servers: int = 2
     crew: int = 3
     settings: dict[str, str] = field(default_factory=dict)
+    detour: str = ""
+    """Another address of the database, for all workers but the last; empty for the same."""
     fresh: bool = False
     """Whether the processes are new interpreters, as those of another release must be."""
     apps: list[App] = field(default_factory=list)
@@ -66,6 +68,9 @@ class Fleet:
             App(self.github, self.folder / f"data{k}", dict(settings), given, fresh=self.fresh)
             for k, given in enumerate(words)
         ]
+        if self.detour:
+            for app in self.workers[:-1]:
+                app.settings["DATABASE_URL"] = self.detour
         _all([app.start for app in self.apps])
 
     def stop(self) -> None:
@@ -93,7 +98,7 @@ class Fleet:
         """Kill a process with SIGKILL and start its restart."""
         assert app.process is not None
         pid, began = app.process.pid, time.monotonic()
-        cut_off = self._jobs_of(pid)
+        cut_off = self.jobs_of(pid)
         app.kill()
         self.down.append(app)
         self.watch(cut_off, began)
@@ -112,7 +117,7 @@ class Fleet:
         pids, began = list(processes_of(app.process.pid)), time.monotonic()
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
-        self.watch(self._jobs_of(app.process.pid), began)
+        self.watch(self.jobs_of(app.process.pid), began)
         try:
             yield
         finally:
@@ -123,7 +128,7 @@ class Fleet:
     def busy(self, app: App) -> bool:
         """Return whether a process runs a job."""
         assert app.process is not None
-        return bool(self._jobs_of(app.process.pid))
+        return bool(self.jobs_of(app.process.pid))
 
     def watch(self, cut_off: dict[int, int], began: float) -> None:
         """Record when interrupted jobs resume."""
@@ -137,7 +142,7 @@ class Fleet:
             thread.join(patience(120))
         return self.waits
 
-    def _jobs_of(self, pid: int) -> dict[int, int]:
+    def jobs_of(self, pid: int) -> dict[int, int]:
         """Return the jobs of a process with their attempts; empty if the database is unavailable."""
         try:
             rows = ask(self.url, f"SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE '%:{pid}:%'")

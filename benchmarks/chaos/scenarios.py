@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import httpx
@@ -71,15 +71,23 @@ class Day:
         return code == 202
 
     @contextlib.contextmanager
-    def fleet(self, **settings: str) -> Iterator[Fleet]:
-        """Run one server and two workers on a separate database."""
-        fleet = Fleet(self.github, self.postgres, self.postgres.migrated(), self.folder, 1, 2, settings)
+    def fleet(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        servers: int = 1,
+        workers: int = 2,
+        detour: Callable[[str], str] = lambda _url: "",
+    ) -> Iterator[Fleet]:
+        """Run servers and workers on a separate database; ``detour`` is the address for all workers but the last."""
+        url = self.postgres.migrated()
+        fleet = Fleet(self.github, self.postgres, url, self.folder, servers, workers, dict(settings or {}), detour(url))
         try:
             fleet.start()
             yield fleet
             fleet.calm(self.opened)
             self.results["out of order"] = disordered(fleet.url)
-            self._tell_logs(fleet.apps)
+            self.tell_logs(fleet.apps)
             if waits := fleet.watched():
                 self.results["went on after, s"] = f"{max(waits):.1f} at most"
         finally:
@@ -92,9 +100,10 @@ class Day:
             yield app
             wait_for(lambda: all(self.github.world.reports(*one) for one in self.opened), 600.0, app.unfinished)
             wait_for(lambda: not app.unfinished(), 300.0, app.unfinished)
-            self._tell_logs([app])
+            self.tell_logs([app])
 
-    def _tell_logs(self, apps: Sequence[App]) -> None:
+    def tell_logs(self, apps: Sequence[App]) -> None:
+        """Add the number of log lines, and the tracebacks among them."""
         lines = [line for app in apps for line in app.log]
         self.results["log lines"] = len(lines)
         self.results["tracebacks"] = [str(line["traceback"])[-200:] for line in lines if "traceback" in line]
@@ -146,7 +155,7 @@ def clock_jumps(day: Day) -> None:
     ahead = day.folder / "ahead"
     ahead.write_text("0")
     day.github.fault = lambda _call: time.sleep(0.2)
-    with day.fleet(PYTHONPATH=f"{CLOCK}:{ROOT}", CLOCK_AHEAD=str(ahead)) as fleet:
+    with day.fleet({"PYTHONPATH": f"{CLOCK}:{ROOT}", "CLOCK_AHEAD": str(ahead)}) as fleet:
         for seconds in (3_600, -3_600, 0):
             ahead.write_text(str(seconds))
             day.open(fleet.receivers, ISSUES // 4)
@@ -168,7 +177,7 @@ def faults_together(day: Day) -> None:
             "OPENAI_BASE_URL": model.url,
             "TRIAGE_MODEL_CALLS_PER_MINUTE": "1000",
         }
-        with day.fleet(**settings) as fleet:
+        with day.fleet(settings) as fleet:
             day.open(fleet.receivers, ISSUES)
             for one in day.opened:
                 wait_for(lambda one=one: bool(day.github.world.reports(*one)), 900.0, fleet.status)
@@ -185,11 +194,11 @@ SCENARIOS: dict[str, Callable[[Day], None]] = {
 }
 
 
-def live(name: str) -> tuple[bool, str]:
+def live(scenario: Callable[[Day], None]) -> tuple[bool, str]:
     """Run a scenario; return whether the guarantees held, and a summary."""
     with tempfile.TemporaryDirectory() as folder, serve_github() as github, serve_postgres() as postgres:
         day, started = Day(Path(folder), github, postgres), time.monotonic()
-        SCENARIOS[name](day)
+        scenario(day)
         reports = Counter(len(github.world.reports(*one)) for one in day.opened)
         blind = blind_posts(github)
         results = {
@@ -215,17 +224,18 @@ def _let_grow(app: App, size: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-def main() -> None:
-    """Print one line per scenario."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("names", nargs="*", default=[], choices=[*SCENARIOS, []], metavar="name")
+def report(scenarios: Mapping[str, Callable[[Day], None]], description: str | None) -> None:
+    """Run the scenarios that the command line names, all by default; print one line for each."""
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", default=[], choices=[*scenarios, []], metavar="name")
     broken = 0
-    for name in options.parse_args().names or list(SCENARIOS):
-        kept, summary = live(name)
+    for name in options.parse_args().names or list(scenarios):
+        kept, summary = live(scenarios[name])
         broken += not kept
-        print(f"{name:<10} {'kept' if kept else 'BROKEN'}: {summary}\n{'':<11}{SCENARIOS[name].__doc__}", flush=True)
+        text = (scenarios[name].__doc__ or "").strip()
+        print(f"{name:<11} {'kept' if kept else 'BROKEN'}: {summary}\n{'':<12}{text}", flush=True)
     raise SystemExit("a promise was broken" if broken else 0)
 
 
 if __name__ == "__main__":
-    main()
+    report(SCENARIOS, __doc__)
