@@ -2,15 +2,15 @@
 
 python -m benchmarks.facts.calibrate A.jsonl B.jsonl --repos CLONES --rows FILE [--write]
 
-Each repository is evaluated with weights that were fitted without it. ``--rows FILE`` stores the measurements, so that
-a second fit takes seconds.
+Each source of issues is evaluated with weights that were fitted without it. ``--rows FILE`` stores the measurements, so
+that a second fit takes seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.facts.measure import clone_of
+from benchmarks.ranking.learner import fit_confidence
 from nodes.search.engine import Engine
 from nodes.search.facts.finding import WEIGHTS, fact_signs
-from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
+from nodes.search.facts.levels import SURE, ConfidenceInputs, confidence_inputs
 from nodes.search.git.errors import SearchError
+from nodes.search.ranking.rank import logit_of, probability
 from nodes.search.types import Query
 
 NAMES = ("ranked", "alone", "shared", "elsewhere", "two_kinds", "supported")
-RIDGE = 2.0
-"""Strength of the regularisation towards weight 1 for the ranking's confidence and weight 0 for the facts."""
-_EDGE = 1e-3
 
 
 def main() -> None:
@@ -98,39 +97,32 @@ def of_issue(engine: Engine, row: dict[str, Any], source: str) -> dict[str, Any]
 
 
 def signs(row: dict[str, Any]) -> list[float]:
-    ranked = min(max(row["ranked"], _EDGE), 1 - _EDGE)
     found = fact_signs(ConfidenceInputs(*row["bits"]))
-    return [math.log(ranked / (1 - ranked)), *(found[name] for name in NAMES[1:])]
+    return [logit_of(row["ranked"]), *(found[name] for name in NAMES[1:])]
 
 
 def fit(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Fit a logistic regression by Newton's method."""
-    features = np.array([[1.0, *signs(row)] for row in rows])
-    right = np.array([float(row["right"]) for row in rows])
+    """Fit the weights; each source of issues counts alike, and none more than the ranking's own confidence allows."""
+    sizes = Counter(row["source"] for row in rows)
+    counts = np.array([len(rows) / len(sizes) / sizes[row["source"]] for row in rows])
     prior = np.array([0.0, 1.0, *[0.0] * (len(NAMES) - 1)])
-    pull = np.diag([0.0, *[RIDGE] * len(NAMES)])
-    weights = prior.copy()
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-features @ weights))
-        slope = features.T @ (right - chance) - pull @ (weights - prior)
-        curve = features.T @ (features * (chance * (1 - chance))[:, None]) + pull
-        weights = weights + np.linalg.solve(curve, slope)
+    right = np.array([row["right"] for row in rows])
+    weights = fit_confidence(np.array([signs(row) for row in rows]), right, counts, prior)
     return {name: round(float(value), 4) for name, value in zip(("bias", *NAMES), weights, strict=True)}
 
 
 def chance_of(row: dict[str, Any], weights: dict[str, float]) -> float:
-    logit = weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, signs(row), strict=True))
-    return 1 / (1 + math.exp(-logit))
+    return probability(
+        weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, signs(row), strict=True))
+    )
 
 
 def report(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Print the evaluation on held-out repositories; return the weights fitted on all."""
-    for row in rows:
-        row["left_out"] = 0.0
-    for repo in {row["repo"] for row in rows}:
-        weights = fit([row for row in rows if row["repo"] != repo])
+    """Print the evaluation on held-out sources; return the weights fitted on all."""
+    for source in {row["source"] for row in rows}:
+        weights = fit([row for row in rows if row["source"] != source])
         for row in rows:
-            if row["repo"] == repo:
+            if row["source"] == source:
                 row["left_out"] = chance_of(row, weights)
     for source in (None, *sorted({row["source"] for row in rows})):
         mine = [row for row in rows if source in (None, row["source"])]
@@ -150,14 +142,16 @@ def report(rows: list[dict[str, Any]]) -> dict[str, float]:
 def levels(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     alone = [row for row in rows if row["bits"][0] and not row["bits"][2]]
     claimed = {f"claimed at {bar}": [row for row in alone if row["left_out"] >= bar] for bar in (0.65, 0.75, 0.8, 0.85)}
+    weak = [row for row in rows if row["bits"][3] and row["ranked"] >= SURE]
     bare = [row for row in rows if not row["bits"][0] and not row["bits"][2]]
     return {
         "strong on the first alone": alone,
         **claimed,
         "on the first and others": [row for row in rows if row["bits"][0] and row["bits"][2]],
         "on others": [row for row in rows if not row["bits"][0] and row["bits"][2]],
-        "none, at 0.85": [row for row in bare if row["ranked"] >= 0.85],
-        "none": [row for row in bare if row["ranked"] < 0.85],
+        "a weak fact, sure": weak,
+        "none, sure": [row for row in bare if row["ranked"] >= SURE and not row["bits"][3]],
+        "none": [row for row in bare if row["ranked"] < SURE],
     }
 
 

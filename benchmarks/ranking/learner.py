@@ -13,8 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nodes.search.ranking.rank import CEILING
+
 Floats = npt.NDArray[np.float64]
 ROUNDS = 30
+_EDGE = 1e-6
 SETTLED = 1e-7
 """Relative change of the loss at which the iteration ends."""
 
@@ -99,12 +102,16 @@ def _loss(lists: Sequence[List], belief: Belief, weights: Floats) -> tuple[float
     return loss, gradient, curvature
 
 
-def fit_confidence(signs: Floats, right: npt.NDArray[np.bool_], pull: float = 1.0) -> Floats:
-    """Fit a logistic regression by Newton's method.
+def fit_confidence(
+    signs: Floats, right: npt.NDArray[np.bool_], counts: Floats, prior: Floats | None = None, pull: float = 2.0
+) -> Floats:
+    """Fit a logistic regression with the ceiling of the confidence, by Fisher scoring.
 
     Args:
         signs: (issues, signs).
         right: whether the first place was right.
+        counts: the weight of each issue.
+        prior: the bias and the weights that the fit is pulled to; zeros if None.
         pull: strength of the L2 penalty on all but the bias.
 
     Returns:
@@ -112,10 +119,13 @@ def fit_confidence(signs: Floats, right: npt.NDArray[np.bool_], pull: float = 1.
     """
     columns = np.column_stack([np.ones(len(signs)), signs])
     penalty = pull * np.diag([0.0] + [1.0] * signs.shape[1])
-    weights = np.zeros(columns.shape[1])
-    for _ in range(ROUNDS):
-        chance = 1 / (1 + np.exp(-columns @ weights))
-        gradient = columns.T @ (chance - right) + penalty @ weights
-        curvature = (columns * (chance * (1 - chance))[:, None]).T @ columns + penalty
-        weights = weights - np.linalg.solve(curvature, gradient)
+    start = np.zeros(columns.shape[1]) if prior is None else prior
+    weights = start.copy()
+    for _ in range(2 * ROUNDS):
+        share = 1 / (1 + np.exp(-columns @ weights))
+        chance = np.clip(CEILING * share, _EDGE, 1 - _EDGE)
+        slope = counts * (1 - share) / (1 - chance)
+        gradient = columns.T @ (slope * (right - chance)) - penalty @ (weights - start)
+        curvature = (columns * (slope * (1 - share) * chance)[:, None]).T @ columns + penalty
+        weights = weights + np.clip(np.linalg.solve(curvature, gradient), -2, 2)
     return weights

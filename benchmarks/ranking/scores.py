@@ -55,19 +55,20 @@ def place_ranks(example: Example, scores: Floats) -> list[int]:
     return [place.get(name, LOST) for name in sorted(example.fixed_functions)]
 
 
-def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool_]) -> str:
+def reliability(examples: Examples, measured: Floats, right: npt.NDArray[np.bool_], counts: Floats) -> str:
     """Tabulate confidence against accuracy, each repository's confidence fitted on the others.
 
     Args:
         examples: the issues.
         measured: the signs of each.
         right: whether the first file of each was right.
+        counts: the weight of each.
     """
     repository = np.array([example.repository for example in examples.items])
     found: list[tuple[float, bool]] = []
     for name in sorted(set(repository.tolist())):
         own = repository == name
-        weights = fit_confidence(measured[~own], right[~own])
+        weights = fit_confidence(measured[~own], right[~own], counts[~own])
         fitted = dict(zip(("bias", *SIGNS), weights.tolist(), strict=True))
         chances = [confidence(dict(zip(SIGNS, row, strict=True)), fitted) for row in measured[own].tolist()]
         found += zip(chances, right[own].tolist(), strict=True)

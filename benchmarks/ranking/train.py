@@ -46,7 +46,9 @@ def main() -> None:
         examples = measure_all(read_rows(options.data), options.repos, cache, options.jobs)
     files, chunks, weights = cross_validate(examples)
     measured, right = signs_of(examples, files, weights)
-    bias, *signs = fit_confidence(measured, right).tolist()
+    importance = weigh(examples.items)
+    counts = np.array([importance[example.repository] for example in examples.items])
+    bias, *signs = fit_confidence(measured, right, counts).tolist()
     learnt = {
         "first": load_weights().first,
         "files": learn_files(examples.items, examples.file_features),
@@ -57,7 +59,7 @@ def main() -> None:
         learnt |= {"files": load_weights().files, "confidence": load_weights().confidence}
     print(accuracy(examples.items, files))
     print(function_accuracy(examples.items, chunks))
-    print(reliability(examples, measured, right))
+    print(reliability(examples, measured, right, counts))
     if not options.dry_run:
         WEIGHTS.write_text(json.dumps(learnt, indent=2) + "\n", encoding="utf-8")
         print(f"wrote {WEIGHTS}")

@@ -108,10 +108,11 @@ class Engine:
 
         These facts are not verified a second time: no report shows them.
         """
-        from nodes.search.facts.finding import CODE_FINDERS, cautious  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import CODE_FINDERS, with_facts  # noqa: PLC0415 - ranking alone does not need it
 
         paths = [lead.path for lead in ranking.leads]
-        return cautious(ranking.confidence, paths, self._facts(query, paths, ranking.commit, CODE_FINDERS, "source"))
+        facts = self._facts(query, paths, ranking.commit, CODE_FINDERS, "source")
+        return with_facts(ranking.confidence, paths, facts)
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
         """Return sketches of files of a commit, in the order given; a path may be the end of a file's path.

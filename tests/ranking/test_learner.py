@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.ranking.learner import Belief, List, fit_confidence, fit_ranker
+from nodes.search.ranking.rank import CEILING
 
 
 def lists_that_follow(weights: list[float], count: int = 200) -> list[List]:
@@ -53,5 +54,5 @@ def test_training_is_deterministic():
 def test_confidence_is_the_frequency_with_which_a_lead_is_right():
     random = np.random.default_rng(3)
     leads = random.random((2_000, 1)) * 4
-    right = random.random(2_000) < 1 / (1 + np.exp(1 - leads[:, 0]))
-    assert fit_confidence(leads, right) == pytest.approx([-1, 1], abs=0.25)
+    right = random.random(2_000) < CEILING / (1 + np.exp(1 - leads[:, 0]))
+    assert fit_confidence(leads, right, np.ones(2_000)) == pytest.approx([-1, 1], abs=0.25)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -18,6 +17,7 @@ from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
 from nodes.search.facts.types import Fact
 from nodes.search.facts.unclaimed import limited
+from nodes.search.ranking.rank import logit_of, probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,6 @@ CODE_FINDERS: tuple[Finder, ...] = (
 MAX_OF_A_KIND = 40
 """Maximum number of facts of one kind."""
 WEIGHTS = Path(__file__).with_name("confidence.json")
-_EDGE = 1e-3
 
 
 def find_facts(
@@ -107,28 +106,9 @@ def with_facts(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> fl
     # Facts count here and not in the ranking: added to its scores they left the first file right in 69.4 to 70.5 % of
     # development issues (69.9 % without), because its features hold the same signals.
     weights = load()
-    # A confidence of exactly 1 has no finite logit.
-    inside = min(max(ranked, _EDGE), 1 - _EDGE)
-    logit = weights["bias"] + weights["ranked"] * math.log(inside / (1 - inside))
-    logit += sum(weights[name] * value for name, value in fact_signs(confidence_inputs(facts, paths)).items())
-    return round(1 / (1 + math.exp(-logit)), 4)
-
-
-OVERSTATED = 0.45
-"""Logits by which the confidence is lowered for issues without a strong fact on the first file alone."""
-
-
-def cautious(ranked: float, paths: Sequence[str], facts: Sequence[Fact]) -> float:
-    """Return the confidence to state about a ranking, without a report that shows its facts.
-
-    With a strong fact on the first file alone, the confidence is right for every source of issues. Without one it is
-    too high for issues of applications, and lowered until their mean is five points too high (docs/accuracy.md).
-    """
-    found = with_facts(ranked, paths, facts)
-    signs = confidence_inputs(facts, paths)
-    if not 0 < found < 1 or (signs.on_first and not signs.elsewhere):
-        return found
-    return round(1 / (1 + math.exp(OVERSTATED) * (1 - found) / found), 4)
+    logit = weights["bias"] + weights["ranked"] * logit_of(ranked)
+    signs = fact_signs(confidence_inputs(facts, paths))
+    return probability(logit + sum(weights[name] * value for name, value in signs.items()))
 
 
 @cache

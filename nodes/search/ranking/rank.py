@@ -173,15 +173,18 @@ def explain(
     return tuple(sorted(found, key=lambda reason: (-abs(reason.contribution), reason.kind, reason.text)))
 
 
-SIGNS = ("lead", "agreement", "calls")
+SIGNS = ("ahead", "agreement")
 RIVALS = 100
 """Number of best files that the first one is compared with."""
 MIN_FILES = 5
 """Minimum number of files; with fewer, kinds of evidence agree by chance."""
 EVIDENCE_KINDS = 6
 """Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
-LOGIT_PER_LEAD = 3.0
-"""Logit per unit of lead. It caps the confidence: with two tied files, neither is right more often than not."""
+CEILING = 0.92
+"""The highest probability: whatever the signs say, some fixes are elsewhere. In the surest fifth of a source of issues
+that nothing was fitted on, at least 83 % were right (docs/decisions.md)."""
+_ALONE = 1e-4
+"""Added to the rivals' weight, so that a first file without rivals has a finite logarithm."""
 NO_EVIDENCE = "prior"
 """The kind of features that say nothing about the issue."""
 
@@ -196,13 +199,9 @@ def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapp
     """
     # A share instead of two counts: in small repositories, where few kinds apply, the counts gave far too high values.
     agreeing, applicable = votes(features, weights)
-    calls = features.get("calls", np.zeros(1))
-    return {
-        "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
-        "agreement": agreeing / max(applicable, EVIDENCE_KINDS),
-        # A file that calls, or is called by, all likely functions is often only the entry point.
-        "calls": float(calls[0] - calls[1:].max(initial=0.0)),
-    }
+    # The log-odds of the first file in the model that the weights are fitted in: many near rivals count like one equal.
+    rivals = sum(math.exp(score - scores[0]) for score in scores[1:])
+    return {"ahead": -math.log(rivals + _ALONE), "agreement": agreeing / max(applicable, EVIDENCE_KINDS)}
 
 
 def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple[int, int]:
@@ -219,9 +218,22 @@ def votes(features: Mapping[str, Floats], weights: Mapping[str, float]) -> tuple
 
 
 def confidence(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return the probability that the first file is right: the fitted logistic regression, limited by the lead."""
+    """Return the probability that the first file is right: a logistic regression with a ceiling."""
     # The weights are fitted on issues with known fixes, each repository held out (docs/decisions.md).
-    fitted = weights["bias"] + sum(weights[name] * value for name, value in measured.items())
-    logit = min(fitted, LOGIT_PER_LEAD * measured["lead"])
-    # Beyond 30 the result is 0 or 1 at any shown precision, and ``exp`` could overflow.
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
+    return probability(weights["bias"] + sum(weights[name] * value for name, value in measured.items()))
+
+
+def probability(logit: float) -> float:
+    """Return the probability below the ceiling that a fitted sum stands for."""
+    # Beyond 30 the result is final at any shown precision, and ``exp`` could overflow.
+    return round(CEILING / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
+
+
+def logit_of(chance: float) -> float:
+    """Return the sum that a probability stands for, between -7 and 7."""
+    inside = min(max(chance / CEILING, _EDGE), 1 - _EDGE)
+    return math.log(inside / (1 - inside))
+
+
+_EDGE = 1e-3
+"""A probability of exactly 0, or at the ceiling, has no finite sum."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from nodes.search.facts import Fact
-from nodes.search.facts.finding import cautious, with_facts
+from nodes.search.facts.finding import with_facts
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs, statement
+from nodes.search.ranking.rank import CEILING
 
 FILES = ("a.py", "b.py", "c.py", "d.py", "e.py", "f.py")
 
@@ -18,6 +19,7 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
 
 
 REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
+IN_TITLE = replace(_fact("a.py", "named_here"), in_title=True)
 BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
 
 
@@ -55,15 +57,21 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         ),
         pytest.param(
             [_fact("a.py", strong=False), *(_fact(path, "raised_here", strong=False) for path in ("a.py", "b.py"))],
-            0.8,
+            0.9,
             "claimed",
             "a.py",
             id="weak-and-one-of-two-traces",
         ),
         pytest.param([REFUSES], 0.8, "stated", "a.py", id="a-refusal-is-shown-and-not-claimed"),
-        pytest.param([REFUSES], 0.9, "claimed", "a.py", id="a-refusal-and-sure"),
+        pytest.param([REFUSES], 0.9, "stated", "a.py", id="a-refusal-and-sure"),
+        pytest.param([REFUSES, _fact("a.py", strong=False)], 0.9, "stated", "a.py", id="a-refusal-and-a-weak-name"),
+        pytest.param([IN_TITLE], 0.9, "stated", "a.py", id="the-name-of-a-file-in-the-title"),
+        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.8, "stated", "a.py", id="a-name-in-the-title"),
+        pytest.param([replace(IN_TITLE, kind="defined_once")], 0.9, "claimed", "a.py", id="and-the-search-is-sure"),
+        pytest.param([IN_TITLE, _fact("b.py")], 0.9, "stated", "b.py", id="a-name-in-the-title-and-another-file"),
+        pytest.param([IN_TITLE, _fact("a.py")], 0.3, "claimed", "a.py", id="a-name-in-the-title-and-a-line"),
         pytest.param([BY_LIBRARY], 0.7, "stated", "a.py", id="a-library-raised-it-and-unsure"),
-        pytest.param([BY_LIBRARY], 0.8, "claimed", "a.py", id="a-library-raised-it"),
+        pytest.param([BY_LIBRARY], 0.9, "claimed", "a.py", id="a-library-raised-it"),
         pytest.param([BY_LIBRARY, _fact("b.py")], 0.9, "stated", "a.py", id="a-library-raised-it-and-another-file"),
         pytest.param([BY_LIBRARY, _fact("a.py")], 0.3, "claimed", "a.py", id="a-library-raised-it-and-a-name"),
         pytest.param([REFUSES, _fact("a.py")], 0.3, "claimed", "a.py", id="a-refusal-and-a-name"),
@@ -114,17 +122,19 @@ def test_the_bits_for_confidence():
         pytest.param([], id="none"),
         pytest.param([_fact("a.py"), _fact("b.py", "raised_here")], id="on-two-files"),
         pytest.param([_fact("b.py")], id="elsewhere"),
+        pytest.param([_fact("a.py")], id="on-the-first-file"),
     ],
 )
-def test_the_stated_confidence_is_lower_and_keeps_the_order(facts: list[Fact]):
-    ranked = [0.0, 0.2, 0.5, 0.85, 0.97, 1.0]
-    stated = [cautious(one, FILES, facts) for one in ranked]
-    assert stated == sorted(stated)
-    assert stated[0] == 0
-    assert all(two < with_facts(one, FILES, facts) for one, two in zip(ranked[1:], stated[1:], strict=True))
+def test_the_confidence_keeps_the_order_and_stays_below_the_ceiling(facts: list[Fact]):
+    ranked = [0.0, 0.2, 0.5, 0.85, 1.0]
+    found = [with_facts(one, FILES, facts) for one in ranked]
+    assert found == sorted(found)
+    assert found[0] == 0
+    assert found[-1] <= CEILING
 
 
-def test_a_strong_fact_on_the_first_file_alone_is_stated_in_full():
-    facts = [_fact("a.py")]
-    assert cautious(0.7, FILES, facts) == with_facts(0.7, FILES, facts) > cautious(0.7, FILES, [])
-    assert cautious(0.7, (), facts) == 0
+def test_a_strong_fact_on_the_first_file_alone_raises_the_confidence_and_a_name_in_the_title_does_not():
+    nothing = with_facts(0.7, FILES, [])
+    assert with_facts(0.7, FILES, [_fact("a.py")]) > nothing
+    assert with_facts(0.7, FILES, [IN_TITLE]) <= nothing
+    assert with_facts(0.7, (), [_fact("a.py")]) == 0
