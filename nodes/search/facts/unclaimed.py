@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 LONGEST = 80
 """Maximum number of lines of a function whose body may be empty on purpose; most of them are documentation."""
-_PRINTS_CRASHES = re.compile(
-    r"(?:panic|crash|fatal)_?(?:hook|handler|report|log|dump|screen|dialog)|exc(?:ept)?_?hook|last_?resort"
-    r"|(?:un)?(?:caught|handled)_?(?:exception|error|rejection)|exception_?handler$|bug_?report|recover(?:y|ed)?$",
+_CATCHES_ALL = re.compile(
+    r"\b(?:set_hook|excepthook|set_exception_handler|set_error_handler|register_shutdown_function|set_terminate|sigaction"
+    r"|rescue_from|at_exit|faulthandler|signal\.signal|signal\.Notify)\b|\brecover\(\)|\buncaught_?exception"
+    r"|\bun(?:caught|handled)_?(?:exception|error|rejection)|[sS]etDefaultUncaught",
     re.IGNORECASE,
 )
-"""The name of a function or class through which every crash of a program passes."""
+"""How the languages register, or are, the code through which every crash of a program passes."""
+MAX_FILES = 16
+"""Maximum number of files in which the registration of a function is looked for."""
 _DOCUMENTED = re.compile(r"[rub]{0,2}(\"\"\"|''')")
 _COMMENT = re.compile(r"#|//|/\*|\*")
 _EMPTY = re.compile(r"(?:pass|\.\.\.|return(?:\s{1,9}(?:None|null|nil|undefined))?;?|[{}();]{0,9}|end)$")
@@ -30,13 +33,21 @@ def limited(code: Code, fact: Fact) -> Fact:
     number = code.number(fact.path)
     if number is None or not fact.line or not fact.symbol or fact.sha:
         return fact
-    if _PRINTS_CRASHES.search(fact.symbol.rpartition(".")[2]):
-        return replace(fact, unclaimed=True)
     row = code.around(number, fact.line)
     if row is None or code.index.name_of(row) != fact.symbol:
         return fact
-    start, end = int(code.index.def_start[row]), int(code.index.def_end[row])
-    return replace(fact, unclaimed=True) if is_empty(code.lines(number)[start - 1 : end]) else fact
+    body = code.lines(number)[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]
+    withheld = is_empty(body) or (fact.strong and _prints_crashes(code, fact.symbol.rpartition(".")[2], body))
+    return replace(fact, unclaimed=True) if withheld else fact
+
+
+def _prints_crashes(code: Code, name: str, body: Sequence[str]) -> bool:
+    """Return whether a function catches every crash of the program, or is registered to receive them."""
+    if any(map(_CATCHES_ALL.search, body)):
+        return True
+    files = code.files_with(name)[:MAX_FILES]
+    code.read(files)
+    return any(name in line and _CATCHES_ALL.search(line) for number in files for line in code.lines(number))
 
 
 def is_empty(lines: Sequence[str]) -> bool:

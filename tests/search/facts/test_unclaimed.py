@@ -1,0 +1,90 @@
+"""What a report states and never claims: lines that show a fault of other code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodes.search.engine import Engine
+from nodes.search.facts import levels
+from nodes.search.types import Query
+from tests.support.repositories import make_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHERS = {f"shop/{name}.py": f"def {name}_all(rows):\n    return [{name}(row) for row in rows]\n" for name in "abcde"}
+
+
+def report(code: str, *, error: str, needle: str, symbol: str, inner: str = "", before: str = "") -> str:
+    """Return the text of a trace whose innermost own frame is the line of ``shop/cart.py`` with the given words."""
+    number = next(at for at, line in enumerate(code.splitlines(), 1) if needle in line)
+    text = code.splitlines()[number - 1].strip()
+    return (
+        f"It stops.\n\n```\n{before}Traceback (most recent call last):\n"
+        f'  File "/srv/site-packages/shop/cart.py", line {number}, in {symbol}\n    {text}\n{inner}{error}\n```\n'
+    )
+
+
+PLAIN = "def total(rows):\n    price = rows.first.price\n    return price\n"
+ASSERTS = "def total(rows):\n    assert rows.first.price > 0\n    return rows\n"
+EMPTY = 'def total(rows):\n    """Left for overriding."""\n    pass\n'
+HANDLER = "import sys\n\n\ndef explain(kind, error, trace):\n    print(error.args[0])\n\n\nsys.excepthook = explain\n"
+REGISTERED = "def explain(kind, error, trace):\n    print(error.args[0])\n"
+REFUSES = 'def total(rows):\n    if not rows:\n        raise ValueError("no rows")\n    return rows\n'
+PROGRAM = '  File "/home/me/try.py", line 3, in rows\n    return self.table[0]\n'
+EARLIER = 'Traceback (most recent call last):\n  File "/home/me/try.py", line 3, in go\n    x.go()\nKeyError: 1\n\n'
+MISSING = "AttributeError: 'NoneType' object has no attribute 'price'"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "claimed"),
+    [
+        pytest.param(PLAIN, report(PLAIN, error=MISSING, needle="first", symbol="total"), True, id="plain"),
+        pytest.param(
+            ASSERTS, report(ASSERTS, error="AssertionError", needle="assert", symbol="total"), False, id="assertion"
+        ),
+        pytest.param(
+            PLAIN, report(PLAIN, error="KeyboardInterrupt", needle="first", symbol="total"), False, id="interrupt"
+        ),
+        pytest.param(
+            PLAIN, report(PLAIN, error="TimeoutError: 30 s", needle="first", symbol="total"), False, id="time-limit"
+        ),
+        pytest.param(
+            PLAIN,
+            report(PLAIN, error="IndexError: 0", needle="first", symbol="total", inner=PROGRAM),
+            False,
+            id="below-the-reporters-program",
+        ),
+        pytest.param(
+            PLAIN,
+            report(PLAIN, error=MISSING, needle="first", symbol="total", before=EARLIER),
+            False,
+            id="after-an-earlier-error",
+        ),
+        pytest.param(EMPTY, report(EMPTY, error="TypeError: x", needle="pass", symbol="total"), False, id="empty-body"),
+        pytest.param(
+            HANDLER, report(HANDLER, error="IndexError: 0", needle="print", symbol="explain"), False, id="crash-printer"
+        ),
+        pytest.param(
+            REGISTERED,
+            report(REGISTERED, error="IndexError: 0", needle="print", symbol="explain"),
+            False,
+            id="registered-elsewhere",
+        ),
+        pytest.param(
+            REFUSES, report(REFUSES, error="ValueError: no rows", needle="raise", symbol="total"), False, id="refusal"
+        ),
+    ],
+)
+def test_a_line_that_shows_a_fault_of_other_code_is_stated_and_not_claimed(
+    tmp_path: Path, code: str, text: str, *, claimed: bool
+) -> None:
+    start = "import sys\n\nfrom shop.cart import explain\n\n\ndef main():\n    sys.excepthook = explain\n"
+    commit = make_repository(tmp_path, {"shop/cart.py": code, "shop/main.py": start, **OTHERS})
+    survey = Engine(tmp_path).survey(Query("Stops at checkout", text), commit)
+    stated = levels.statement(survey.facts, survey.paths, survey.ranked)
+    assert any(fact.path == "shop/cart.py" and fact.line for fact in survey.facts)
+    assert (stated.level == "claimed") is claimed
+    assert stated.headline is not None
