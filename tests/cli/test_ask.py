@@ -235,3 +235,16 @@ def test_a_models_answer_is_used_only_if_it_cites_lines_that_were_read(
     assert text in reply["text"]
     assert reply["judged_by"] == judged_by
     assert reply["places"][0]["path"] == "orders/parser.py"
+
+
+def test_a_question_in_plain_words_finds_definitions_and_headings(tmp_path: Path) -> None:
+    page = "# Orders\n\n## Exporting everything\n\nRun it at night.\n"
+    make_repository(tmp_path / "repo", FILES | {"docs/use.md": page, "README.md": "# Parsing an order\n\nSee above.\n"})
+    asked = ["ask", "--repo", str(tmp_path / "repo"), "--json"]
+    found = triage(tmp_path, *asked, "where is the parsing logic of an order?")
+    places = {place["path"] for place in json.loads(found.stdout)["places"]}
+    assert (found.returncode, places) == (0, {"orders/parser.py", "README.md"})
+    heading = triage(tmp_path, *asked, "how is everything exported?")
+    assert [place["start_line"] for place in json.loads(heading.stdout)["places"]] == [3]
+    nothing = triage(tmp_path, *asked, "does it support websockets?")
+    assert (nothing.returncode, json.loads(nothing.stdout)["places"]) == (1, [])

@@ -15,6 +15,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.history.touched import spots_of
 from nodes.search.history.types import Commit, History, SuspectCommit
+from nodes.search.reading.by_words import stems_of
 from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
@@ -24,6 +25,8 @@ LEAST_SURE = 0.4
 """Confidence of the search from which its places are shown; below it, the first one is more often wrong than right."""
 _OF_A_FILE = 0.5
 """Smallest contribution of a ``file`` reason that counts as a match; smaller ones come from the kind of file alone."""
+_FEW = 4
+"""Maximum number of words by which definitions and headings are found; all of them have to match."""
 _NOTHING = "I found nothing in this commit that matches. Name a function, a file or an error, or paste a stack trace."
 
 
@@ -58,6 +61,11 @@ class Reply:
     """Sources that gave no answer, with the reason."""
     candidates: tuple[Place, ...] = ()
     """Places that are too uncertain to be shown; a model may still find the answer in one of them."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.places or self.people or self.changes or self.results) and self.judged_by == "rules"
 
 
 class Answerer:
@@ -159,6 +167,8 @@ class Answerer:
             reply = self._named(name)
             if reply is not None:
                 return reply
+        if (reply := self._by_words(question)) is not None:
+            return reply
         found = self._found(question)
         if not found.locations or found.confidence < LEAST_SURE:
             return Reply("general", _NOTHING, candidates=_places(found))
@@ -166,6 +176,19 @@ class Answerer:
         return Reply(
             "general", f"The closest match is in `{best.path}`; only words tie it to the question.", _places(found)
         )
+
+    def _by_words(self, question: Question) -> Reply | None:
+        """Answer with definitions and sections of the documentation whose names have the words of the question."""
+        stems = stems_of(question.text)
+        if not 0 < len(stems) <= _FEW:
+            return None
+        named, sections = self._engine.by_words(stems, self._sha)
+        if not named.total + sections.total:
+            return None
+        parts = [f"the names of {_counted(named.total, 'definition')}"] if named.total else []
+        parts += [f"{_counted(sections.total, 'heading')} of the documentation"] if sections.total else []
+        places = tuple(map(_of_passage, (*named.passages[: PLACES - 2], *sections.passages[:2])))
+        return Reply("general", f"The words of the question are in {' and in '.join(parts)}.", places)
 
     def _owner(self, question: Question) -> Reply:
         history, found = self._past(question)

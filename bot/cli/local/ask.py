@@ -47,7 +47,7 @@ def command(
     history, "what changed in …" reads the commits, and a stack trace is resolved to code. A question with a keyword of
     a tool in TRIAGE_CONFIG goes to that tool. Any other question starts a code search, and a model, if one is
     configured, phrases the result. All quoted code is read at the commit. No question depends on an earlier one, and
-    an instruction to act gets a fixed sentence.
+    an instruction to act gets a fixed sentence. Without an answer, one QUESTION ends with exit code 1.
 
     \b
     triage ask --repo ~/src/app "who owns the importer?"
@@ -58,7 +58,11 @@ def command(
     if question is None and sys.stdin.isatty():
         click.echo(_HELP, err=True)
     for asked in _asked() if question is None else (question,):
-        _print(asyncio.run(_replied(answerer, asked, settings)), as_json=as_json)
+        reply = asyncio.run(_replied(answerer, asked, settings))
+        _print(reply, as_json=as_json)
+        # A script has to see that there is no answer; a session goes on.
+        if question is not None and reply.is_empty:
+            sys.exit(1)
 
 
 async def _replied(answerer: Answerer, question: str, settings: Settings) -> Reply:
