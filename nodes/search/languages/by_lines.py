@@ -84,8 +84,8 @@ def _read_spans(syntax: Syntax, page: _Page) -> Iterator[tuple[int, str]]:
             continue
         line = page.line_at(token.start())
         page.hide(line + 1, line + token[0].count("\n"))
-        if token.lastgroup == "string" and (said := message(token[0].encode())):
-            yield line, said
+        if token.lastgroup == "string" and (text := message(token[0].encode())):
+            yield line, text
 
 
 @cache

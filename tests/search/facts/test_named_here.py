@@ -262,16 +262,16 @@ def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Pat
     [
         pytest.param(
             "Null check operator used on a null value\n\nPlease fix line number 3 of view_state.dart.",
-            "`lib/view_state.dart` uses `_view`; the error says that this was `null`.",
+            "`show` uses `_view`; the error says that this was `null`.",
             id="an-error-that-fits",
         ),
         pytest.param(
             "```\n/home/me/app/lib/view_state.dart:3:5: error: the value is of no use here\n```",
-            "The report has “error: the value is of no use here” for this line of `lib/view_state.dart`.",
+            "The report has “error: the value is of no use here” for this line of `show`.",
             id="the-message-of-a-tool",
         ),
         pytest.param(
-            "See lib/view_state.dart:3.", "The report names this line of `lib/view_state.dart`.", id="no-message"
+            "See lib/view_state.dart:3.", "The report names this line of `show`.", id="no-message"
         ),
     ],
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.names import BUILT_IN, defined_once
-from nodes.search.facts.places import named_line
+from nodes.search.facts.places import logged, named_line
 from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
@@ -51,7 +51,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
     known = {(fact.path, fact.line) for fact in inquiry.found if fact.is_named_line}
-    lines = tuple(fact for fact in named_line.find(inquiry) if (fact.path, fact.line) not in known)
+    named = (*named_line.find(inquiry), *logged.find(inquiry))
+    lines = tuple(fact for fact in named if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
@@ -74,7 +75,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
-        return named_line.check(fact, witness)
+        is_path_named = path.rpartition("/")[2] in words
+        return (named_line if is_path_named else logged).check(fact, witness)
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None
     return "the words do not name this file"

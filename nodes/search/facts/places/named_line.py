@@ -76,8 +76,8 @@ def _says(where: str, text: str, lines: Sequence[str], at: int, place: Located) 
         return f"{where} {event.says}"
     reported = _REPORTED.match(lines[at], place.end)
     message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
-    said = f"The report has “{message}” for" if message else "The report names"
-    return f"{said} this line of {where}."
+    beginning = f"The report has “{message}” for" if message else "The report names"
+    return f"{beginning} this line of {where}."
 
 
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:

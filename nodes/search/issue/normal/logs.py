@@ -10,6 +10,7 @@ from nodes.search.issue.normal.mapped import rows
 from nodes.search.issue.normal.report import normalise
 
 _LONGEST = 400
+_LONGEST_PREFIX = 1_200
 _LEVELS = (
     re.compile(
         r"\b(?:FATAL|CRITICAL|CRIT|ALERT|EMERG|PANIC|SEVERE|ERROR|ERR|ERRO|EROR|FTL)\b|[ (\[/]?\b[EF](?:[/ ]|$)"
@@ -43,8 +44,8 @@ def log_lines(given: str) -> Iterator[LogLine]:
         if not row.text.strip():
             continue
         start, _ = report.span(row.start, row.end)
-        prefix = given[given.rfind("\n", 0, start) + 1 : start][-_LONGEST:]
-        rank = rank_of(prefix, row.text)
+        prefix = given[given.rfind("\n", 0, start) + 1 : start][-_LONGEST_PREFIX:]
+        rank = rank_of(prefix[:_LONGEST], row.text)
         if rank is not None:
             yield LogLine(row.text.strip(), prefix, rank)
 

@@ -11,6 +11,8 @@ from nodes.search.issue.normal.mapped import Edit, Row, rows
 _LONGEST = 400
 """Characters of a line in which its prefix is searched."""
 _MAX_TAGS = 8
+MAX_SPANS = 1_200
+"""Characters of the spans of one line."""
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? "
 _DATE = (
@@ -50,6 +52,11 @@ _CONTAINER = re.compile(r"[\w./@-]{1,80} {0,30}\|(?: |$)")
 _LOGGER = re.compile(
     r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
 )
+_SPANS = re.compile(
+    r"[ \t]{0,3}(?:[a-z_]\w{0,80}(?:\{(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,300}\})?:){1,12}"
+    r" ?[a-z_]\w{0,80}(?:::\w{1,80}){1,8}:(?: |$)"
+)
+"""Spans with their fields, and the target, as Rust's tracing writes them."""
 _BRIEF = re.compile(r"[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):(?: |$)")
 """A line of Android's log without its time."""
 _STUDIO = re.compile(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
@@ -78,7 +85,9 @@ def prefixes(text: str) -> list[Edit]:
         if end:
             logger = _LOGGER.match(row.text[: end + _LONGEST], end)
             is_named = logger is not None and logger[0].strip() in named
+            spans = _SPANS.match(row.text[: end + MAX_SPANS], end)
             stop = logger.end() if logger and is_named else end + row.text.startswith(" ", end)
+            stop = spans.end() if spans else stop
         else:
             stop = length or _alone(row.text)
         if stop:
