@@ -270,9 +270,7 @@ def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Pat
             "The report has “error: the value is of no use here” for this line of `show`.",
             id="the-message-of-a-tool",
         ),
-        pytest.param(
-            "See lib/view_state.dart:3.", "The report names this line of `show`.", id="no-message"
-        ),
+        pytest.param("See lib/view_state.dart:3.", "The report names this line of `show`.", id="no-message"),
     ],
 )
 def test_the_sentence_on_a_line_that_the_report_names(tmp_path: Path, body: str, says: str):

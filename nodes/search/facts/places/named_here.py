@@ -75,8 +75,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if fact.in_title:
         return _check_title(fact, witness)
     if fact.line is not None:
-        is_path_named = path.rpartition("/")[2] in words
-        return (named_line if is_path_named else logged).check(fact, witness)
+        if path.rpartition("/")[2] not in words:
+            return logged.check(fact, witness)
+        return named_line.check(fact, witness)
     if f"/{path}".endswith(f"/{words}") and witness.repository.entry(witness.sha, path) is not None:
         return None
     return "the words do not name this file"
