@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.report.comment.folds import WORDS
 from bot.report.comment.markdown import MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from nodes.report import CitationAudit, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
@@ -263,6 +264,11 @@ def test_golden(name: str) -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_little_is_read_without_unfolding(name: str) -> None:
     assert len(unfolded(comment(**VARIANTS[name])).split()) <= VISIBLE_WORDS == 90
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_little_is_read_in_all(name: str) -> None:
+    assert len(comment(**VARIANTS[name]).split()) <= WORDS == 170
 
 
 def test_the_longest_report_stays_short_and_within_the_limit() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
-from bot.report.words import cut
+from bot.report.words import cut, spaced_words
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.output.frames import is_raising
@@ -19,33 +19,58 @@ _TITLE_WORDS = 16
 _QUOTED, _MORE, _CHANGES = 1, 3, 1
 """Maximum number of quoted places in the fold, and of facts and changes listed there."""
 
+WORDS, LEAST_FOLDED = 170, 60
+"""Maximum number of words of a comment with its folds, and the number that the first fold may have in any case."""
+_AROUND = 50
+"""Words of the titles of the folds, of the last one and of the footer."""
 _FAILED = re.compile(r"could not|no answer")
 """Marks the steps of a run that failed; the others are in the record of the run."""
 
 
-def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = ()) -> str:
-    """Return further facts and places, the history, the owner and the next step."""
+def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), visible: int = 0) -> str:
+    """Return further facts and places, the history, the owner and the next step, as far as there is room.
+
+    Args:
+        report: the report.
+        links: of the repository.
+        facts: those that the comment does not show.
+        visible: number of words that the comment shows.
+    """
     lead = report.facts[report.headline] if report.headline is not None else None
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
     quoted = sorted(placed, key=lambda suspect: lead is not None and suspect.path != lead.path)
     ranked = [suspect for suspect in report.suspects if suspect not in placed] if report.statement != "claim" else []
     parts = [
-        *(_quote(suspect) for suspect in quoted[:_QUOTED]),
-        bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE])),
-        bullets(ranked_by(report), (links.place(suspect) for suspect in ranked)),
-        *_changes(report, links),
-        affected(report),
-        _intent(report, links),
-        sentence("Reproduction", report.reproduction),
-        sentence("How to confirm", report.how_to_confirm),
-        sentence("Severity", report.severity_reason) if report.severity != "unknown" else "",
-        sentence("For review", _review(report)),
-        bullets("Related", map(_related, report.related)),
-        bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes)),
-        bullets("Outside this repository, not checked", map(_outside, report.outside)),
-        _owner(report),
+        *((2, _quote(suspect)) for suspect in quoted[:_QUOTED]),
+        (2, bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE]))),
+        (6, bullets(ranked_by(report), (links.place(suspect) for suspect in ranked))),
+        *zip((1, 3), _changes(report, links), strict=True),
+        (9, affected(report)),
+        (5, _intent(report, links)),
+        (4, sentence("Reproduction", report.reproduction)),
+        (4, sentence("How to confirm", report.how_to_confirm)),
+        (8, sentence("Severity", report.severity_reason) if report.severity != "unknown" else ""),
+        (4, sentence("For review", _review(report))),
+        (0, bullets("Related", map(_related, report.related))),
+        (0, bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes))),
+        (6, bullets("Outside this repository, not checked", map(_outside, report.outside))),
+        (7, _owner(report)),
     ]
-    return fold("For maintainers: evidence, further places, history", "\n\n".join(filter(None, parts)))
+    room = max(LEAST_FOLDED, WORDS - visible - _AROUND)
+    return fold("For maintainers: evidence, further places, history", "\n\n".join(_chosen(parts, room)))
+
+
+def _chosen(parts: Sequence[tuple[int, str]], room: int) -> list[str]:
+    """Return, in their order, the texts that fit into a number of words; those with a low number are preferred."""
+    kept = set[int]()
+    for at in sorted(range(len(parts)), key=lambda at: parts[at][0]):
+        importance, text = parts[at]
+        words = spaced_words(text)
+        # What others reported or changed is news, so no other text is a reason to leave it out.
+        if words and (words <= room or importance == 0):
+            kept.add(at)
+            room -= words
+    return [text for at, (_, text) in enumerate(parts) if at in kept]
 
 
 def _review(report: TriageReport) -> str:
@@ -139,7 +164,7 @@ def change_line(change: SuspectChange, links: Links) -> str:
     """Return a change on one line: the commit, its range, and the reasons for it."""
     within = f" ({prose(change.within)})" if change.within else ""
     why = f" — {prose(change.why)}" if change.why else ""
-    return f"{links.change(change)} “{prose(change.title)}”{within}{why}."
+    return f"{links.change(change)} “{prose(cut(change.title, _TITLE_WORDS))}”{within}{why}."
 
 
 def _changes(report: TriageReport, links: Links) -> list[str]:

@@ -76,14 +76,13 @@ class MarkdownRenderer:
             *(_fact(one, links, _linked_path(report)) for one in shown),
             _attached(report),
         )
-        return Sections(
-            headline=_headline(report, links, self._record),
-            link=_permalink(report, links),
-            facts="\n".join(filter(None, lines)),
-            reporter=_reporter(report),
-            maintainers=maintainers(report, links, folded_facts(report, shown)),
-            about=about(report, self._record),
+        parts = (
+            _headline(report, links, self._record),
+            _permalink(report, links),
+            "\n".join(filter(None, lines)),
+            _reporter(report),
         )
+        return self._with_folds(report, links, parts, folded_facts(report, shown))
 
     def _explained(self, report: TriageReport, links: Links) -> Sections:
         """Return the parts of a comment in which a model explains the fault, claimed or not."""
@@ -95,12 +94,17 @@ class MarkdownRenderer:
             *(_fact(one, links) for one in shown),
             _attached(report),
         )
+        headline, facts = f"**{prose(report.verdict) or _NO_VERDICT}**", "\n".join(filter(None, lines))
+        return self._with_folds(report, links, (headline, "", facts, _reporter(report)), folded_facts(report, shown))
+
+    def _with_folds(
+        self, report: TriageReport, links: Links, visible: tuple[str, str, str, str], folded: Sequence[Fact]
+    ) -> Sections:
+        """Return the parts of a comment with these visible ones."""
+        words = sum(map(spaced_words, visible))
         return Sections(
-            headline=f"**{prose(report.verdict) or _NO_VERDICT}**",
-            link="",
-            facts="\n".join(filter(None, lines)),
-            reporter=_reporter(report),
-            maintainers=maintainers(report, links, folded_facts(report, shown)),
+            *visible,
+            maintainers=maintainers(report, links, folded, words),
             about=about(report, self._record),
         )
 

@@ -371,3 +371,10 @@ def test_the_error_of_a_log_counts_and_its_other_lines_do_not(tmp_path: Path, fo
     assert (found.path, found.line, found.strong) == ("a.py", 2, True)
     assert found.words is not None
     assert found.words in body
+
+
+def test_a_message_of_a_fault_needs_no_known_call_and_no_claim_rests_on_it(tmp_path: Path):
+    code = 'func list() {\n  display("Unknown download error : \\(error)")\n  display("Known download rows : \\(rows)")\n}\n'
+    body = "```\nUnknown download error : row 7\nKnown download rows : row 7\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"a.swift": code}, "It fails", body), "built_here")
+    assert (found.line, found.strong, found.unclaimed) == (2, True, True)

@@ -31,6 +31,25 @@ def test_the_only_line_with_the_form_is_found(tmp_path: Path, path: str, code: s
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [(path, line, True)]
 
 
+READS = "<?php\nfunction f($rows) {\n    return str_contains($rows, '-');\n}\n"
+ARGUMENT = "str_contains(): Argument #1 ($haystack) must be of type string, null given"
+
+
+def test_a_file_that_the_report_names_has_the_line(tmp_path: Path):
+    files = {"src/zone_parser.php": READS, "src/other.php": READS, "src/more.php": READS}
+    (found,) = of_kind(facts_of(tmp_path, files, ARGUMENT, "It is thrown in zone_parser.php"), "raised_here")
+    assert (found.path, found.line) == ("src/zone_parser.php", 3)
+    assert found.says == "`f` passes `$rows` to `str_contains`; the error says that this was `null`."
+
+
+def test_an_index_in_a_function_that_the_report_names(tmp_path: Path):
+    code = "func loadMore(rows: [Int]) {\n    let last = rows[rows.count - offset]\n    print(rows[0], last)\n}\n"
+    files = {"a.swift": code, "b.swift": code.replace("loadMore", "loadLess")}
+    (found,) = of_kind(facts_of(tmp_path, files, "Index out of range in `loadMore()`"), "raised_here")
+    assert (found.path, found.line) == ("a.swift", 2)
+    assert found.says == "`loadMore` reads `rows[rows.count - offset]`; the error says that the index is out of range."
+
+
 UNPACKS = "def {}(line):\n    key, value = line.split('=')\n    return key\n"
 UNPACK_ERROR = "```\nValueError: too many values to unpack (expected 2)\n```"
 

@@ -273,7 +273,7 @@ def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Pat
         pytest.param("See lib/view_state.dart:3.", "The report names this line of `show`.", id="no-message"),
     ],
 )
-def test_the_sentence_on_a_line_that_the_report_names(tmp_path: Path, body: str, says: str):
+def test_the_sentence_about_a_named_line(tmp_path: Path, body: str, says: str):
     files = {"lib/view_state.dart": "void show() {\n  try {\n    _view!.error = 1;\n  }\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")
     assert (found.line, found.says) == (3, says)

@@ -9,6 +9,7 @@ import pytest
 
 from nodes.search.engine import Engine
 from nodes.search.facts.kinds import verify
+from nodes.search.facts.types import NAMED_BY_REPORT
 from nodes.search.types import Query
 from tests.search.facts.crash_reports import CRASHES, FILES, Report
 from tests.support.repositories import make_repository
@@ -35,7 +36,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
         query = Query("The nightly job stops", body)
         facts = engine.facts(query, [path], sha)
         assert all(verify(fact, engine.repository, sha, f"{query.title}\n{body}") is None for fact in facts)
-        return {(fact.path, fact.line) for fact in facts if fact.line and fact.kind in ("raised_here", "named_here")}
+        return {(fact.path, fact.line) for fact in facts if fact.line and fact.kind in NAMED_BY_REPORT}
 
     return read
 

@@ -22,6 +22,7 @@ CASES = [
     pytest.param("A.java", "class A {\n  int f() {\n    return Zones.first().rank;\n  }\n}\n", "`return Zones.first().rank;`", 3, id="statement"),
     pytest.param("a.rb", "def f(z)\n  z.match?(/^zone-[a-z]+$/)\nend\n", "The pattern `/^zone-[a-z]+$/` is wrong", 2, id="regular-expression"),
     pytest.param("a.c", "int f(int z) {\n  return z & 0xDC00FF;\n}\n", "Why `0xDC00FF`?", 2, id="number"),
+    pytest.param("a.swift", "let key = \"CHWA\"\n", "keyNotFound(code: \"CHWA\")", 1, id="string-in-prose"),
     pytest.param("a.py", "def f(z):\n    return '北区' in z\n", "It has `'北区' in z`.", 2, id="other-script"),
 ]  # fmt: skip
 
@@ -30,6 +31,11 @@ CASES = [
 def test_an_expression_on_one_line_is_strong(tmp_path: Path, path: str, code: str, text: str, line: int):
     (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are wrong", text), "quoted_here")
     assert (found.path, found.line, found.strong, found.count) == (path, line, True, 1)
+
+
+def test_a_word_in_quotes_is_no_expression(tmp_path: Path):
+    files = {"a.py": "def f(z):\n    return z['zone']\n"}
+    assert of_kind(facts_of(tmp_path, files, "Wrong", 'It says "zone" there.'), "quoted_here") == []
 
 
 HELD = "def f(z):\n    return z.rank == 3\n"

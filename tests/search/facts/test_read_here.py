@@ -165,3 +165,14 @@ def test_an_option_needs_no_mark_up(tmp_path: Path):
     code = "def add(p):\n    p.add_argument('--strict-zones')\n"
     (found,) = of_kind(facts_of(tmp_path, {"a.py": code}, "--strict-zones is ignored"), "read_here", "default_here")
     assert (found.words, found.line) == ("--strict-zones", 2)
+
+
+def test_a_variable_is_not_the_declaration_of_an_option(tmp_path: Path):
+    files = {"a.ts": "const strictZones: Zones = {\n  rules: 1,\n};\n", "b.ts": "run(strictZones)\n"}
+    assert of_kind(facts_of(tmp_path, files, "--strictZones is ignored"), "default_here", "read_here") == []
+
+
+def test_an_import_reads_nothing(tmp_path: Path):
+    code = "import zonelib\n\n\ndef load():\n    zonelib.print_all()\n"
+    found = of_kind(facts_of(tmp_path, {"a.py": code}, "`zonelib` cannot be used"), "read_here")
+    assert [(fact.line, fact.symbol) for fact in found] == [(5, "load")]

@@ -41,10 +41,13 @@ _DECLARES = (
     r"|[Ss]tring|[Bb]ool|[Ii]nt|[Dd]uration|DEFINE_\w{{1,20}}|strcmp|strncmp|longCommandWArg|click\.\w{{1,20}})"
     r"\s{{0,4}}[(!]\s{{0,4}}[^\"'\n]{{0,60}}(?:[\"'][^\"'\n]{{0,40}}[\"'],\s{{0,4}}){{0,2}}[\"'](?:--)?{0}(?![\w-])"
     r"|\blong\s{{0,4}}=\s{{0,4}}[\"']{0}[\"']|\{{\s{{0,4}}[\"']{0}[\"']\s{{0,4}},\s{{0,4}}(?:no|required|optional)_argument"
-    r"|^(?:(?:export|const|static|public|final|let|var|val|private|constexpr|std::string|String|int|bool|boolean)\s+){{0,5}}"
+)
+"""A line that declares an option of a program."""
+_SETS = (
+    r"^(?:(?:export|const|static|public|final|let|var|val|private|constexpr|std::string|String|int|bool|boolean)\s+){{0,5}}"
     r"{0}\s{{0,4}}(?::[^=\n]{{1,40}})?=(?!=)"
 )
-"""A line that declares an option of a program or a setting of a module."""
+"""A line that declares a setting of a module."""
 _ARGUMENT = r"\s{{0,80}}(?:[\"']-\w[\"'],\s{{0,4}})?[\"']--{0}(?:/[^\"']{{1,60}})?[\"'],"
 """The first argument of a call that declares an option, on the line below the call."""
 _OPENS = re.compile(r"(?:add_argument|add_option|addOption|[Oo]ption|[Aa]rgument)\(\s{0,80}$")
@@ -55,6 +58,8 @@ _QUOTED = re.compile(r"[\"'][\w.-]{3,80}[\"']")
 # System information and examples in reports have these in code spans, and no option is meant.
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
+IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
+"""A line that makes names of other files known."""
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
 _PARAMETER = (
     r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
@@ -145,7 +150,7 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
 def _of_option(lines: Sequence[str], words: str, uses: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
     """Return the uses of an option, if the file has it with its dashes or declares it; a line of help is no use."""
     whole = re.compile(rf"[\"'`]{re.escape(words)}(?:[\"'`=/,|]|$)")
-    declares = _declaration(words.lstrip("-"))
+    declares = _declaration(words)
     known = any(
         (words in text and whole.search(text)) or declares(text, lines[at - 1] if at else "")
         for at, text in enumerate(lines)
@@ -169,7 +174,7 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
     for line, text in enumerate(lines, 1):
         if len(text) > MAX_WIDTH or not any(one in text for one in spellings) or not pattern.search(text):
             continue
-        if _COMMENT.match(text) or quoted.holds(line) or assigned.search(text):
+        if _COMMENT.match(text) or IMPORT.match(text) or quoted.holds(line) or assigned.search(text):
             continue
         yield line, bool(parameter.search(text))
 
@@ -210,7 +215,7 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
         return
     bare, found = words.lstrip("-"), dict[int, list[int]]()
     files = code.files_with(longest(bare))
-    declares = _declaration(bare)
+    declares = _declaration(words)
     code.read(files[: MAX_FILES * 3])
     for number in files if len(files) <= MAX_FILES * 3 else ():
         lines = code.lines(number)
@@ -227,9 +232,14 @@ def _declared_once(code: Code, words: str) -> Iterator[Fact]:
             yield Fact("default_here", says, words, path, held[0], text, symbol, count=len(held), strong=True)
 
 
-def _declaration(bare: str) -> Callable[[str, str], bool]:
-    """Return a test of a line, and of the line above it, for the declaration of an option."""
-    here, below = (re.compile(pattern.format(re.escape(bare))) for pattern in (_DECLARES, _ARGUMENT))
+def _declaration(words: str) -> Callable[[str, str], bool]:
+    """Return a test of a line, and of the line above it, for the declaration of an option or a setting.
+
+    A variable with the name of an option written with dashes may hold anything.
+    """
+    bare = words.lstrip("-")
+    wanted = (_DECLARES, _ARGUMENT) if bare != words else (f"{_DECLARES}|{_SETS}", _ARGUMENT)
+    here, below = (re.compile(pattern.format(re.escape(bare))) for pattern in wanted)
 
     def declares(text: str, above: str) -> bool:
         if len(text) > MAX_WIDTH or len(above) > MAX_WIDTH:
@@ -265,7 +275,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the line does not contain the name"
     hits = witness.grep(bare, path=fact.path) or ()
     if fact.kind == "default_here" and fact.users is None:
-        declares = _declaration(bare)
+        declares = _declaration(fact.words or "")
         hits = [hit for hit in hits if declares(hit.text, witness.line(hit.path, hit.line - 1) or "")]
         if not declares(fact.text or "", witness.line(fact.path or "", (fact.line or 0) - 1) or ""):
             return "the line does not declare it"

@@ -82,6 +82,12 @@ _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
 MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
+_OF_FAULT = re.compile(
+    r"\b(?:error|fail(?:ed|ure|s)?|invalid|unexpected|unknown|unable to|could not|couldn't|cannot|can't"
+    r"|must (?:not )?be|not found|missing|unsupported|denied)\b",
+    re.IGNORECASE,
+)
+"""A message that reports a problem itself, whatever call has it."""
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
 
@@ -113,7 +119,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         # Banners and lines about progress match as well: 37 % of places were right without this condition, 51 % with
         # it.
-        if not is_printed(match.literal, code.symbol(match.number, match.literal.line) or ""):
+        printed = is_printed(match.literal, code.symbol(match.number, match.literal.line) or "")
+        if not printed and not _OF_FAULT.search(match.words):
             continue
         # If the report has a trace, a literal outside its files was right in 1 of 14 cases. The class of the error is
         # not compared: whether it is that of the report made no difference that could be measured.
@@ -121,7 +128,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         together = len({(one.number, code.symbol(one.number, one.literal.line)) for one in places}) == 1
         if fact := _fact(inquiry, match, len(places), aside, together=together):
-            yield replace(fact, strong=fact.strong and match.text.text not in wrappers)
+            yield replace(fact, strong=fact.strong and match.text.text not in wrappers, unclaimed=not printed)
 
 
 def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:

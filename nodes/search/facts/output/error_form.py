@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,11 +10,11 @@ import numpy as np
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
+from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import shape_of
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.inquiry import FinderInput
@@ -23,8 +24,11 @@ MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
 FEW_FILES = 40
 """Maximum number of own files that are all read, because the report reaches none of their functions."""
-MAX_LINES, MAX_WIDTH = 400, 400
-"""Maximum number of lines of a function that are read, and of characters of a line."""
+MAX_LINES, MAX_WIDTH = 2_000, 400
+"""Maximum number of lines of a function or a file that are read, and of characters of a line."""
+MAX_FILES = 8
+"""Maximum number of names of files that are looked up."""
+_FILE = re.compile(r"(?<![\w.-])[A-Za-z_][\w-]{2,80}\.[A-Za-z]{1,5}(?![\w-])")
 
 
 class _Part(NamedTuple):
@@ -59,7 +63,7 @@ def _errors(inquiry: FinderInput) -> list[tuple[str, re.Pattern[str]]]:
 def _first(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
     # Where a trace exists, the error is in one of its frames, or in code of others.
     traced = any(trace.frames for trace in inquiry.issue.traces)
-    for part in _frames(inquiry) if traced else _named(inquiry):
+    for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
         held = fitting(inquiry.code.lines(part.number), part.start, part.end, form)
         if len(held) == 1:
             return _fact(inquiry, words, part.number, held[0])
@@ -82,6 +86,16 @@ def _named(inquiry: FinderInput) -> Iterator[_Part]:
         row = code.around(number, fact.line or 0) if number is not None else None
         if number is not None and row is not None:
             yield _Part(number, int(index.def_start[row]), int(index.def_end[row]))
+
+
+def _files(inquiry: FinderInput) -> Iterator[_Part]:
+    """Yield the own files that the report names by a name which no other own file has."""
+    code = inquiry.code
+    written = (name for line in inquiry.issue.lines for name in _FILE.findall(line))
+    for name in list(dict.fromkeys(written))[:MAX_FILES]:
+        numbers = [number for number in code.index.names.by_name.get(name, ()) if code.own[number]]
+        if len(numbers) == 1:
+            yield _Part(numbers[0], 1, len(code.lines(numbers[0])))
 
 
 def _in_all(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
@@ -109,8 +123,9 @@ def _fact(inquiry: FinderInput, words: str, number: int, line: int) -> Fact | No
     if text is None or code.is_tested(number, line):
         return None
     # Ruby and Rust print an opening backtick, which would begin a code span.
-    quoted = words.replace("`", "'")
-    says = f"“{quoted}” fits this line of {f'`{symbol}`' if symbol else f'`{path}`'}."
+    quoted, where = words.replace("`", "'"), f"`{symbol or path}`"
+    event = happened(text, "", words)
+    says = f"{where} {event.says}" if event and not event.asserts else f"“{quoted}” fits this line of {where}."
     return Fact("raised_here", says, words, path, line, text, symbol, count=1, strong=True)
 
 

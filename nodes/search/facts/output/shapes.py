@@ -19,6 +19,7 @@ _UNPACK = (
 )
 _DIVIDE = r"[\w)\]]\s?(?://?|%)\s?(?![\d/*\s\"'=]|[A-Z_]+\b)[\w(]"
 _UNWRAP = r"\.(?:unwrap|expect)\("
+_SUBSCRIPT = r"[\w)\]]\[(?!\s?[\d\"'`:\]])[^\]\[\n:]{1,60}\](?!\s?:?=(?!=))"
 _CAST = r"\(\s?(?:[\w.]{1,80}\.)?@name(?:<[^()\n]{0,60}>)?\s?\)\s?[\w(]|\bas[!?]?\s(?:[\w.]{1,80}\.)?@name\b"
 
 SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -46,6 +47,8 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"NameError: (?:global )?name {NAME}['\u2019] is not defined", _WORD),
         (rf"local variable {NAME}['\u2019] (?:referenced before|where it is not)", _WORD),
         (r"(?:[Dd]ivision|[Dd]ivide|modulo) by zero|ZeroDivisionError|DivideByZeroException", _DIVIDE),
+        (rf"{NAME}\(\): Argument #\d{{1,2}}[^\n]{{0,80}} must be of type [^\n]{{1,80}} given", _CALL),
+        (r"[Ii]ndex (?:was )?out of (?:range|bounds)|IndexOutOfBounds", _SUBSCRIPT),
         (r"called `(?:Option|Result)::unwrap\(\)`", _UNWRAP),
         (rf"cannot be cast to(?: class)? {_TYPE}", _CAST),
         (rf"Unable to cast object of type '[^'\n]{{1,100}}' to type '{_TYPE}", _CAST),

@@ -30,10 +30,11 @@ _PARTS = re.compile(
     rf"|{_DOTTED}\[{_VALUE}\]|(?P<name>{_DOTTED})\(?|{_STRING}|\b0x[0-9a-fA-F]{{3,16}}\b|\b\d{{4,20}}\b"
 )
 """A comparison, a value with its name, a value read by its key, a qualified name, a string or an unusual number."""
+_CONSTANT = r"[\"'](?=[^\"'\n]{0,40}[A-Z0-9_.-])[\w.-]{4,60}[\"']"
 _IN_PROSE = re.compile(
-    rf"(?<![\w$./-])(?:{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
+    rf"(?<![\w$./-])(?:{_CONSTANT}|{_DOTTED}(?:{_COMPARED}|=){_VALUE}|{_DOTTED}\[{_STRING}\]|(?P<name>{_DOTTED})\()"
 )
-"""An expression of prose; most qualified names without a call there are products and addresses."""
+"""An expression or an unusual string of prose; most qualified names without a call there are products and addresses."""
 _QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")

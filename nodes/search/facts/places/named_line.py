@@ -54,6 +54,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 def _find(inquiry: FinderInput) -> Iterator[Fact]:
     code, seen = inquiry.code, set[tuple[int, int]]()
+    linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
     for at, place in islice(find_in_lines(lines), MAX_READ):
         number = file_of(code, place, "\n".join(lines[at : at + 2]))
@@ -63,6 +64,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         seen.add((number, place.line))
         path, symbol = code.path(number), code.symbol(number, place.line)
+        if path in linked and "://" in words:  # the link is a fact of its own
+            continue
         strong = code.index.roles[number] != "test"
         says = _says(f"`{symbol or path}`", text, lines, at, place)
         yield Fact("named_here", says, words, path, place.line, text, symbol, count=1, strong=strong)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.around.called_from import is_comment
-from nodes.search.facts.names.read_here import Docstrings
+from nodes.search.facts.names.read_here import IMPORT, Docstrings
 from nodes.search.facts.places.expressions import Expression, expressions
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import term_hash, terms_of
@@ -28,7 +28,6 @@ FEW = 4
 """Maximum number of lines with an expression; more lines do not identify a place."""
 MAX_WIDTH = 400
 MAX_LINES = 100_000
-_IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
 """An example of a session, in a string over several lines."""
 _TESTS = re.compile(r"\s{0,40}#\[cfg\(test\)\]")
@@ -102,7 +101,7 @@ def lines_with(lines: Sequence[str], one: Expression) -> list[int]:
 
 
 def _is_code(text: str) -> bool:
-    return not (is_comment(text) or _IMPORT.match(text) or _PROMPT.match(text))
+    return not (is_comment(text) or IMPORT.match(text) or _PROMPT.match(text))
 
 
 def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> Iterator[Fact]:
