@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.report.comment.markdown import MarkdownRenderer
+from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
 from nodes.context import (
@@ -85,7 +86,7 @@ def build_context(
         language=config.language,
         compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
         agreement=load_fitted(brain.agreement_file, brain.name) if isinstance(brain, LLMBrain) else None,
-        claim_from=config.limits.claim_from,
+        claim_from=promise_of(config).claim_from,
         answers_questions=config.answer_questions,
     )
 

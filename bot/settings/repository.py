@@ -147,6 +147,11 @@ class RepositoryConfig(Section):
     ignore_paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = ()
     """Files that are never reported as suspects, such as ``vendor/**``: ``.gitignore`` patterns, without ``!``."""
     limits: Limits = Limits()
+    precision: Annotated[float, Field(ge=0.5, le=0.99)] | None = None
+    """The share of claims that must be right, such as ``0.9``; it replaces ``limits.claim_from``. From 20 known fixes
+    on, the bound is the lowest confidence at or above which this share of the repository's own first files was right,
+    if ten or more are above it; until then the shipped calibration is. If no confidence reaches the share, nothing is
+    claimed, and the report says so."""
     earlier_issues: bool = True
     """``false`` reports no duplicates or related issues and does not read earlier issues."""
     outside: bool = True

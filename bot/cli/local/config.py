@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from bot.settings.operator import OperatorConfig
+    from bot.settings.repository import RepositoryConfig
 
 
 @click.group("config")
@@ -37,12 +38,18 @@ def check(file: Path, *, operator: bool) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
     try:
-        summary = _operators(read_operator_config(text)) if operator else f"mode {read_config(text).mode}"
+        summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
     except ConfigError as error:
         for fault in error.faults:
             click.echo(f"{file}:{fault.line}: {fault.message}")
         sys.exit(1)
     click.echo(f"{file}: valid; {summary}")
+
+
+def _repositorys(config: RepositoryConfig) -> str:
+    from bot.runs.promise import promise_of  # noqa: PLC0415  --help needs no settings
+
+    return "; ".join(filter(None, (f"mode {config.mode}", promise_of(config).note)))
 
 
 def _operators(config: OperatorConfig) -> str:

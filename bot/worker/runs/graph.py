@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from langgraph.types import Durability
 from pydantic import ValidationError
 
@@ -12,6 +14,7 @@ from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
+from bot.runs.promise import promise_of
 from bot.runs.sources import OpenPulls
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
@@ -37,8 +40,10 @@ class UnresumableError(Exception):
 async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
     """Advance the run, with a first report by rules if the model takes long."""
     text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
-    context = _context(issue_job, seen, run, code, text)
-    start = await _start(issue_job, seen, context, (*await _dropped_run_note(issue_job, run, code), *text.notes))
+    promise = promise_of(seen.found.config, (await issue_job.store.report_inputs()).outcomes)
+    context = replace(_context(issue_job, seen, run, code, text), claim_from=promise.claim_from)
+    notes = (*await _dropped_run_note(issue_job, run, code), *text.notes, *filter(None, (promise.note,)))
+    start = await _start(issue_job, seen, context, notes)
     # A first report is a comment, so without comments there is none.
     if seen.found.config.mode != "comment":
         return await _advance_until_question(issue_job, seen, run, context, start)
