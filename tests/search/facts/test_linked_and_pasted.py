@@ -10,7 +10,7 @@ from nodes.search.facts.places.linked_here import links
 from nodes.search.facts.places.pasted_here import pasted_lines
 from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.growth import assert_cheap
-from tests.support.repositories import make_repository
+from tests.support.repositories import git, make_repository
 
 OLD = "def load(path):\n    handle = open_it(path)\n    return handle\n"
 NEW = "import os\n\n\n" + OLD
@@ -22,6 +22,28 @@ def test_a_permalink_is_mapped_to_the_commit_that_is_read(tmp_path: Path):
     body = f"See https://github.com/acme/zones/blob/{old}/zones/io.py#L2-L3 please."
     (found,) = of_kind(facts_at(tmp_path, new, "It leaks", body), "linked_here")
     assert (found.line, found.exact, found.strong, found.symbol) == (5, True, True, "load")
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zones/io.py#L2", 5, id="tag"),
+        pytest.param("https://github.com/acme/zones/blob/zones@1.2.0/zones/io.py#L2", 5, id="tag-of-a-package"),
+        pytest.param("https://github.com/acme/zones/blob/%40acme/zones%401.2.0/zones/io.py#L2", 5, id="escaped-tag"),
+        pytest.param("https://github.com/acme/zones/blob/release/1.x/zones/io.py#L2", 5, id="branch-of-a-release"),
+        pytest.param("https://github.com/acme/zones/blob/\nv1.2.0/zones/io.py#L2", 5, id="broken-over-lines"),
+        pytest.param("https://github.com/acme/zones/blob/v1.2.0/zo\n  nes/io.py#L2", 5, id="broken-inside-a-name"),
+        pytest.param("https://github.com/acme/zones/blob/main/zones/io.py#L5", 5, id="the-branch-that-is-read"),
+        pytest.param("https://github.com/acme/other/blob/v1.2.0/zones/io.py#L2", None, id="a-tag-of-another-project"),
+    ],
+)
+def test_a_link_to_a_release_is_mapped_to_the_commit_that_is_read(tmp_path: Path, address: str, line: int | None):
+    old = make_repository(tmp_path, {"zones/io.py": OLD})
+    for ref in ("tags/v1.2.0", "tags/zones@1.2.0", "tags/@acme/zones@1.2.0", "heads/release/1.x"):
+        git(tmp_path, "update-ref", f"refs/{ref}", old)
+    new = make_repository(tmp_path, {"zones/io.py": NEW, "pyproject.toml": '[project]\nname = "zones"\n'})
+    found = of_kind(facts_at(tmp_path, new, "It leaks", f"See {address} please."), "linked_here")
+    assert [fact.line for fact in found] == [line] * (line is not None)
 
 
 @pytest.mark.parametrize(

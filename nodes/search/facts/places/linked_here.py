@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
 from nodes.search.history.project import own_names, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
+    from nodes.search.git import Repository
 
 MAX_LINKS = 12
 """Maximum number of links of one issue that are followed."""
@@ -28,6 +30,13 @@ _LINK = re.compile(
 _SHORT = re.compile(
     r"(?<![\w./:@-])(?P<path>(?:[\w@+.-]{1,100}/){0,20}[\w@+.-]{1,100}\.\w{1,6})#L(?P<first>\d{1,6})(?:-L?(?P<last>\d{1,6}))?"
 )
+_BREAK = re.compile(r"(?<=[\w/.%-])[ \t]{0,4}\r?\n[ \t>]{0,8}(?=(?!https?://)[\w@%+./-]{1,300}#(?:L|lines-|cl-)\d)")
+"""A line break before the end of an address."""
+_BEGUN = re.compile(r"https?://[^\s\"'<>]{8,300}\Z")
+_REACH = 320
+"""Characters of a line in which an address may begin."""
+MAX_REF = 4
+"""Maximum number of parts of a ref, as in ``release/2.x`` and ``@acme/core@1.2.1``."""
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 _BRANCH = re.compile(r"master|main|develop|devel|dev|trunk|HEAD|next|stable|v?\d[\w.-]{0,40}")
 
@@ -47,20 +56,22 @@ class Link:
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of own code."""
     own: frozenset[str] | None = None
-    for link in links(inquiry.issue.body)[:MAX_LINKS]:
-        number = inquiry.code.number(link.path)
-        if number is None or not inquiry.code.own[number]:
+    code = inquiry.code
+    for written in links(inquiry.issue.body)[:MAX_LINKS]:
+        ref, path = next((one for one in _readings(written) if code.number(one[1]) is not None), (None, ""))
+        link = replace(written, path=path, ref=ref)
+        number = code.number(path)
+        if number is None or not code.own[number]:
             continue
-        code = inquiry.code
-        at = _commit(code, link.ref)
-        # Without a commit, only the name of the repository shows that the link is about this project.
-        if at is None and link.repo:
+        at = _commit(code.repository, ref, code.sha)
+        # Only a commit's id is of one project; else the name of the repository shows that the link is about this one.
+        if link.repo and (at is None or not _HEX.fullmatch(ref or "")):
             own = (
                 own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
                 if own is None
                 else own
             )
-            if plain(link.repo) not in own or not _BRANCH.fullmatch(link.ref or ""):
+            if plain(link.repo) not in own or (at is None and not _BRANCH.fullmatch(ref or "")):
                 continue
         fact = _fact(code, link, number, at)
         if fact:
@@ -68,20 +79,26 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def links(text: str) -> list[Link]:
-    """Return the distinct linked lines of a text in order."""
+    """Return the distinct linked lines of a text in order, also of an address with a line break inside."""
+    breaks = [
+        one.span() for one in _BREAK.finditer(text) if _BEGUN.search(text[max(0, one.start() - _REACH) : one.start()])
+    ]
+    whole = text
+    for start, end in reversed(breaks):
+        whole = whole[:start] + whole[end:]
     found = [
         Link(
-            match[0],
+            text[_offset(match.start(), breaks) : _offset(match.end(), breaks)],
             match["path"],
             int(match["first"]),
             int(match["last"] or match["first"]),
             match["ref"],
             match["repo"],
         )
-        for match in _LINK.finditer(text)
+        for match in _LINK.finditer(whole)
     ]
     # The end of a full address would count as a short link too.
-    rest = _LINK.sub(" ", text)
+    rest = _LINK.sub(" ", whole)
     found += [
         Link(match[0], match["path"], int(match["first"]), int(match["last"] or match["first"]))
         for match in _SHORT.finditer(rest)
@@ -89,15 +106,38 @@ def links(text: str) -> list[Link]:
     return list(dict.fromkeys(found))
 
 
-def _commit(code: Code, ref: str | None) -> str | None:
-    """Return the commit to which a link refers, or None for a branch, which moves."""
-    if not ref or not _HEX.fullmatch(ref):
-        return None
-    try:
-        sha = code.repository.resolve(ref)
-    except SearchError:
-        return None
-    return sha if sha.startswith(ref) else None
+def _offset(at: int, breaks: Sequence[tuple[int, int]]) -> int:
+    """Return the offset in a text of an offset in the text without its breaks."""
+    for start, end in breaks:
+        if start < at:
+            at += end - start
+    return at
+
+
+def _readings(link: Link) -> Iterator[tuple[str | None, str]]:
+    """Yield each ref and path that an address can mean: a ref may have slashes, and both may have escapes."""
+    parts = unquote(link.path).split("/")
+    for cut in range(min(MAX_REF, len(parts)) if link.ref else 1):
+        yield "/".join((unquote(link.ref or ""), *parts[:cut])) or None, "/".join(parts[cut:])
+
+
+def _commit(repository: Repository, ref: str | None, head: str) -> str | None:
+    """Return the commit of a link with the id of a commit, a tag or a branch beside that of the head.
+
+    The branch that is read moves, so the head says nothing about a line of it.
+    """
+    names = [ref] if ref and _HEX.fullmatch(ref) else [f"refs/tags/{ref}", f"refs/heads/{ref}"] if ref else []
+    for name in names:
+        try:
+            sha = repository.resolve(name)
+        except SearchError:
+            continue
+        if name == ref:
+            return sha if sha.startswith(ref) else None
+        base = repository.cached_output("merge-base", "--is-ancestor", head, sha)
+        if name.startswith("refs/tags/") or base is None:
+            return sha
+    return None
 
 
 def _fact(code: Code, link: Link, number: int, at: str | None) -> Fact | None:
@@ -147,12 +187,13 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the path and a line, and that a linked commit has that text there."""
     found = links(fact.words or "")
-    if not found or found[0].path != fact.path:
+    ref = next((ref for ref, path in _readings(found[0]) if path == fact.path), "") if found else ""
+    if ref == "":
         return "the words do not link to this file"
     if fact.exact:
-        at = witness.repository.resolve(found[0].ref or "")
+        at = _commit(witness.repository, ref, witness.sha) or ""
         last = min(max(found[0].first, found[0].last), found[0].first + MAX_RANGE)
-        then = witness.repository.read_file(at, found[0].path) or b""
+        then = witness.repository.read_file(at, fact.path or "") or b""
         linked = then.decode("utf-8", "replace").split("\n")[found[0].first - 1 : last]
         return None if any(line.strip() == (fact.text or "").strip() for line in linked) else "the linked text differs"
     return None if fact.line == found[0].first else "the words link to another line"
