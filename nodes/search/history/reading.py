@@ -13,7 +13,7 @@ from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.touched import Depth, Touched, read_touched
 from nodes.search.history.types import History, NoRange, Range, Suspicion
-from nodes.search.history.weigh import ScoringData, issue_terms, score_change
+from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
@@ -65,8 +65,8 @@ def suspect_changes(
 
 
 def is_suspect(change: SuspectCommit) -> bool:
-    """Return whether anything besides its age makes a change a suspect."""
-    return change.basis in ("named", "versions", "dates")
+    """Return whether anything besides its age makes a change a suspect; a mechanical one must be blamed."""
+    return change.basis == "named" or (change.basis in ("versions", "dates") and not is_mechanical(change.commit))
 
 
 def _candidates(
@@ -122,7 +122,7 @@ def _doubt(span: Range | NoRange, in_span: int, log: Log) -> tuple[Doubt, str]:
         return "empty_range", f"no commit of this history lies in {span.words}"
     if log.shallow:
         return "shallow", f"this clone is shallow, so {span.words} cannot be searched"
-    return "untouched", f"none of the {in_span} commits in {span.words} changes the files found"
+    return "untouched", f"none of the {in_span} commits in {span.words} is about the files found"
 
 
 def read_history(

@@ -86,6 +86,7 @@ NO_BEHAVIOUR_WORDS = re.compile(
     r"pyupgrade|bump|release|changelog|copyright|licen[cs]e|spelling|comments?)\b|\bwarnings?\W*$|"
     r"\b(?:docs|documentation|reformat\w{0,4}|whitespace|typos?|docstrings?|spelling|line endings|code style|"
     r"type (?:hints|annotations)|(?:licen[cs]e|copyright) headers?|"
+    r"renam(?:e|ed|es|ing) (?:the )?(?:file|folder|director|package|module)\w{0,4}|"
     r"(?:run|apply|use) (?:black|isort|ruff|prettier|clang-format|gofmt|rustfmt))\b",
     re.IGNORECASE,
 )
@@ -209,7 +210,16 @@ def format_age(seconds: int) -> str:
 
 
 def _doubts(commit: Commit) -> Iterator[Reason]:
-    if len(commit.files) + len(commit.renamed) > MASS:
+    if _is_sweep(commit):
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if NO_BEHAVIOUR_WORDS.search(commit.subject):
         yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)
+
+
+def is_mechanical(commit: Commit) -> bool:
+    """Return whether a commit rewrites much of the repository, or its message says that no behaviour changes."""
+    return _is_sweep(commit) or bool(NO_BEHAVIOUR_WORDS.search(commit.subject))
+
+
+def _is_sweep(commit: Commit) -> bool:
+    return len(commit.files) + len(commit.renamed) > MASS

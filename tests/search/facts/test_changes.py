@@ -83,6 +83,33 @@ def test_the_change_that_brought_a_line_between_two_versions_is_found(tmp_path: 
     assert (only.symbol, only.count) == ("load", 1)
 
 
+TYPED = "def load(path: str | None) -> int:\n    handle = open_it(path)\n    return handle\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        pytest.param({"zones/io.py": ONE}, {"zones/io.py": TYPED}, "Describe arguments", id="annotations"),
+        pytest.param({"zones/io.py": ONE}, {"zones/io.py": ONE.replace("    ", "\t")}, "Indent", id="spaces"),
+        pytest.param({"zones/old.py": ONE}, {"zones/io.py": ONE}, "Rename module old to io", id="rename"),
+        pytest.param(
+            {"zones/io.py": OTHER},
+            {"zones/io.py": ONE, **{f"zones/z{n}.py": f"{n}" for n in range(60)}},
+            "Import the zones",
+            id="many-files",
+        ),
+    ],
+)
+def test_a_change_that_keeps_the_body_introduced_nothing(tmp_path: Path, before, after, message: str):
+    make_repository(tmp_path, {"zones/scan.py": OTHER, **before})
+    git(tmp_path, "tag", "v1.2.0")
+    git(tmp_path, "rm", "-rq", "zones")
+    head = make_repository(tmp_path, {"zones/scan.py": OTHER, **after}, message=message)
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, head, "`load` leaks handles", "It works in 1.2.0 and fails in 1.3.0.")
+    assert [fact.text for fact in of_kind(facts, "introduced_in") if "def load" in (fact.text or "")] == []
+
+
 def test_a_line_older_than_the_good_version_was_not_brought_by_any_change(tmp_path: Path):
     _, head = _history(tmp_path, "Open lazily")
     facts = facts_at(tmp_path, head, "`load` leaks handles", "It works in 1.2.0 and fails in 1.3.0.")

@@ -132,7 +132,7 @@ def test_any_day_is_accepted(project, tmp_path, day):
 def test_a_range_in_which_nobody_touched_the_file(project, tmp_path):
     found = project.ask(tmp_path, "worked in 1.0, broken in 1.1", Spot("lib/none.py", 1, 1, focus=(1, 1))).suspicion
     assert (found.doubt, found.changes) == ("untouched", ())
-    assert found.explanation == "none of the 2 commits in 1.0 → 1.1 changes the files found"
+    assert found.explanation == "none of the 2 commits in 1.0 → 1.1 is about the files found"
 
 
 def test_a_clone_with_only_old_tags_lacks_newer_ones(project, tmp_path):
@@ -243,14 +243,21 @@ def ignoring(number, content):
     return head.encode() + b"M 100644 inline .git-blame-ignore-revs\ndata %d\n%s\n" % (len(data), data)
 
 
-def test_a_bulk_change_and_a_change_of_formatting_are_doubted(project, tmp_path):
-    many = {f"lib/x{number}.py": "x" for number in range(60)}
-    project.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, "Run black over everything")
-    change = project.ask(tmp_path, "worked in 1.2 but fails now").suspicion.changes[0]
-    assert {"touches 61 files at once", "its message is about formatting, not behaviour"} <= {
-        r.text for r in change.reasons
-    }
-    assert change.score < 1
+@pytest.mark.parametrize(
+    ("message", "files"),
+    [
+        pytest.param("Run black", 1, id="format"),
+        pytest.param("Add type hints", 1, id="annotations"),
+        pytest.param("Rename package to lib", 1, id="rename"),
+        pytest.param("Use the new interface", 60, id="rewrite-of-the-repository"),
+    ],
+)
+def test_a_mechanical_change_is_no_suspect_unless_it_is_blamed(project, tmp_path, message, files):
+    many = {f"lib/x{number}.py": "x" for number in range(files)}
+    project.story.commit("2024-02-05", {**many, "lib/parser.py": code("a = 3", "b = 9")}, message)
+    found = project.ask(tmp_path, "worked in 1.2 but fails now").suspicion
+    assert (found.changes, found.doubt) == ((), "untouched")
+    assert [change.commit.subject for change in found.recent] == [message]
 
 
 def test_a_shallow_clone_is_reported_and_no_change_is_suspected(project, tmp_path):

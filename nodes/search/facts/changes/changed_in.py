@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
@@ -9,7 +10,7 @@ from nodes.search.facts.types import Fact
 from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
-from nodes.search.history.weigh import NO_BEHAVIOUR_WORDS
+from nodes.search.history.weigh import is_mechanical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 FEW = 5
 """Maximum number of changes of a file between two versions."""
 MAX_PATHS, MAX_LINES = 2, 4
+_ANNOTATION = re.compile(
+    r"(?:(?<=[\w)])\s{0,3}:\s{0,3}|\s{0,3}->\s{0,3})[A-Za-z_][\w.\[\], |'\"]{0,80}?(?=\s{0,3}[,)=:{]|\s{0,3}$)"
+)
+_FORMAT = re.compile(r"\s+|,(?=\s{0,3}[)\]}])|[;,]\s{0,3}$")
 _ENOUGH = 12
 """Minimum number of letters that make a line distinctive."""
 
@@ -77,6 +82,8 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
     for commit in _touching(inquiry, path, span):
         before = inquiry.code.repository.resolve(f"{commit.sha}~1")
         if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
+            if is_mechanical(commit):
+                return
             says = f"This line came in with `{commit.sha[:10]}` “{short(commit.subject)}”, within {span.words}."
             yield Fact(
                 "introduced_in", says, words, path, fact.line, fact.text, fact.symbol,
@@ -89,7 +96,7 @@ def _changed(inquiry: FinderInput, path: str, span: Range, words: str) -> Iterat
     commits = _touching(inquiry, path, span)
     # Many changes of one file only repeat its log.
     for commit in commits if len(commits) <= FEW else ():
-        if NO_BEHAVIOUR_WORDS.search(commit.subject):
+        if is_mechanical(commit):
             continue
         says = f"`{commit.sha[:10]}` “{short(commit.subject)}” changed `{path}` within {span.words}."
         yield Fact("changed_in", says, words, path, change=commit.sha, count=len(commits))
@@ -101,7 +108,15 @@ def _touching(inquiry: FinderInput, path: str, span: Range) -> Sequence[Commit]:
 
 def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
     content = inquiry.code.repository.read_file(sha, path)
-    return content is not None and any(line.strip() == text for line in content.decode("utf-8", "replace").split("\n"))
+    wanted = body_of(text)
+    return content is not None and any(
+        body_of(line) == wanted for line in content.decode("utf-8", "replace").split("\n")
+    )
+
+
+def body_of(line: str) -> str:
+    """Return a line without spaces, quotes and annotations, which formatters and type checkers change."""
+    return _FORMAT.sub("", _ANNOTATION.sub("", line)).replace('"', "'")
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

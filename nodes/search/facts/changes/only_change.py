@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changes.changed_in import claimed_range
+from nodes.search.facts.changes.changed_in import body_of, claimed_range
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
+from nodes.search.history.weigh import is_mechanical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     span, words = claimed
     # The second commit is requested to know whether the first is the only one.
     commits = inquiry.log.touching(list(inquiry.first), span.start, span.end, 2) or []
-    if len(commits) == 1:
+    if len(commits) == 1 and not is_mechanical(commits[0]):
         found = [fact for path in inquiry.first if (fact := _fact(inquiry, path, commits[0], span, words))]
         yield from found if len(found) == 1 else ()
 
@@ -63,7 +64,8 @@ def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:
     after = _lines(inquiry, commit.sha, path)
     if before is None or after is None or max(len(before), len(after)) > MAX_LINES:
         return []
-    blocks = SequenceMatcher(None, before, after, autojunk=True).get_opcodes()
+    old, new = ([body_of(line) for line in lines] for lines in (before, after))
+    blocks = SequenceMatcher(None, old, new, autojunk=True).get_opcodes()
     return [line for tag, _, _, start, end in blocks if tag != "equal" for line in after[start:end]]
 
 
