@@ -181,6 +181,12 @@ def is_unread(state: BugTriageState) -> bool:
     return bool(read) and all(one.node != "critic" for one in steps[read[-1] :])
 
 
+def has_submitted(state: BugTriageState) -> bool:
+    """Return whether a model ended its reading of the code with a cause and a place."""
+    given = next((one.submitted for one in reversed(state.findings) if one.submitted is not None), None)
+    return given is not None and bool(given.cause and given.places)
+
+
 def may_learn_more(state: BugTriageState) -> bool:
     """Return whether another search, or a source outside the repository, may still find something new."""
     return may_search(state) or any(may_be_asked(state, name) for name in ("web_search", *state.tools))
@@ -214,7 +220,8 @@ def _is_worthwhile(state: BugTriageState, node: NodeName) -> bool:
         "codebase_search": not searched or _people_added(state, state.marks.after_search) or is_objection_open(state),
         "web_search": is_rejected(state) or all(entry.node != "web_search" for entry in state.trace),
         "critic": searched and _given_since(state, state.marks.at_critic),
-        "human_input": searched and not is_rejected(state),
+        # What a model submitted is refuted first: a question before that delays a report that may need no answer.
+        "human_input": searched and not is_rejected(state) and not (is_unread(state) and has_submitted(state)),
         "writer": searched or is_simple(state) or not may_search(state),
     }
     return changes.get(node, True)

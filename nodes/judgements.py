@@ -93,6 +93,8 @@ class Submission(Judgement):
     """
 
     cause: tuple[CauseSentence, ...] = Field(default=(), max_length=4)
+    verdict: Sentence = ""
+    """One sentence that a maintainer can stop after."""
     places: tuple[SubmittedPlace, ...] = Field(default=(), max_length=5)
     """Where the change probably belongs, most likely first; a file may have several."""
     rival: SubmittedPlace | None = None

@@ -20,8 +20,8 @@ from nodes.trust.prose import ProseCheck
 from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
 
-_FUNCTIONS, _BODY = 2, 450
-"""Number of functions that a model receives whole, and maximum tokens of each."""
+_FUNCTIONS, _BODY, _AROUND = 2, 450, 8
+"""Functions that a model receives whole, maximum tokens of each, and lines around a place outside of functions."""
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -87,25 +87,37 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
 
 
 async def _first_functions(case: Case, context: Context) -> dict[str, str]:
-    """Return the first two functions of the search, whole, by the ids of their evidence."""
-    code = [item for item in case.evidence if item.evidence.kind == "code" and item.evidence.symbol]
+    """Return the code around the first two places, whole functions where they fit, by the ids of their evidence."""
+    code = [item for item in case.evidence if item.evidence.kind == "code"]
     bodies: dict[str, str] = {}
-    for item in sorted(code, key=lambda item: -item.evidence.score)[:_FUNCTIONS]:
-        span = await _span(item.evidence, context)
-        text = await context.code.read(str(item.evidence.locator.path), *span) if span is not None else None
-        if text is not None and span is not None:
-            where = item.evidence.locator
-            quoted = (where.start_line or span[0], where.end_line or span[0])
-            bodies[item.id] = mask(fitted_body(text.split("\n"), span[0], quoted, _BODY))
+    seen = set[tuple[str, int]]()
+    for item in sorted(code, key=lambda item: -item.evidence.score):
+        where = item.evidence.locator
+        first, lines = await _around(item.evidence, context)
+        if lines and (str(where.path), first) not in seen:
+            seen.add((str(where.path), first))
+            quoted = (where.start_line or first, where.end_line or first)
+            bodies[item.id] = mask(fitted_body(lines, first, quoted, _BODY))
+        if len(bodies) == _FUNCTIONS:
+            break
     return bodies
 
 
-async def _span(evidence: Evidence, context: Context) -> tuple[int, int] | None:
-    """Return the first and last line of the definition that the evidence quotes."""
+async def _around(evidence: Evidence, context: Context) -> tuple[int, list[str]]:
+    """Return the first line and the lines of the definition that is quoted, or of what is around the quote."""
     where = evidence.locator
-    found = await context.code.definitions(str(evidence.symbol))
-    spans = [(one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == where.path]
-    return next((span for span in spans if span[0] <= (where.start_line or 0) <= span[1]), None)
+    path, start, end = str(where.path), where.start_line or 1, where.end_line or 1
+    found = await context.code.definitions(evidence.symbol) if evidence.symbol else None
+    spans = [
+        (one.start_line, max(one.ends, one.end_line)) for one in (found.passages if found else ()) if one.path == path
+    ]
+    span = next((span for span in spans if span[0] <= start <= span[1]), None)
+    text = await context.code.read(path, *span) if span is not None else None
+    if span is not None and text is not None:
+        return span[0], text.split("\n")
+    lookup = await context.code.lines(path, max(1, start - _AROUND), end + _AROUND)
+    passage = lookup.passages[0] if lookup is not None and lookup.passages else None
+    return (passage.start_line, passage.quote.split("\n")) if passage is not None else (start, [])
 
 
 async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:

@@ -14,7 +14,7 @@ from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rul
 from nodes.agents.writing.attached import naming_attached
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
-from nodes.agents.writing.explanation import completed, within_words
+from nodes.agents.writing.explanation import completed, proposed, within_words
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
 from nodes.agents.writing.statement import (
     TOO_THIN,
@@ -25,7 +25,7 @@ from nodes.agents.writing.statement import (
     with_pointer,
     without_claim,
 )
-from nodes.brains import judge
+from nodes.brains import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
@@ -52,7 +52,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     context = runtime.context
     context.listener("writer", "writing the report")
     case = await load_case(state, context)
-    judged = await judge(context, case, lambda brain: brain.write(case))
+    judged = await _drafted_by_reader(case, context) or await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
     confidence = penalised(_raw_confidence(case, judged, checked), checked.audit)
     support = _raw_support(case, judged, checked)
@@ -83,6 +83,16 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         update |= {"clarification_question": final.review_message}
     update["trace"] = (_entry(report, verdict, judged, state, started),)
     return update
+
+
+async def _drafted_by_reader(case: Case, context: Context) -> Judged[Draft] | None:
+    """Return the draft of the model that read the code, without another call; None if a writer is needed."""
+    if not is_model_asked(context, case.state):
+        return None
+    by_rules = await context.rules.write(case)
+    draft = proposed(by_rules.value, case)
+    read = next((one.judged_by for one in reversed(case.state.findings) if one.submitted is not None), "")
+    return None if draft is None else replace(by_rules, value=draft, judged_by=read)
 
 
 async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Checked:

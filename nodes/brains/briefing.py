@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nodes.brains.fence import compress, fence
-from nodes.brains.shared import build_message, format_facts, join_sections
+from nodes.brains.shared import build_message, join_sections
 from nodes.context import Case
-from nodes.evidence import NumberedEvidence
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 from prompts import Role
@@ -85,8 +85,9 @@ def _format_redirect_instructions(instructions: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+CHECKED = "a program checked: "
+"""Prefix of the reason of evidence that a fact points to."""
 # Characters per section; together with the instructions they stay below 8,000 tokens.
-_FACTS = 1_500
 EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
 _ANSWERS = 1_400
@@ -99,22 +100,21 @@ _REJECTED = 1_500
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:
     """Build the human message of a role, except supervisor and readers; all text from strangers is fenced."""
     state = case.state
-    evidence = fence("evidence", "\n\n".join(map(_evidence, shown))) if shown else ""
+    quoted = [_evidence(item, shown) for item in shown]
+    evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
     findings = compress(_format_findings(state.findings), _FINDINGS_LATER if shown else _FINDINGS)
-    # Only the role that reads the issue closely needs them.
-    facts = "" if shown else compress(mask(format_facts(case.facts)), _FACTS)
+    asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
     sections = (
-        ("Facts a program read from it", fence("facts", facts) if facts else ""),
         ("The first functions, whole", fence("functions", "\n\n".join(bodies)) if bodies else ""),
-        ("Findings so far", fence("findings", findings)),
-        ("Human exchanges so far", fence("exchanges", exchanges(case))),
+        ("Findings so far", fence("findings", findings) if state.findings else ""),
+        ("Human exchanges so far", fence("exchanges", exchanges(case)) if asked else ""),
         ("Critic", fence("critic", critique(case)) if state.critic_feedback else ""),
         ("Rejected draft", fence("rejected", compress(rejection(case), _REJECTED)) if state.best_draft else ""),
     )
     parts = (_format_redirect_instructions(state.redirect_instructions), join_sections(sections))
-    quoted = f"## Evidence\n{evidence}" if evidence else ""
-    return build_message(case, role, "\n\n".join(filter(None, parts)), quoted)
+    block = f"## Evidence\n{evidence}" if evidence else ""
+    return build_message(case, role, "\n\n".join(filter(None, parts)), block)
 
 
 def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
@@ -158,11 +158,25 @@ def select(
     return tuple(item for item in numbered if item.id in chosen)
 
 
-def _evidence(item: NumberedEvidence) -> str:
+def _evidence(item: NumberedEvidence, shown: Sequence[NumberedEvidence] = ()) -> str:
+    """Format evidence; lines that a longer quote contains are not repeated."""
     evidence = item.evidence
     heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
-    reasons = f"Found because: {'; '.join(evidence.reasons[:4])}" if evidence.reasons else ""
-    return "\n".join(filter(None, (heading, evidence.quote, reasons)))
+    longer = next((other.id for other in shown if _contains(other.evidence, evidence)), "")
+    text = f"(quoted in {longer})" if longer else evidence.quote
+    # How the search found a place says nothing about the fault; what a program checked does.
+    checked = [reason for reason in evidence.reasons if reason.startswith(CHECKED) or evidence.kind != "code"]
+    reasons = f"Found because: {'; '.join(checked[:4])}" if checked else ""
+    return "\n".join(filter(None, (heading, text, reasons)))
+
+
+def _contains(longer: Evidence, evidence: Evidence) -> bool:
+    one, other = longer.locator, evidence.locator
+    if longer.kind != "code" or one.path is None or one.path != other.path or longer.key == evidence.key:
+        return False
+    first, last = one.start_line or 0, one.end_line or 0
+    start, end = other.start_line or 0, other.end_line or 0
+    return first <= start and end <= last and last - first > end - start
 
 
 def exchanges(case: Case) -> str:

@@ -137,6 +137,7 @@ class _Concluded:
         against = (await self._cited(submit.against) if submit.against and rival else None) or ""
         submitted = Submission(
             cause=tuple(filter(None, cause)),
+            verdict=verdict if self._known.holds(verdict := _CITATION.sub("", submit.verdict).strip()) else "",
             places=tuple({place.evidence: place for place in places}.values()),
             rival=rival,
             against=against,

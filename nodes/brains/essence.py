@@ -7,7 +7,6 @@ import re
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
 
-_COMMENT = re.compile(r"<!--[^>]{0,4000}-->")
 _ENVIRONMENT = re.compile(
     r"(?i)^\W{0,8}(?:(?:my |your )?environment|system info(?:rmation)?|versions?|version information|checklist"
     r"|output of \S{1,40} ?versions?\S{0,8}|installed packages|pip (?:freeze|list)|dependencies|platform|prerequisites"
@@ -39,7 +38,12 @@ def essence(text: str, tokens: int) -> str:
 
 
 def _without_comments(text: str) -> str:
-    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub("", text))
+    # Searched, because a comment may contain any sign, and an expression for it would not be linear.
+    kept, at = list[str](), 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    return re.sub(r"\n{3,}", "\n\n", "".join((*kept, text[at:])))
 
 
 def _without_environment(text: str) -> str:

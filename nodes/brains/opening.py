@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from nodes.brains.briefing import _format_redirect_instructions, critique, exchanges, rejection
+from nodes.brains.briefing import CHECKED, _format_redirect_instructions, critique, exchanges, rejection
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence, squeeze
 from nodes.brains.shared import join_sections
@@ -18,8 +18,6 @@ LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 CANDIDATES = 20
 """Places of the search that are evidence for a model."""
-CHECKED = "a program checked: "
-"""Prefix of the reason of evidence that a fact points to."""
 BODIES = (360, 240, 220, 180)
 """Maximum tokens of the whole functions, best first."""
 _OUTLINES = (180, 130, 100, 80, 80)

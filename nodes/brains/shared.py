@@ -17,7 +17,7 @@ from nodes.search.types import StackTrace
 from nodes.trust.secrets import mask
 from prompts import Role, build_shared_prompt, build_task_prompt
 
-ISSUE, FACTS, PICTURES = 1_500, 80, 200
+ISSUE, FACTS, PICTURES = 1_500, 160, 200
 """Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
 TITLE = 300
 _FRAMES, _EACH = 5, 10
@@ -54,7 +54,7 @@ def build_beginning(case: Case) -> str:
     sections = (
         ("Issue", fence("issue", issue)),
         ("Words in its pictures, read by a model", pictures),
-        ("Facts a program read from the whole of it", facts),
+        ("Facts a program read from all of it", facts),
     )
     return join_sections(sections)
 
@@ -97,7 +97,6 @@ def format_facts(facts: IssueFacts) -> str:
         ("Modules", facts.modules),
         ("Versions", facts.versions),
         ("Platforms", facts.platforms),
-        ("Form", tuple(f"{heading}: {content[:200]}" for heading, content in facts.form)),
     )
     lines = [f"{name}: {' | '.join(values[:_EACH])}" for name, values in lists if values]
     return "\n".join([*map(_trace, facts.traces[:3]), *lines]) or "None."

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
+from nodes.brains.briefing import CHECKED
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.replies import InvalidOutput
@@ -15,7 +16,7 @@ from nodes.brains.calls.schema import DESCRIBED
 from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.files import Choice, choose_files
 from nodes.brains.known import Known
-from nodes.brains.opening import BODIES, CHECKED, OpenedFile, Opening, build_function_opening
+from nodes.brains.opening import BODIES, OpenedFile, Opening, build_function_opening
 from nodes.brains.rules.places import is_named_by_maintainer
 from nodes.brains.shared import build_conversation, is_shortened
 from nodes.context import Case, Judged, ModelError, ToolPort

@@ -8,7 +8,7 @@ from nodes.brains.calls.tokens import estimate
 from nodes.brains.essence import essence
 
 WORDS = "The parser drops the sign of the zone. " * 20
-COMMENT = "<!-- Thank you for the report!\nPlease search first. -->"
+COMMENT = "<!-- Thank you -> for <https://x.y> the report!\nPlease search first. -->"
 ENVIRONMENT = "### Environment\n- OS: Linux\n- Python: 3.12\n" + "".join(f"package{n} 1.2.{n}\n" for n in range(60))
 TRACE = (
     "Traceback (most recent call last):\n"

@@ -9,13 +9,26 @@ import pytest
 
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.calls.request import counted
+from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.llm import LLMBrain
 from nodes.context import Case, ModelError
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.issue.facts import IssueFacts
+from nodes.judgements import CauseSentence, Investigation, Submission, SubmittedPlace
 from nodes.report import TriageReport
 from nodes.sources import SourceInfo
-from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Marks, Metrics, Progress, TraceEntry, Usage
+from nodes.state import (
+    AgentFinding,
+    BugTriageState,
+    CriticVerdict,
+    HumanExchange,
+    Marks,
+    Metrics,
+    Progress,
+    TraceEntry,
+    Usage,
+)
 from tests.servers.model_server import Reply, calls, completion, error, fields_of, says, serve, text_of
 
 DECISION: dict[str, Any] = {
@@ -39,6 +52,18 @@ SEARCHED: dict[str, Any] = {
     "marks": Marks(searches=1, after_search=Progress(), at_investigator=Progress()),
 }
 """The first state in which more than one next node is worthwhile."""
+SUBMITTED = {
+    "iterations": 2,
+    "trace": (TraceEntry(node="investigator"), TraceEntry(node="codebase_search", judged_by="m")),
+    "marks": Marks(searches=1, after_search=Progress(), at_investigator=Progress()),
+    "findings": (
+        AgentFinding(
+            agent_name="codebase_search",
+            summary="It loops.",
+            submitted=Submission(cause=(CauseSentence(text="It loops."),), places=(SubmittedPlace(evidence="k"),)),
+        ),
+    ),
+}
 UNSEARCHED = {"iterations": 1, "trace": (TraceEntry(node="investigator"),), "marks": Marks()}
 REJECTED = {
     "critic_feedback": CriticVerdict(verdict="REJECTED", on_evidence=Progress()),
@@ -409,6 +434,17 @@ async def test_the_issue_is_fenced(brain, server):
     assert "DATA 0123456789abcdef>>>" not in sent
 
 
+@pytest.mark.parametrize(("reported", "sent"), [(0.88, 1), (0.7, 2)], ids=["whole", "cut"])
+async def test_a_count_near_a_usual_window_is_a_cut_only_far_below_the_estimate(models, server, reported, sent):
+    """Most tokenizers count about nine tenths of our estimate, and any count may lie just below 2,048."""
+    asked: list[Message] = [("human", " ".join(["word"] * round(2_040 / reported / 1.1)))]
+    assert 0.95 < 2_040 / reported / counted(asked) < 1.05
+    usage = {"prompt_tokens": 2_040, "completion_tokens": 20, "total_tokens": 2_060}
+    server.script = [Reply({**says({"problem": "p", "hypothesis": "h"}).body, "usage": usage})]
+    await ask_structured(models.get("small"), Investigation, asked, budget=models.budget())
+    assert len(server.requests) == sent
+
+
 async def test_a_long_body_is_cut_in_the_middle(brain, server):
     server.script = [says({"problem": "p", "hypothesis": "h"})]
     await brain.investigate(_case(body=f"HEAD {'x' * 50_000} TAIL"))
@@ -509,6 +545,7 @@ async def test_an_illegal_step_is_not_offered_and_corrected(brain, server, state
             {"critic_feedback": CriticVerdict(verdict="APPROVED", on_evidence=Progress())}, "writer", id="approved"
         ),
         pytest.param(REJECTED | {"web_configured": False}, "codebase_search", id="rejected"),
+        pytest.param(SUBMITTED, "critic", id="submitted"),
     ],
 )
 async def test_a_single_worthwhile_step_needs_no_call(brain, server, state, node):

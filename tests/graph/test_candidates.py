@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.agents.code.candidates import POINTED, find_candidates, lines_of_facts, pointed_at
-from nodes.brains.opening import CHECKED
+from nodes.brains.briefing import CHECKED
 from nodes.search.facts import Fact
 from nodes.search.types import Location, Ranking, Reason
 

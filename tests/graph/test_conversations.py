@@ -123,6 +123,24 @@ async def test_what_a_model_submits_is_ordinary_evidence(server: ModelServer) ->
     assert submitted.cause[0].evidence == (state.evidence[2],)
 
 
+async def test_a_submission_with_a_verdict_needs_neither_supervisor_nor_writer(server: ModelServer) -> None:
+    told = [("`advance` returns the position and never moves it.", ["src/cursor.py:1"])]
+    places = ("src/cursor.py:1", "src/lexer.py:1")
+    server.script = reads(DEFINITION, submits(*places, cause=told, verdict="`advance` never moves.", confirm="Run it."))
+    state, _ = await triage(server)
+    # The investigator, two turns and the critic.
+    assert len(server.requests) == state.metrics.usage.calls == 4
+    report = state.report
+    assert report is not None
+    assert report.verdict.endswith("`advance` never moves.")
+    assert (report.root_cause or report.unconfirmed).startswith("`advance` returns the position and never moves it")
+    assert [suspect.path for suspect in report.suspects] == ["src/cursor.py", "src/lexer.py"]
+    assert (report.written_by, report.how_to_confirm) == (reading_of(state).judged_by, "Run it.")
+    critic = str(server.requests[-1]["messages"])
+    assert "    return position" in critic  # what is around the line that was cited
+    assert "Human exchanges" not in critic
+
+
 async def test_submitted_evidence_is_read_again_before_a_claim(server: ModelServer) -> None:
     code = Code()
     steps = reads(DEFINITION, submits("src/cursor.py:1"))

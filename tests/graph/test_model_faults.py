@@ -104,7 +104,7 @@ async def test_a_model_that_works_writes_the_report(server: ModelServer) -> None
     assert report.verdict == "The scanner never leaves its loop."
     assert [suspect.checked for suspect in report.suspects] == [True]
     assert not report.notes
-    assert state.metrics.usage.calls == len(server.requests) == 5
+    assert state.metrics.usage.calls == len(server.requests) == 4
     assert all(request["temperature"] == 0 for request in server.requests)
 
 

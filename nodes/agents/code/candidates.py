@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from nodes.brains.briefing import CHECKED
 from nodes.brains.files import SHOWN
 from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
-from nodes.brains.opening import CHECKED
 from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable

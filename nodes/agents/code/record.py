@@ -92,6 +92,7 @@ def _by_keys(read: Read) -> Submission | None:
     cause = (one.model_copy(update={"evidence": tuple(map(keys.__getitem__, one.evidence))}) for one in submitted.cause)
     return Submission(
         cause=tuple(cause),
+        verdict=submitted.verdict,
         places=tuple(map(place, submitted.places)),
         rival=place(submitted.rival) if submitted.rival else None,
         against=keys.get(submitted.against, ""),

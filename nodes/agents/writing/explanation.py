@@ -48,6 +48,21 @@ def completed(draft: Draft, case: Case) -> Draft:
     )
 
 
+def proposed(draft: Draft, case: Case) -> Draft | None:
+    """Return the draft by rules with what the reading of the code concluded; None if a model has to write it.
+
+    A submission with a verdict, a cause and places leaves a writer nothing to add, unless an objection, a question or
+    a rejected draft came after it.
+    """
+    given, state = submission(case), case.state
+    settled = state.critic_feedback is not None and state.critic_feedback.verdict == "APPROVED"
+    if given is None or not (given.verdict and given.cause and given.places) or not settled or state.best_draft:
+        return None
+    # The support holds the reader's own number already.
+    blank = {"root_cause": "", "suspects": (), "ruled_out": (), "how_to_confirm": "", "confidence": 1.0}
+    return draft.model_copy(update={**blank, "verdict": given.verdict})
+
+
 def _is_same_place(one: Evidence, other: Evidence) -> bool:
     """Return whether two quotes are of one function or share lines."""
     here, there = one.locator, other.locator
