@@ -28,7 +28,8 @@ class Observed:
     @property
     def reading(self) -> Reading | None:
         """The reading to learn from; None if a critic rejects it, because then nothing is claimed."""
-        return None if self.verdict == "REJECTED" else reading(self.numbers, right=self.right)
+        approved = float(self.verdict == "APPROVED")
+        return None if self.verdict == "REJECTED" else reading({**self.numbers, "approved": approved}, right=self.right)
 
 
 def observe(results: Path, data: Path) -> Iterator[Observed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
@@ -31,11 +31,12 @@ from nodes.context import Context
 from nodes.context.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
-from nodes.judgements import CodeReading
+from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query, Ranking
 from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.trust.statements import names_quoted
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -167,10 +168,26 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
         return Read(judged, shown, ranked, 0.0, 0.0, prefers)
     reading, near = judged.value, ranked[0].evidence.locator.path in gathered.near
     opinions = Opinions(
-        case.search_confidence, reading.confidence, not prefers, reading.has_read_first is True, near or not prefers
+        case.search_confidence,
+        reading.confidence,
+        agree=not prefers,
+        read=reading.has_read_first is True,
+        near=near or not prefers,
+        explained=is_explained(reading.submitted, by_id),
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
     return Read(judged, shown, ranked, confidence, support, prefers, opinions)
+
+
+def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence]) -> bool:
+    """Return whether every sentence of a cause names something in the lines that it cites.
+
+    A sentence such as "this code decides it" suits any line, so an approval of it says nothing.
+    """
+    cause = submitted.cause if submitted is not None else ()
+    return bool(cause) and all(
+        names_quoted(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause
+    )
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

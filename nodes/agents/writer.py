@@ -28,6 +28,7 @@ from nodes.agents.writing.statement import (
 from nodes.brains import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
+from nodes.context.agreement import confidence_of, opinions_from, support_of
 from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
@@ -54,8 +55,9 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     case = await load_case(state, context)
     judged = await _drafted_by_reader(case, context) or await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
-    confidence = penalised(_raw_confidence(case, judged, checked), checked.audit)
-    support = _raw_support(case, judged, checked)
+    shown, support = _after_verdict(state, context)
+    confidence = penalised(_raw_confidence(case, judged, checked, shown), checked.audit)
+    support = _raw_support(case, judged, checked, support)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
     composed = compose(
         case,
@@ -119,9 +121,24 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
 
 
-def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> float:
+def _after_verdict(state: BugTriageState, context: Context) -> tuple[float, float | None]:
+    """Return the search's confidence and support, which an approval of the model's cause by a critic may raise."""
+    searched, support = state.search_confidence, state.search_support
+    steps = [one for one in state.trace if one.node in ("critic", "codebase_search")]
+    approved = bool(steps) and (steps[-1].node, steps[-1].decision) == ("critic", "APPROVED")
+    if support is None or not approved or steps[-1].judged_by == "rules":
+        return searched, support
+    numbers = next((one.scores for one in reversed(steps) if "model" in one.scores), {})
+    opinions = opinions_from(numbers, approved=True)
+    if opinions is None:
+        return searched, support
+    shown, table = confidence_of(opinions, context.agreement), context.agreement
+    return max(searched, shown), max(support, support_of(opinions, table))
+
+
+def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked, searched: float) -> float:
     """Return the confidence before penalties; a model's number only lowers that of the search."""
-    own, searched = judged.value.confidence, case.state.search_confidence
+    own = judged.value.confidence
     if not _needs_search(case, judged):
         return own
     if judged.judged_by != "rules" and _moved(case, checked):
@@ -130,9 +147,8 @@ def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked) -> floa
     return min(own, searched)
 
 
-def _raw_support(case: Case, judged: Judged[Draft], checked: Checked) -> float | None:
+def _raw_support(case: Case, judged: Judged[Draft], checked: Checked, support: float | None) -> float | None:
     """Return how far search and model support the first place before penalties; None if only the confidence counts."""
-    support = case.state.search_support
     if support is None or not was_searched(case.state) or (judged.judged_by != "rules" and _moved(case, checked)):
         return None
     return support if judged.judged_by == "rules" else min(judged.value.confidence, support)

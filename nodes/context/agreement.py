@@ -1,8 +1,9 @@
 """The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
 
-The search's probability is calibrated for its own first file; a model's number is not calibrated. Three observations
-are more reliable: whether both prefer the same file, whether the model read its lines before it named it, and whether
-the search ranks it among its first files or a strong fact about it was verified.
+The search's probability is calibrated for its own first file; a model's number is not calibrated. More reliable are
+these observations: whether both prefer the same file, whether the model read its lines before it named it, whether
+the search ranks it among its first files or a strong fact about it was verified, and whether a critic approved a cause
+whose sentences name what the cited lines contain.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 TABLE = Path(__file__).with_name("agreement.json")
-Relation = Literal["agree", "disagree_near", "disagree_far"]
+Relation = Literal[
+    "agree", "disagree_near", "disagree_far", "agree_approved", "disagree_near_approved", "disagree_far_approved"
+]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
-MODEL_FROM = (0.0, 0.5, 0.8)
+MODEL_FROM = (0.0, 0.5, 0.8, 0.9)
 NEAR = 3
 """Number of the search's first files; a model that disagrees with the search is believed only about these."""
 _LARGEST = 64_000
@@ -42,13 +45,26 @@ class Opinions:
     """Whether the model read the lines that it names in a conversation."""
     near: bool
     """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
+    explained: bool = False
+    """Whether every sentence of the model's cause names something in the lines that it cites."""
+    approved: bool = False
+    """Whether a critic approved after the reading."""
 
     @property
     def relation(self) -> Relation | None:
         """The rows of the table that apply; None if the model did not read what it names."""
         if not self.read:
             return None
+        if self.explained and self.approved:
+            return (
+                "agree_approved" if self.agree else "disagree_near_approved" if self.near else "disagree_far_approved"
+            )
         return "agree" if self.agree else "disagree_near" if self.near else "disagree_far"
+
+    def numbers(self) -> dict[str, float]:
+        """Return the opinions as a trace holds them, without the verdict, which comes later."""
+        names = ("search", "model", "agree", "near", "read", "explained")
+        return {name: float(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +95,15 @@ class Table:
         rows = {str(relation): dict(zip(names, map(list, self.rows[relation]), strict=True)) for relation in RELATIONS}
         head = {"fitted": fitted, "model": self.model, "cases": self.cases, "search_from": list(self.search_from)}
         return {**head, **rows}
+
+
+def opinions_from(numbers: Mapping[str, float], *, approved: bool) -> Opinions | None:
+    """Return the opinions that the trace of a search holds; None if no model read the code."""
+    if "model" not in numbers:
+        return None
+    agree, near, read = (bool(numbers[name]) for name in ("agree", "near", "read"))
+    explained = bool(numbers.get("explained"))
+    return Opinions(numbers["search"], numbers["model"], agree, read, near, explained, approved)
 
 
 def support_of(opinions: Opinions, table: Table | None = None) -> float:

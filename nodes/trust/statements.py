@@ -111,10 +111,21 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     return None
 
 
+_SHORT = 3
 _NAME = re.compile(r"[^\W\d]\w*")
 _WORD_OF_LANGUAGES = re.compile(
     r"None|True|False|null|nil|undefined|true|false|self|this|new|not|and|or|in|is|if|else|return|await|raise|throw"
 )
+
+
+def names_quoted(sentence: str, cited: Sequence[Evidence]) -> bool:
+    """Return whether a sentence names something in the code that it cites, such as a function or a value."""
+    # Short words of code are words of the language too.
+    named = {name.casefold() for name in _NAME.findall(sentence) if len(name) > _SHORT}
+    quoted = {
+        name.casefold() for item in cited for text in (item.quote, item.symbol or "") for name in _NAME.findall(text)
+    }
+    return bool(named & quoted)
 
 
 def _is_composed(span: str, known: str) -> bool:

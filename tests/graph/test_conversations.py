@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
 from nodes.agents.code.candidates import find_candidates, rescored
+from nodes.agents.codebase_search import is_explained
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
@@ -24,6 +26,7 @@ from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
+from nodes.judgements import CauseSentence, Submission
 from nodes.run import Finished, advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Query, Ranking
@@ -196,26 +199,33 @@ def ranking(confidence: float, *paths: str) -> Ranking:
 
 
 @pytest.mark.parametrize(
-    ("search", "model", "agree", "read", "expected"),
+    ("search", "model", "agree", "read", "approved", "expected"),
     [
-        pytest.param(0.8, 0.9, True, False, 0.8, id="agrees-and-is-no-surer-than-the-search"),
-        pytest.param(0.8, 0.3, True, False, 0.3, id="agrees-and-is-less-sure"),
-        pytest.param(0.4, 0.9, True, True, 0.66, id="agrees-after-reading-with-a-doubtful-search"),
-        pytest.param(0.95, 0.9, True, True, 0.9, id="agrees-after-reading-with-a-sure-search"),
-        pytest.param(0.4, 0.2, True, True, 0.2, id="agrees-and-doubts"),
-        pytest.param(0.8, 0.9, False, False, 0.2, id="another-file-without-reading"),
-        pytest.param(0.4, 0.9, False, True, 0.66, id="another-file-after-reading-than-a-doubtful-search"),
-        pytest.param(0.6, 0.9, False, True, 0.66, id="another-file-after-reading-than-a-likely-one"),
-        pytest.param(0.9, 1.0, False, True, 0.15, id="another-file-after-reading-than-a-sure-search"),
-        pytest.param(0.3, 0.1, False, True, 0.1, id="another-file-not-surely"),
+        pytest.param(0.8, 0.9, True, False, True, 0.8, id="agrees-and-is-no-surer-than-the-search"),
+        pytest.param(0.8, 0.3, True, False, True, 0.3, id="agrees-and-is-less-sure"),
+        pytest.param(0.4, 0.9, True, True, False, 0.6, id="agrees-after-reading-with-a-doubtful-search"),
+        pytest.param(0.4, 0.9, True, True, True, 0.74, id="agrees-and-is-approved"),
+        pytest.param(0.4, 0.85, True, True, True, 0.6, id="agrees-less-surely-and-is-approved"),
+        pytest.param(0.95, 0.9, True, True, False, 0.9, id="agrees-after-reading-with-a-sure-search"),
+        pytest.param(0.4, 0.2, True, True, True, 0.2, id="agrees-and-doubts"),
+        pytest.param(0.8, 0.9, False, False, True, 0.2, id="another-file-without-reading"),
+        pytest.param(0.4, 0.9, False, True, False, 0.5, id="another-file-after-reading-than-a-doubtful-search"),
+        pytest.param(0.4, 0.9, False, True, True, 0.72, id="another-file-that-is-approved"),
+        pytest.param(0.4, 0.85, False, True, True, 0.52, id="another-file-less-surely"),
+        pytest.param(0.9, 1.0, False, True, False, 0.15, id="another-file-after-reading-than-a-sure-search"),
+        pytest.param(0.9, 1.0, False, True, True, 0.66, id="another-file-than-a-sure-search-that-is-approved"),
+        pytest.param(0.3, 0.1, False, True, True, 0.1, id="another-file-not-surely"),
     ],
 )
 def test_the_confidence_of_a_models_first_file(
-    search: float, model: float, agree: bool, read: bool, expected: float
+    search: float, model: float, agree: bool, read: bool, approved: bool, expected: float
 ) -> None:
-    opinions = Opinions(search, model, agree=agree, read=read, near=True)
+    opinions = Opinions(search, model, agree=agree, read=read, near=True, explained=True, approved=approved)
     assert support_of(opinions) == pytest.approx(expected)
     assert confidence_of(opinions) == pytest.approx(min(expected, search))
+    # An approval counts only for a cause that names what its lines contain.
+    unexplained = replace(opinions, explained=False)
+    assert support_of(unexplained) == support_of(replace(opinions, approved=False))
 
 
 def test_a_models_number_alone_raises_nothing() -> None:
@@ -227,11 +237,27 @@ def test_a_models_number_alone_raises_nothing() -> None:
 
 
 @pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.9])
-def test_a_file_that_the_search_ranks_low_is_not_claimed(search: float) -> None:
-    near, far = (Opinions(search, 0.95, agree=False, read=True, near=near) for near in (True, False))
-    assert support_of(far) < min(0.65, support_of(near))
-    assert (support_of(near) >= 0.65) == (search < 0.7)
-    assert max(confidence_of(near), confidence_of(far)) <= search
+@pytest.mark.parametrize("near", [True, False])
+def test_another_file_than_the_searchs_is_claimed_only_if_its_cause_is_approved(search: float, near: bool) -> None:
+    opinions = Opinions(search, 0.95, agree=False, read=True, near=near, explained=True)
+    assert support_of(opinions) < 0.65 <= support_of(replace(opinions, approved=True))
+    assert confidence_of(opinions) <= confidence_of(replace(opinions, approved=True)) <= search
+
+
+@pytest.mark.parametrize(
+    ("text", "explained"),
+    [
+        pytest.param("`advance` returns the position.", True, id="names-the-function"),
+        pytest.param("It returns the position unchanged.", True, id="names-a-value"),
+        pytest.param("This code decides it.", False, id="suits-any-line"),
+    ],
+)
+def test_a_cause_explains_if_it_names_what_its_lines_contain(text: str, explained: bool) -> None:
+    place = Evidence(kind="code", locator=Locator(path="a.py"), quote="    return position", symbol="advance")
+    submitted = Submission(cause=(CauseSentence(text=text, evidence=("E1",)),))
+    assert is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=place)}) == explained
+    assert not is_explained(submitted, {})
+    assert not is_explained(Submission(), {})
 
 
 def test_rules_get_strong_candidates_and_a_model_gets_twenty() -> None:

@@ -11,7 +11,16 @@ from typing import Any
 
 from bot.cli.backtest.score import Scored
 from bot.errors import UserError
-from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, Table, load_table, support_of
+from nodes.context.agreement import (
+    MODEL_FROM,
+    RELATIONS,
+    Opinions,
+    Relation,
+    Table,
+    load_table,
+    opinions_from,
+    support_of,
+)
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 LEAST = 20
@@ -86,7 +95,10 @@ def fit_readings(readings: tuple[Reading, ...], model: str, shipped: Table | Non
     before = shipped or load_table()
     if len(readings) < LEAST:
         return Fitted(readings, before, None)
-    rows = {relation: tuple(_row(relation, number, readings, before) for number in range(3)) for relation in RELATIONS}
+    rows = {
+        relation: tuple(_row(relation, number, readings, before) for number in range(len(MODEL_FROM)))
+        for relation in RELATIONS
+    }
     return Fitted(readings, before, replace(before, rows=rows, model=model[:200], cases=len(readings)))
 
 
@@ -109,11 +121,8 @@ def _row(relation: Relation, number: int, readings: Sequence[Reading], before: T
 
 def reading(numbers: Mapping[str, float], *, right: bool) -> Reading | None:
     """Return the opinions that the trace of a run holds, with its outcome; None if the model read no lines."""
-    if not numbers.get("read"):
-        return None
-    agree, near = bool(numbers["agree"]), bool(numbers["near"])
-    opinions = Opinions(numbers["search"], numbers["model"], agree, read=True, near=near)
-    return Reading(opinions, right)
+    opinions = opinions_from(numbers, approved=bool(numbers.get("approved")))
+    return Reading(opinions, right) if opinions is not None and opinions.read else None
 
 
 def store(table: Table, file: Path) -> None:

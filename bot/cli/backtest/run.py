@@ -242,8 +242,12 @@ def _model_confidence(result: Result) -> float | None:
 def _opinions(result: Result) -> dict[str, float] | None:
     """Return the opinions of the last reading of code by a model."""
     read = [entry.scores for entry in result.trace if entry.node == "codebase_search" and "support" in entry.scores]
-    names = ("search", "model", "agree", "near", "read")
-    return {name: read[-1][name] for name in names if name in read[-1]} if read else None
+    names = ("search", "model", "agree", "near", "read", "explained")
+    if not read:
+        return None
+    verdicts = [one.decision for one in result.trace if one.node == "critic" and one.judged_by != "rules"]
+    approved = float(verdicts[-1:] == ["APPROVED"])
+    return {**{name: read[-1][name] for name in names if name in read[-1]}, "approved": approved}
 
 
 def _place_rank(places: Sequence[Place], lines: Sequence[tuple[str, int, int]]) -> int:

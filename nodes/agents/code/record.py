@@ -115,9 +115,7 @@ def _opinions(read: Read) -> dict[str, float]:
     opinions = read.opinions
     if opinions is None or read.support is None:
         return {}
-    numbers = {"search": opinions.search, "model": opinions.model, "support": read.support}
-    signs = {"agree": opinions.agree, "near": opinions.near, "read": opinions.read}
-    return {**numbers, **{name: float(value) for name, value in signs.items()}}
+    return {**opinions.numbers(), "support": read.support}
 
 
 def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: float) -> TraceEntry:
