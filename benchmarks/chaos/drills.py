@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.chaos.fleet import Fleet
 from benchmarks.chaos.scenarios import ISSUES, Day, report
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE
@@ -94,10 +95,7 @@ def failover(day: Day) -> None:
     with day.fleet(servers=2, workers=3) as fleet:
         day.open(fleet.receivers, len(day.repos))
         fleet.calm(day.opened)
-        for app in fleet.apps:  # the start lists the repositories that it knows
-            fleet.kill(app)
-        fleet.calm(day.opened)
-        time.sleep(5)
+        _restart(fleet)  # which lists the repositories that it knows
         _open_now(day, fleet.receivers, 3)
         copy_data(day.postgres)
         _open_now(day, fleet.receivers, 6)
@@ -106,9 +104,17 @@ def failover(day: Day) -> None:
         rows = fleet.apps[0].ask("SELECT count(*) FROM deliveries")
         day.results["acknowledged, then lost"] = len(day.opened) - int(rows[0][0])
         time.sleep(10)
-        for app in fleet.apps:  # instead of waiting for the hourly round
-            fleet.kill(app)
+        _restart(fleet)  # instead of waiting for the hourly round
         fleet.waits.clear()
+
+
+def _restart(fleet: Fleet) -> None:
+    """Kill and start all processes, and let one of them do the round of a start."""
+    fleet.apps[0].ask("DELETE FROM leases")
+    for app in fleet.apps:
+        fleet.kill(app)
+    wait_for(lambda: bool(fleet.apps[0].ask("SELECT 1 FROM leases")), 60.0, fleet.status)
+    time.sleep(5)
 
 
 def _open_now(day: Day, receivers: list[App], issues: int) -> None:

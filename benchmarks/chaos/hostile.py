@@ -38,9 +38,9 @@ class Effect:
     healthy: float
     """Seconds until the report in the healthy repository."""
     hostile: float
-    """Seconds until the report in the hostile repository; infinite if there was none."""
+    """Seconds until the run in the hostile repository ended; infinite if it did not."""
     memory: int
-    """Maximum resident bytes of all processes while the healthy repository waited."""
+    """Maximum resident bytes of all processes until both were done."""
 
     @property
     def in_time(self) -> bool:
@@ -165,16 +165,20 @@ def _one(app: App, name: str, hostile: Repo, healthy: Repo) -> Effect:
     good = app.open_issue(healthy, f"{TITLE}, beside {name}", BODY)
     started = time.monotonic()
 
-    def answered() -> bool:
+    def is_done(repo: Repo, number: int) -> bool:
+        """Return whether the issue has a report, or its run ended without a place and so without a comment."""
         nonlocal most
         assert app.process is not None
         most = max(most, memory_of(app.process.pid))
-        return bool(world.reports(healthy, good))
+        key = f"issue_key = '{app.key(repo, number)}'"
+        return bool(world.reports(repo, number)) or bool(
+            app.ask(f"SELECT 1 FROM runs WHERE {key} AND status = 'finished'")
+        )
 
-    wait_for(answered, AT_LAST, lambda: app.log[-3:], pause=0.1)
+    wait_for(lambda: is_done(healthy, good), AT_LAST, lambda: app.log[-3:], pause=0.1)
     seconds = time.monotonic() - started
     try:
-        wait_for(lambda: bool(world.reports(hostile, bad)), AT_LAST, pause=0.1)
+        wait_for(lambda: is_done(hostile, bad), AT_LAST, pause=0.1)
     except AssertionError:
         return Effect(name, seconds, float("inf"), most)
     return Effect(name, seconds, time.monotonic() - started, most)
