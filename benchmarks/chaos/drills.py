@@ -6,7 +6,6 @@ python -m benchmarks.chaos.drills [name …]    all of them: fifteen minutes; as
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import shutil
 import socket
@@ -156,7 +155,12 @@ GIT_FAULTS = {
 
 def hostile_git(day: Day) -> None:
     """Each repository's git server breaks the first fetch in another way: truncated, reset, redirected, silent."""
-    faults = dict(zip((repo.full_name for repo in day.repos), itertools.cycle(GIT_FAULTS.values()), strict=False))
+    first, world = day.repos[0], day.github.world
+    day.repos = [
+        world.repository(f"evil/{name}", installation=500 + number, git=first.git, head=first.head)
+        for number, name in enumerate(GIT_FAULTS)
+    ]
+    faults = {f"evil/{name}": fault for name, fault in GIT_FAULTS.items()}
     met: list[str] = []
 
     def fault(call: Call) -> Fault | None:
