@@ -99,7 +99,9 @@ async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Iss
 async def _is_known(store: Store, issue: Issue) -> bool:
     if await store.jobs.has_unfinished(issue.ref.key):
         return True
-    return await store.for_issue(issue.ref).runs.last() is not None
+    run = await store.for_issue(issue.ref).runs.last()
+    # A run without a job that continues it: its worker began it for a job that a failover of the database lost.
+    return run is not None and run.status != "running"
 
 
 def stamp(when: datetime) -> str:

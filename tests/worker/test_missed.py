@@ -84,9 +84,18 @@ async def test_known_issues_are_not_queued_again(stage: Stage) -> None:
     await stage.look()
     waits, had, new = (stage.opened() for _ in range(3))
     await stage.store.inbox.accept(Arrival("a", "issues", b"{}", (Triage(ref=stage.issue(waits), why="opened"),)))
-    await stage.store.for_issue(stage.issue(had)).runs.open()
+    await stage.store.for_issue(stage.issue(had)).runs.restore("finished", "")
     assert await stage.look() == 1
     assert await stage.queued() == [waits, new]
+
+
+async def test_an_issue_whose_run_has_no_job_is_queued_again(stage: Stage) -> None:
+    """A failover lost the delivery and the job, and the worker of the lost job wrote its run afterwards."""
+    await stage.look()
+    number = stage.opened()
+    await stage.store.for_issue(stage.issue(number)).runs.open()
+    assert await stage.look() == 1
+    assert await stage.queued() == [number]
 
 
 async def test_a_failed_request_is_repeated_in_a_later_round(stage: Stage, server: GitHubServer) -> None:
