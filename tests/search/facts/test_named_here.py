@@ -270,6 +270,11 @@ def test_the_name_of_a_package_of_several_files_names_none_of_them(tmp_path: Pat
             "The report has “error: the value is of no use here” for this line of `show`.",
             id="the-message-of-a-tool",
         ),
+        pytest.param(
+            "```\n/home/me/app/lib/view_state.dart:3:\nwarning: the value is of no use here\n```",
+            "The report has “warning: the value is of no use here” for this line of `show`.",
+            id="the-message-below",
+        ),
         pytest.param("See lib/view_state.dart:3.", "The report names this line of `show`.", id="no-message"),
     ],
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-MAX_SHOWN = 48
+MAX_SHOWN = 60
 """Maximum length of an expression that a sentence shows."""
 MAX_ARGUMENTS = 12
 """Maximum length of the arguments of a call that a sentence shows; longer ones are left out."""

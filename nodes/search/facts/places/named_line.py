@@ -77,7 +77,8 @@ def _says(where: str, text: str, lines: Sequence[str], at: int, place: Located) 
     event = next((one for one in near if one and not one.asserts), None)
     if event is not None:
         return f"{where} {event.says}"
-    reported = _REPORTED.match(lines[at], place.end)
+    # A tool may print the message on the next line.
+    reported = _REPORTED.match("\n".join(lines[at : at + 2]), place.end)
     message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
     beginning = f"The report has “{message}” for" if message else "The report names"
     return f"{beginning} this line of {where}."

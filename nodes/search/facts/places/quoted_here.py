@@ -114,8 +114,12 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         says = f"`{one.words}` is in {where}, and on no other line of the project's own code."
         if len(places) > 1:
             says = f"`{one.words}` is in {where}, one of {len(places)} lines of the project's own code."
-        strong = len(places) == 1 and (one.marked or path in inquiry.first[:1])
-        yield Fact("quoted_here", says, one.words, path, line, text, symbol, count=len(places), strong=strong)
+        on_first = path in inquiry.first[:1] and len({number for number, _ in places}) == 1
+        strong = on_first or (len(places) == 1 and one.marked)
+        yield Fact(
+            "quoted_here", says, one.words, path, line, text, symbol,
+            count=len(places), strong=strong, unclaimed=len(places) > 1,
+        )  # fmt: skip
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
