@@ -153,3 +153,36 @@ C = {
         ((2, "fold"), (5, "main")),
     ),
 }  # fmt: skip
+
+SCRIPTS = {
+    ("php", "raise"): Crash(
+        "<?php\nclass Cart {\n    function add($x) {\n        throw new RuntimeException('full');\n    }\n}\nfunction run() {\n"
+        "    (new Cart())->add(1);\n}\nrun();\n",
+        "RuntimeException",
+        ((4, "add"), (8, "run"), (10, None)),
+    ),
+    ("php", "division"): Crash(
+        "<?php\nfunction half(int $x) {\n    return intdiv($x, 0);\n}\nhalf(4);\n",
+        "DivisionByZeroError",
+        ((3, "half"), (5, None)),
+    ),
+    ("php", "type"): Crash("<?php\nfunction f(int $x) { return $x; }\nf('a');\n", "TypeError", ((3, None),)),
+    ("ruby", "raise"): Crash(
+        "class Cart\n  def add(x)\n    raise ArgumentError, 'full'\n  end\nend\ndef run\n  Cart.new.add(1)\nend\nrun\n",
+        "ArgumentError",
+        ((3, None), (7, None), (9, None)),
+    ),
+    ("ruby", "shown-code"): Crash("def half(x)\n  x.size\nend\nhalf(nil)\n", "NoMethodError", ((2, None), (4, None))),
+    ("ruby", "suggestion"): Crash("def f(text)\n  text.upcsae\nend\nf('a')\n", "NoMethodError", ((2, None), (4, None))),
+    ("perl", "confess"): Crash(
+        "use Carp qw(confess);\nsub add {\n    confess 'cart is full';\n}\nsub run {\n    add(1);\n}\nrun();\n",
+        "",
+        ((3, None), (6, None), (8, None)),
+    ),
+    ("lua5.4", "index"): Crash(
+        "local function add(x)\n  return x.size.n\nend\nfunction run()\n  local y = add({})\n  return y\nend\nrun()\n",
+        "",
+        ((2, "add"), (5, "run"), (8, None)),
+    ),
+}
+"""Programs of runtimes that read a script, by the runtime; an empty error means that the trace has only a message."""

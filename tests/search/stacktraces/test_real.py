@@ -13,7 +13,7 @@ import pytest
 
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.types import StackTrace
-from tests.search.stacktraces.programs import JAVA, NODE, PYTHON, RUST, C, Crash
+from tests.search.stacktraces.programs import JAVA, NODE, PYTHON, RUST, SCRIPTS, C, Crash
 
 
 def pythons() -> dict[str, str]:
@@ -32,13 +32,13 @@ def pythons() -> dict[str, str]:
 PYTHONS = pythons()
 
 
-def program(name: str) -> str:
+def program(name: str, version: str = "--version") -> str:
     """Return the path of a program; skip the test if the machine does not have it."""
     path = shutil.which(name)
     if path is None:
         pytest.skip(f"{name} is not installed")
     # An installer's placeholder has the name of the program and runs nothing without the account's own set-up.
-    if subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+    if subprocess.run([path, version], capture_output=True, check=False).returncode:
         pytest.skip(f"{name} is installed and does not run")
     return path
 
@@ -106,6 +106,16 @@ def test_node_prints_it(name: str, ending: str, tmp_path: Path):
     node = program("node")
     (tmp_path / f"crash.{ending}").write_text(NODE[name].source)
     check(output(node, f"crash.{ending}", cwd=tmp_path), NODE[name], "crash.")
+
+
+@pytest.mark.parametrize(("runtime", "name"), SCRIPTS)
+def test_a_script_prints_it(runtime: str, name: str, tmp_path: Path):
+    binary, file = (
+        program(runtime, "-v"),
+        f"crash.{ {'ruby': 'rb', 'perl': 'pl', 'lua5.4': 'lua'}.get(runtime, runtime) }",
+    )
+    (tmp_path / file).write_text(SCRIPTS[runtime, name].source)
+    check(output(binary, file, cwd=tmp_path), SCRIPTS[runtime, name], "crash.")
 
 
 @pytest.mark.parametrize("name", JAVA)

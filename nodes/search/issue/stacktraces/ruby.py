@@ -17,12 +17,22 @@ _CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
 _RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
 _RAILS = re.compile(rf"{_CLASS} \((.*)\):?$")
 _NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
+_CARETS = re.compile(r"\^[\^~ ]{0,200}$")
 _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Ruby traces."""
-    return [_completed(trace, lines) for trace in find_runs(lines, _DIALECT)]
+    plain = [line for at, line in enumerate(lines) if not _is_pointing(lines, at)]
+    return [_completed(trace, plain) for trace in find_runs(plain, _DIALECT)]
+
+
+def _is_pointing(lines: Sequence[Line], at: int) -> bool:
+    """Return whether a line is code that Ruby shows inside a trace, the carets below it, or a suggestion."""
+    if _CARETS.match(lines[at].bare) or lines[at].bare.startswith("Did you mean?"):
+        return True
+    is_above = at + 1 < len(lines) and _CARETS.match(lines[at + 1].bare) is not None
+    return is_above and _match(lines[at].bare) is None
 
 
 def _match(bare: str) -> re.Match[str] | None:
