@@ -24,7 +24,7 @@ from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavil
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
-_TOLD = set[str]()
+_LOGGED = set[str]()
 """Installations without the permission for pull requests: the default, so this process logs it once for each."""
 logger = logging.getLogger(__name__)
 LISTED, READ = 50, 8
@@ -196,10 +196,10 @@ class OpenPulls:
             files = [await self.github.pull_files(one.number) for one in listed[: READ if paths else 0]]
         # The permission is optional, and a report is complete without them; `triage doctor` explains what it adds.
         except BotError as error:
-            if self.installation not in _TOLD or not isinstance(error, MissingPermissionError):
+            if self.installation not in _LOGGED or not isinstance(error, MissingPermissionError):
                 logger.info("pull requests not read: %s", error, extra={"action": "pulls.unread"})
             if isinstance(error, MissingPermissionError):
-                _TOLD.add(self.installation)
+                _LOGGED.add(self.installation)
             return ()
         read = [replace(one, paths=names) for one, names in zip(listed, files, strict=False)]
         return (*read, *listed[len(read) :])

@@ -32,7 +32,7 @@ _SHORT = re.compile(
 )
 _BREAK = re.compile(r"(?<=[\w/.%-])[ \t]{0,4}\r?\n[ \t>]{0,8}(?=(?!https?://)[\w@%+./-]{1,300}#(?:L|lines-|cl-)\d)")
 """A line break before the end of an address."""
-_BEGUN = re.compile(r"https?://[^\s\"'<>]{8,300}\Z")
+_OPEN_ADDRESS = re.compile(r"https?://[^\s\"'<>]{8,300}\Z")
 _REACH = 320
 """Characters of a line in which an address may begin."""
 MAX_REF = 4
@@ -81,7 +81,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def links(text: str) -> list[Link]:
     """Return the distinct linked lines of a text in order, also of an address with a line break inside."""
     breaks = [
-        one.span() for one in _BREAK.finditer(text) if _BEGUN.search(text[max(0, one.start() - _REACH) : one.start()])
+        one.span()
+        for one in _BREAK.finditer(text)
+        if _OPEN_ADDRESS.search(text[max(0, one.start() - _REACH) : one.start()])
     ]
     whole = text
     for start, end in reversed(breaks):
