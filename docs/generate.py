@@ -220,7 +220,7 @@ def _costs() -> Iterator[str]:
 
     yield "| Bound | Default | Set by |"
     yield "|---|---|---|"
-    yield f"| calls of the shortest run with a search and a critic, at an endpoint without faults | {CALLS} | |"
+    yield f"| calls of a run with a search, a critic and a writer, at an endpoint without faults | {CALLS} | |"
     for level, limits in READING.items():
         if limits is not None:
             yield (

@@ -45,7 +45,9 @@ def legal_companions(state: BugTriageState, nodes: tuple[NodeName, ...]) -> tupl
 def decision_schema(nodes: tuple[NodeName, ...], companions: tuple[str, ...] = ()) -> type[BaseModel]:
     """Build a decision schema that contains only these nodes and companions, so a model cannot choose another."""
     fields_of_decision = {name: (field.annotation, field) for name, field in SupervisorDecision.model_fields.items()}
-    fields: dict[str, Any] = {**fields_of_decision, "next_node": (Literal[nodes], ...)}
+    # Reasons precede the decision, because a model writes the fields in this order.
+    first = {"reasoning": fields_of_decision["reasoning"], "next_node": (Literal[nodes], ...)}
+    fields: dict[str, Any] = {**first, **{name: one for name, one in fields_of_decision.items() if name not in first}}
     # Without companions, the field would invite names that are not allowed.
     del fields["also"]
     if companions:

@@ -50,6 +50,7 @@ def test_a_completion_is_read_in_openais_form(
     "text",
     [
         pytest.param('{"a": 1,}', id="trailing-comma"),
+        pytest.param("{'a': 1}", id="dict-of-python"),
         pytest.param('{"a": 1 // one\n}', id="comment"),
         pytest.param('```json\n{"a": 1}\n```', id="fence"),
         pytest.param(json.dumps(TEXT), id="encoded-twice"),
@@ -96,3 +97,11 @@ def test_a_token_limit_shortens_the_prompt(status: int, text: str, window: int) 
 )
 def test_only_a_message_about_support_is_certain(text: str, certain: bool) -> None:
     assert Fault(400, text).is_certain == certain
+
+
+@pytest.mark.parametrize(
+    "text", ["{'a': {1}}", "{'a': 1e999}", "{'a': f()}", "{" * 5_000 + "}", "{'a': '" + "x" * 30_000 + "'}"]
+)
+def test_a_dict_of_python_that_is_no_json_is_invalid(text: str) -> None:
+    with pytest.raises(InvalidOutput):
+        read_answer(AIMessage(content=text))

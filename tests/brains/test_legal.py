@@ -42,3 +42,7 @@ def test_the_offered_steps_are_legal_and_never_empty(state):
 def test_the_schema_lists_only_the_legal_nodes(nodes):
     field = decision_schema(nodes).model_json_schema()["properties"]["next_node"]
     assert tuple(field.get("enum", [field.get("const")])) == nodes
+
+
+def test_the_schema_asks_for_the_reasons_before_the_decision():
+    assert list(decision_schema(("critic", "writer")).model_fields)[:2] == ["reasoning", "next_node"]

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.runs.code import EngineCode
 from nodes.agents.code.candidates import find_candidates, rescored
 from nodes.agents.codebase_search import is_explained
-from nodes.brains.calls.models import Models, ModelSettings
+from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.context import Context
@@ -76,9 +76,10 @@ def reads(*steps: Reply) -> Any:
     return script
 
 
-async def triage(server: ModelServer, **ports: Any) -> tuple[BugTriageState, Context]:
-    settings = ModelSettings(base_url=server.url, timeout=patience(10), max_retries=0, calls_per_minute=100_000)
-    models = Models(settings)
+async def triage(server: ModelServer, level: Effort = "normal", **ports: Any) -> tuple[BugTriageState, Context]:
+    reading = READING[level] or ReadingLimits()
+    given: dict[str, Any] = {"level": level, "reading": reading, "timeout": patience(10), "max_retries": 0}
+    models = Models(ModelSettings(base_url=server.url, calls_per_minute=100_000, **given))
     ctx = context(LLMBrain(models), **{"rules": RulesBrain(), "code": Code(), **ports})
     start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
     try:
@@ -142,6 +143,31 @@ async def test_a_submission_with_a_verdict_needs_neither_supervisor_nor_writer(s
     critic = str(server.requests[-1]["messages"])
     assert "    return position" in critic  # what is around the line that was cited
     assert "Human exchanges" not in critic
+
+
+async def test_the_highest_level_reads_longer_and_lets_a_second_critic_object(server: ModelServer) -> None:
+    told = [("`advance` returns the position.", ["src/cursor.py:1"])]
+    ended = submits("src/cursor.py:1", cause=told, verdict="`advance` never moves.")
+    steps = reads(DEFINITION, *[calls(("grep", {"pattern": f"word{n}"})) for n in range(14)], ended)
+    second: list[bool] = []
+
+    def script(request: dict[str, Any]) -> Reply:
+        if is_reading(request):
+            return steps(request)
+        prompt = str(request["messages"])
+        if "A first critic approved" not in prompt:
+            return good(request)
+        second.append(True)
+        return says({"gaps": ["No line moves it."], "approved": False, "confidence": 0.9})
+
+    server.script = script
+    state, _ = await triage(server, level="high")
+    assert sum(map(is_reading, server.requests)) == 16  # more turns than the 12 of the level below
+    assert second
+    assert state.critic_feedback is not None
+    assert state.critic_feedback.verdict == "REJECTED"
+    assert state.report is not None
+    assert state.report.root_cause is None
 
 
 async def test_submitted_evidence_is_read_again_before_a_claim(server: ModelServer) -> None:

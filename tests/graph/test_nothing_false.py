@@ -113,7 +113,7 @@ async def test_a_question_before_a_search_makes_no_statement_about_the_code() ->
     assert "cache" not in report.model_dump_json(exclude={"citation_audit"})
 
 
-@pytest.mark.parametrize("calls", range(1, 5))
+@pytest.mark.parametrize("calls", range(1, 4))
 async def test_an_exhausted_budget_ends_with_the_programs_findings(server: ModelServer, calls: int) -> None:
     state = await triage(server, lambda request: says(answer(request)), limits=RunLimits(calls=calls))
     report = report_of(state)

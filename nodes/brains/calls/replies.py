@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import time
@@ -171,6 +172,8 @@ _REPAIRED = re.compile(
 )
 """Strings, which stay, and what small models write although JSON does not have it."""
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
+_LONGEST_DICT = 20_000
+"""Maximum characters of an answer that is read as a dict of Python."""
 _TRIED = 40
 """Maximum number of opening braces of an answer at which parsing of an object is tried."""
 
@@ -184,6 +187,8 @@ def _decode(text: str) -> Answer:
     objects, why = _objects(answer)
     if why:
         objects = (*_objects(_REPAIRED.sub(_repair, answer))[0], *objects)
+    if why and not objects:
+        objects = _written_in_python(answer)
     if not objects and answer != text.strip():
         objects, _ = _objects(text)
     if not objects:
@@ -208,6 +213,19 @@ def _unquoted(answer: str) -> str:
 def _repair(found: re.Match[str]) -> str:
     piece = found[0]
     return piece if piece.startswith('"') else _LITERALS.get(piece, "")
+
+
+def _written_in_python(answer: str) -> tuple[dict[str, Any], ...]:
+    """Return an object that is written as a dict of Python, with single quotes; empty if the answer is none."""
+    start, end = answer.find("{"), answer.rfind("}") + 1
+    if not 0 <= start < end or end - start > _LONGEST_DICT:
+        return ()
+    try:
+        # Written again as JSON, because a set, bytes or a number that is not finite has no place in an answer.
+        decoded = json.loads(json.dumps(ast.literal_eval(answer[start:end]), allow_nan=False))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ()
+    return (decoded,) if isinstance(decoded, dict) else ()
 
 
 def _objects(text: str) -> tuple[tuple[dict[str, Any], ...], str]:

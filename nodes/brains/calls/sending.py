@@ -28,8 +28,8 @@ _REFUSALS = 10
 _CUT = 0.6
 """The share of our estimate below which the reported tokens mean that the server cut the prompt."""
 _WINDOWS = (2_048, 4_096, 8_192, 16_384)
-_FULL = 0.8
-"""The same share for a prompt that fills a window of a usual size; most whole prompts report about 0.9."""
+_FULL = 0.9
+"""The same share for a prompt that fills a window of a usual size."""
 _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
