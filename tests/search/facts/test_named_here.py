@@ -282,3 +282,11 @@ def test_the_sentence_about_a_named_line(tmp_path: Path, body: str, says: str):
     files = {"lib/view_state.dart": "void show() {\n  try {\n    _view!.error = 1;\n  }\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")
     assert (found.line, found.says) == (3, says)
+
+
+def test_the_place_of_the_error_comes_first_among_the_lines_of_a_log(tmp_path: Path):
+    files = {f"jobs/step_{n}.lua": "local x = 1\nrun(x)\nreturn x\n" for n in range(12)}
+    lines = [f"10:00:{n:02} level=info caller=jobs/step_{n}.lua:2 msg=start" for n in range(11)]
+    body = "\n".join(("```", *lines * 27, "10:01:00 level=error caller=jobs/step_11.lua:3 msg=stop", "```"))
+    found = of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")
+    assert found[0].path == "jobs/step_11.lua"

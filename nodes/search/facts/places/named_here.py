@@ -51,7 +51,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
     known = {(fact.path, fact.line) for fact in inquiry.found if fact.is_named_line}
-    named = (*named_line.find(inquiry), *logged.find(inquiry))
+    named = tuple(named_line.find(inquiry))
+    # A place with a number says more than the function that it is in.
+    exact = {path for path, _ in known} | {fact.path for fact in named}
+    named += tuple(fact for fact in logged.find(inquiry) if fact.path not in exact)
     lines = tuple(fact for fact in named if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}

@@ -10,6 +10,7 @@ from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.types import Fact
 from nodes.search.issue.located import find_in_lines
+from nodes.search.issue.normal.logs import UNKNOWN
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.tokens import STOPWORDS
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
-MAX_READ = 200
-"""Maximum number of places that are compared with the code."""
+MAX_NAMED, MAX_READ = 2_000, 200
+"""Maximum number of places that are found, and of those that are compared with the code, the most serious first."""
 NEAR, MAX_MESSAGE = 3, 400
 """Number of lines around the name of a line, and of their characters, in which an error may say what it did."""
 _REPORTED = re.compile(
@@ -56,7 +57,11 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     code, seen = inquiry.code, set[tuple[int, int]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
-    for at, place in islice(find_in_lines(lines), MAX_READ):
+    ranks = {line.text: line.rank for line in inquiry.issue.logged}
+    places = list(islice(find_in_lines(lines), MAX_NAMED))
+    # A log of hundreds of lines names many places; that of its error matters.
+    places.sort(key=lambda found: ranks.get(lines[found[0]].strip(), UNKNOWN))
+    for at, place in places[:MAX_READ]:
         number = file_of(code, place, "\n".join(lines[at : at + 2]))
         text = code.text(number, place.line) if number is not None else None
         words = words_of(lines, at, place)
