@@ -228,3 +228,17 @@ def test_a_trace_of_thousands_of_frames_is_read_within_limits(tmp_path: Path):
     frames = [("pkg/io.py", n, f"f{n}", "x = run(path)") for n in range(3_000)]
     trace = _trace(*frames)
     assert_cheap(lambda: facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), 10.0)
+
+
+def test_the_line_below_a_short_frame_of_pytest_is_its_text(tmp_path: Path):
+    body = (
+        "```\n/opt/lib/python3.9/site-packages/zones/__init__.py:1: in <module>\n    from . import ranks\n"
+        "/opt/lib/python3.9/site-packages/zones/ranks.py:9: in <module>\n    RANKS = np.arange(3, dtype=np.float_)\n"
+        "E   AttributeError: `np.float_` was removed in the NumPy 2.0 release.\n```\n"
+    )
+    files = {
+        "zones/__init__.py": "from . import ranks\n",
+        "zones/ranks.py": "A = 1\nRANKS = np.arange(3, dtype=np.float_)\n",
+    }
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", body), "raised_here")
+    assert (found.path, found.line, found.exact, found.strong) == ("zones/ranks.py", 2, True, True)

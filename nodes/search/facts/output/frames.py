@@ -28,6 +28,8 @@ MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
 _FILE = re.compile(r"File [\"“”]")
+_SHORT = re.compile(r":\d{1,7}: in \S")
+"""A frame in the short form of pytest; like the interpreter, it prints the source line below."""
 _PARTS = re.compile(r"[.:#/$<>(){}*\[\] ]+")
 _NO_NAME = re.compile(r"closure|func\d+|lambda|anonymous|module|init|genexpr|listcomp|dictcomp|\d+|impl|as|top")
 _FORWARDS = re.compile(
@@ -221,7 +223,7 @@ def frame_text(issue: Issue, trace: StackTrace, frame: Frame) -> str | None:
         if name and name in line and re.search(rf"(?:line |:){frame.line}\b", line):
             below = lines[at + 1] if at + 1 < len(lines) else ""
             above = next((text for text in reversed(lines[max(0, at - 12) : at]) if text.lstrip().startswith(">")), "")
-            if trace.language == "python" and _FILE.search(line):
+            if trace.language == "python" and (_FILE.search(line) or _SHORT.search(line)):
                 return _code(below)
             if above:
                 return _code(above.lstrip().removeprefix(">"))

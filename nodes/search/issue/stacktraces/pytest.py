@@ -12,6 +12,8 @@ from nodes.search.types import Frame, StackTrace
 _PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
 # Lines of source that pytest may print between two frames of one failure.
 _MAX_GAP = 60
+_MAX_BELOW = 8
+"""Maximum number of lines of source and error below the last frame."""
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
@@ -39,5 +41,16 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
             traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
             frames, error_heading = [], None
     if frames:
-        traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=last + 1))
+        stop = _end(lines, last)
+        traces.append(build_trace(lines, frames, error_heading or Heading(None), top=first, stop=stop))
     return traces[:MAX_TRACES]
+
+
+def _end(lines: Sequence[Line], last: int) -> int:
+    """Return the index after the source and the error that are printed below the last frame."""
+    stop = last + 1
+    while stop < min(len(lines), last + _MAX_BELOW):
+        if lines[stop].indent <= lines[last].indent and not lines[stop].bare.startswith("E  "):
+            break
+        stop += 1
+    return stop
