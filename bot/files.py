@@ -87,14 +87,25 @@ def _work_tree(path: Path) -> Path:
     return next((parent for parent in (path, *path.parents) if (parent / ".git").exists()), path)
 
 
+def origin_of(repository: str) -> str | None:
+    """Return the address of the remote ``origin``; None if the folder is no repository or has no such remote."""
+    return _git(Path(repository), "config", "--get", "remote.origin.url")
+
+
 def _git_directory(folder: Path) -> Path | None:
     """Return the git directory that all work trees of a repository share; None if git fails."""
+    directory = _git(folder, "rev-parse", "--git-common-dir")
+    return None if directory is None else (folder / directory).resolve()
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """Return what a command of git prints in one line; None if it fails."""
     import subprocess  # noqa: PLC0415  every command loads this module, and few ask git
 
     # git refuses a repository that another account owns ("dubious ownership"); safe.directory=* allows the query.
-    asked = ["git", "-C", str(folder), "-c", "safe.directory=*", "rev-parse", "--git-common-dir"]
+    asked = ["git", "-C", str(folder), "-c", "safe.directory=*", *words]
     try:
         done = subprocess.run(asked, capture_output=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return (folder / done.stdout.decode(errors="surrogateescape").strip()).resolve() if done.returncode == 0 else None
+    return done.stdout.decode(errors="surrogateescape").strip() if done.returncode == 0 else None

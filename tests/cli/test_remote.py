@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.local.issue_text import numbered
 from tests.cli.process import triage
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, private_key, serve_github
@@ -60,6 +61,42 @@ def test_the_address_of_an_issue_names_it(
     done = triage(tmp_path / "app", command, address, **here, GITHUB_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr
     assert "feedbox/dates.py" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "locate"])
+@pytest.mark.parametrize("number", ["1", "#1"])
+def test_a_number_is_an_issue_of_the_clones_project(
+    github: GitHubServer, repo: Repo, here: dict[str, str], tmp_path: Path, command: str, number: str
+) -> None:
+    make_repository(tmp_path / "app", FILES)
+    git(tmp_path / "app", "remote", "add", "origin", f"{github.url}/octo/feedbox.git")
+    done = triage(tmp_path / "app", command, number, **here, GITHUB_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    assert "feedbox/dates.py" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("https://github.com/octo/feedbox", "https://github.com/octo/feedbox/issues/7"),
+        ("https://person@github.com/octo/feedbox.git/", "https://github.com/octo/feedbox/issues/7"),
+        ("git@github.com:octo/feed.box.git", "https://github.com/octo/feed.box/issues/7"),
+        ("ssh://git@git.example:2222/octo/feedbox.git", "https://git.example/octo/feedbox/issues/7"),
+        ("http://git.example:8080/octo/feedbox.git", "http://git.example:8080/octo/feedbox/issues/7"),
+    ],
+)
+def test_the_remote_names_the_project(tmp_path: Path, remote: str, address: str) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "remote", "add", "origin", remote)
+    assert numbered("#7", str(tmp_path)) == address
+
+
+def test_a_number_without_a_project_is_an_error(tmp_path: Path) -> None:
+    make_repository(tmp_path / "app", FILES)
+    git(tmp_path / "app", "remote", "add", "origin", "/srv/git/app")
+    done = triage(tmp_path / "app", "run", "42")
+    assert done.returncode != 0
+    assert "owner/repo#42" in done.stderr
 
 
 def test_text_is_triaged_in_the_current_repository(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.cli.local.progress import Progress
 from bot.errors import UserError
+from bot.files import origin_of
 
 if TYPE_CHECKING:
     from bot.report.comment.markdown import MarkdownRenderer
@@ -79,6 +80,11 @@ def _titled(whole: str, title: str | None) -> IssueText:
 
 
 _ISSUE_REFERENCE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
+_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
+_REMOTE = re.compile(
+    r"(?:(https?://)|\w{1,9}://)?(?:[^@/\s]{1,99}@)?([A-Za-z0-9][\w.-]{0,252})(:\d{1,5})?[/:]([\w.-]{1,99}/[\w.-]{1,99}?)(?:\.git)?/?"
+)
+"""A remote: ``https://host/owner/name``, ``ssh://git@host/owner/name.git`` or ``git@host:owner/name``."""
 
 
 def named_issue(argument: str | None, option: str | None) -> str | None:
@@ -90,6 +96,26 @@ def named_issue(argument: str | None, option: str | None) -> str | None:
     if argument is not None and option is not None:
         raise UserError("name the issue once: as the argument or with --issue")
     return argument if option is None else option
+
+
+def is_number(issue: str | None) -> bool:
+    """Return whether the text is the number of an issue, ``42`` or ``#42``; an existing file takes precedence."""
+    return issue is not None and _NUMBER.fullmatch(issue) is not None and not Path(issue).exists()
+
+
+def numbered(number: str, repo: str) -> str:
+    """Return the address of the issue with this number in the project that the clone's remote ``origin`` names.
+
+    Raises:
+        UserError: the clone has no remote that names a project.
+    """
+    digits = number.removeprefix("#")
+    named = _REMOTE.fullmatch(origin_of(repo) or "")
+    if named is None:
+        raise UserError(f"{number}: the remote origin of {repo} names no project on GitHub: write owner/repo#{digits}")
+    scheme, host, port, project = named.groups()
+    server = f"{scheme}{host}{port or ''}" if scheme else f"https://{host}"
+    return f"{server}/{project}/issues/{digits}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.local.changes import history_document, history_text, printable, reason_document
-from bot.cli.local.issue_text import IssueText, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.issue_text import IssueText, fetch, is_number, is_remote, named_issue, numbered, read_issue
 from bot.cli.local.progress import Progress
 from bot.cli.local.repository import open_engine, storage
 
@@ -48,7 +48,8 @@ def command(
 ) -> None:
     """Rank the files and functions that an issue is about, best first, each with reasons.
 
-    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page, which is read from GitHub.
+    ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or the number of an issue of
+    the project that the remote origin names; the last three are read from GitHub.
 
     No model is called. The same input gives the same ranking, to the byte. With --history, the versions, dates and
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
@@ -72,6 +73,8 @@ def command(
 
 
 def _issue(issue: str | None, text: str | None, title: str | None, repo: str, progress: Progress) -> IssueText:
+    if is_number(issue) and text is None:
+        issue = numbered(str(issue), repo)
     if not is_remote(issue) or text is not None:
         return read_issue(issue, text, title)
     from bot.settings import load_settings  # noqa: PLC0415  an issue in a file needs no settings

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.local.issue_text import IssueText, Located, fetch, is_remote, named_issue, read_issue
+from bot.cli.local.issue_text import (
+    IssueText,
+    Located,
+    fetch,
+    is_number,
+    is_remote,
+    named_issue,
+    numbered,
+    read_issue,
+)
 from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
@@ -96,9 +105,10 @@ def command(
 ) -> None:
     """Triage one issue against a repository and print the report; nothing is posted to GitHub.
 
-    ISSUE is a file, - for standard input, owner/repo#n, or the address of an issue's page.
+    ISSUE is a file, - for standard input, owner/repo#n, the address of an issue's page, or in a clone just its number.
 
     \b
+    triage run 42
     triage run https://github.com/owner/repo/issues/5
     triage run issue.md
     triage run --repo ~/src/app --text "KeyError in parse() on empty input"
@@ -111,6 +121,9 @@ def command(
     from bot.settings.operator import load_operator_config  # noqa: PLC0415
 
     issue = named_issue(argument, issue)
+    if is_number(issue) and text is None:
+        repo = _current_repository() if repo is None else repo
+        issue = numbered(str(issue), repo)
     remote = is_remote(issue) and text is None
     given = None if remote else read_issue(issue, text, title)
     repo = _current_repository() if repo is None and not remote else repo
