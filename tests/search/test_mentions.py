@@ -32,6 +32,7 @@ def test_lines_are_stored_with_their_path():
         pytest.param("HttpClient, max_retries, a.b.Conf", ("HttpClient", "max_retries", "a.b.Conf"), id="prose"),
         pytest.param("```\nlet x = Cart::new(3);\n```", ("Cart::new",), id="code"),
         pytest.param("GitHub and JavaScript are nice. If True, return None.", (), id="ordinary"),
+        pytest.param("EnumSet类型反序列化失败。read_valueの結果", ("EnumSet", "read_value"), id="no-spaces"),
     ],
 )
 def test_symbols(text, symbols):

@@ -64,6 +64,8 @@ def find_modules(text: str) -> Iterator[str]:
 
 _INLINE = re.compile(r"`{1,2}([^`\n]{1,200})`{1,2}")
 _WORD = re.compile(r"[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|#|->)[A-Za-z_$][\w$]{0,99}){0,8}[!?]?(\()?")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,200}")
+"""Chinese, Japanese and Korean text, which stands next to a name without a space."""
 _CAMEL = re.compile(r"[A-Z][a-z0-9]+[A-Z]|[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]")
 # Words of prose in mixed case that are not names of code.
 _ORDINARY = frozenset(
@@ -95,7 +97,7 @@ def find_symbols(prose: str, code: str) -> Iterator[str]:
 
 
 def _words(line: str) -> Iterator[tuple[str, bool]]:
-    for found in _WORD.finditer(line):
+    for found in _WORD.finditer(line if line.isascii() else _UNSPACED.sub(" ", line)):
         called = bool(found[1])
         # ``save!`` is a method in Ruby, but in prose the mark ends a sentence far more often.
         word = found[0][:-1] if called else found[0].rstrip("!?")
