@@ -84,9 +84,17 @@ class Scripted:
             if not any(f"read {path['path']}" in prompt for path in wanted):
                 return {"calls": wanted}
         chosen = self._preferred(list(shown))
-        cause = [{"text": "This code decides it.", "evidence": [shown[path]]} for path in chosen[:1]]
+        cause = [self._cause(prompt, shown[path]) for path in chosen[:1]]
         places = [{"evidence": shown[path], "why": ""} for path in chosen]
         return {"cause": cause, "places": places, "confirm": "", "confidence": self._number(chosen)}
+
+    def _cause(self, prompt: str, name: str) -> dict[str, Any]:
+        """Return a sentence about a line that is shown; only who knows the fix can name what it contains."""
+        line = re.search(rf"^{name} \S+\n(?:  checked: .*\n)*\s*(\d+)[^:\n]*: (.*)$", prompt, re.MULTILINE)
+        words = re.findall(r"[^\W\d]\w{3,}", line[2]) if line and self.who in ("oracle", "objector") else []
+        if line is None or not words:
+            return {"text": "This code decides it.", "evidence": [name]}
+        return {"text": f"This code of {words[-1]} decides it.", "evidence": [f"{name}:{line[1]}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}

@@ -10,7 +10,14 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.agents.code.candidates import CANDIDATES
-from nodes.agents.writing.acceptance import better_draft, check_draft, is_by_rules, is_too_thin, was_searched
+from nodes.agents.writing.acceptance import (
+    after_verdict,
+    better_draft,
+    check_draft,
+    is_by_rules,
+    is_too_thin,
+    was_searched,
+)
 from nodes.agents.writing.attached import naming_attached
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
@@ -28,7 +35,6 @@ from nodes.agents.writing.statement import (
 from nodes.brains import is_model_asked, judge
 from nodes.brains.rules.write import kind_labels
 from nodes.context import Case, Context, Judged
-from nodes.context.agreement import confidence_of, opinions_from, support_of
 from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
@@ -55,7 +61,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
     case = await load_case(state, context)
     judged = await _drafted_by_reader(case, context) or await judge(context, case, lambda brain: brain.write(case))
     checked = await _checked(judged, case, context)
-    shown, support = _after_verdict(state, context)
+    shown, support = after_verdict(state, context.agreement)
     confidence = penalised(_raw_confidence(case, judged, checked, shown), checked.audit)
     support = _raw_support(case, judged, checked, support)
     evaluation = evaluate(checked.draft, checked.audit, state.search_confidence)
@@ -69,7 +75,7 @@ async def writer(state: BugTriageState, runtime: Runtime[Context]) -> Update:
         fallback=judged.fallback,
     )
     report = await _stated(composed, case, context)
-    verdict = check_draft(case, report, context.claim_from)
+    verdict = check_draft(case, report, context.claim_from, context.agreement)
     update: Update = {"metrics": _measured(judged, report, verdict, state)}
     if verdict.outcome == "retry":
         update |= {"best_draft": better_draft(report, state)}
@@ -119,21 +125,6 @@ async def _checked(judged: Judged[Draft], case: Case, context: Context) -> Check
     longer = tuple(f"too long: {line}" for line in longer)
     dropped = (*checked.audit.dropped, *(line[:300] for line in (*longer, *prose.dropped)))
     return replace(checked, draft=draft, audit=checked.audit.model_copy(update={"dropped": dropped}))
-
-
-def _after_verdict(state: BugTriageState, context: Context) -> tuple[float, float | None]:
-    """Return the search's confidence and support, which an approval of the model's cause by a critic may raise."""
-    searched, support = state.search_confidence, state.search_support
-    steps = [one for one in state.trace if one.node in ("critic", "codebase_search")]
-    approved = bool(steps) and (steps[-1].node, steps[-1].decision) == ("critic", "APPROVED")
-    if support is None or not approved or steps[-1].judged_by == "rules":
-        return searched, support
-    numbers = next((one.scores for one in reversed(steps) if "model" in one.scores), {})
-    opinions = opinions_from(numbers, approved=True)
-    if opinions is None:
-        return searched, support
-    shown, table = confidence_of(opinions, context.agreement), context.agreement
-    return max(searched, shown), max(support, support_of(opinions, table))
 
 
 def _raw_confidence(case: Case, judged: Judged[Draft], checked: Checked, searched: float) -> float:

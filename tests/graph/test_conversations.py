@@ -239,7 +239,7 @@ def ranking(confidence: float, *paths: str) -> Ranking:
         pytest.param(0.4, 0.9, False, True, True, 0.72, id="another-file-that-is-approved"),
         pytest.param(0.4, 0.85, False, True, True, 0.52, id="another-file-less-surely"),
         pytest.param(0.9, 1.0, False, True, False, 0.15, id="another-file-after-reading-than-a-sure-search"),
-        pytest.param(0.9, 1.0, False, True, True, 0.66, id="another-file-than-a-sure-search-that-is-approved"),
+        pytest.param(0.9, 1.0, False, True, True, 0.6, id="another-file-than-a-sure-search-that-is-approved"),
         pytest.param(0.3, 0.1, False, True, True, 0.1, id="another-file-not-surely"),
     ],
 )
@@ -262,7 +262,7 @@ def test_a_models_number_alone_raises_nothing() -> None:
                     assert support_of(Opinions(search, model, agree, read=False, near=near)) <= search
 
 
-@pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.9])
+@pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.79])
 @pytest.mark.parametrize("near", [True, False])
 def test_another_file_than_the_searchs_is_claimed_only_if_its_cause_is_approved(search: float, near: bool) -> None:
     opinions = Opinions(search, 0.95, agree=False, read=True, near=near, explained=True)

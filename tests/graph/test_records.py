@@ -125,7 +125,9 @@ async def test_both_attempts_of_an_invalid_decision_are_logged_without_what_the_
     def script(request: Request) -> object:
         if "You are the supervisor" in text_of(request):
             return says({**answer(request), "next_node": "the secret plan"})
-        return says(answer(request))
+        value = answer(request)
+        # Without a cause, there is more than one next step.
+        return says({**value, "cause": []} if "cause" in value else value)
 
     server.script = script  # type: ignore[assignment]
     models = Models(ModelSettings(base_url=server.url, api_key="k", max_retries=0, calls_per_minute=10**6))

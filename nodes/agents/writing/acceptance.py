@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nodes.agents.writing.statement import is_thin
 from nodes.context import Case
+from nodes.context.agreement import Table, confidence_of, opinions_from, support_of
 from nodes.guards import is_objection_open, is_unreadable
 from nodes.report import TriageReport
 from nodes.state import BugTriageState
@@ -28,7 +29,7 @@ def was_searched(state: BugTriageState) -> bool:
     return any(entry.node == "codebase_search" and not entry.error for entry in state.trace)
 
 
-def check_draft(case: Case, report: TriageReport, claim_from: float) -> Gate:
+def check_draft(case: Case, report: TriageReport, claim_from: float, table: Table | None = None) -> Gate:
     """Return the quality gate's decision on a draft.
 
     A report that needs no code and that no critic judged is accepted.
@@ -57,11 +58,13 @@ def check_draft(case: Case, report: TriageReport, claim_from: float) -> Gate:
         reported=better_draft(report, state).confidence,
         threshold=min(claim_from, LOW_CONFIDENCE),
     )
-    rounds_left = state.iterations < state.max_iterations and (not by_model or _may_improve(signals, report, state))
+    rounds_left = state.iterations < state.max_iterations and (
+        not by_model or _may_improve(signals, report, state, table)
+    )
     return gate(signals, retry_count=state.retry_count, max_retries=state.max_retries if rounds_left else 0)
 
 
-def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) -> bool:
+def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState, table: Table | None) -> bool:
     """Return whether another draft by a model can have another outcome.
 
     Without an answer or a redirect the model would read the same code, so its confidence cannot rise. Two faults can be
@@ -69,10 +72,25 @@ def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState) 
     contradiction.
     """
     audit = report.citation_audit
-    support = state.search_confidence if state.search_support is None else state.search_support
+    searched, given = after_verdict(state, table)
+    support = searched if given is None else given
     faulty = bool(audit.fabricated or audit.failed) and support >= signals.threshold
     first = not was_searched(state)
     return faulty or first or (signals.conflict and is_objection_open(state)) or signals.all_filtered
+
+
+def after_verdict(state: BugTriageState, table: Table | None) -> tuple[float, float | None]:
+    """Return the search's confidence and support, which an approval of the model's cause by a critic may raise."""
+    searched, support = state.search_confidence, state.search_support
+    steps = [one for one in state.trace if one.node in ("critic", "codebase_search")]
+    approved = bool(steps) and (steps[-1].node, steps[-1].decision) == ("critic", "APPROVED")
+    if support is None or not approved or steps[-1].judged_by == "rules":
+        return searched, support
+    numbers = next((one.scores for one in reversed(steps) if "model" in one.scores), {})
+    opinions = opinions_from(numbers, approved=True)
+    if opinions is None:
+        return searched, support
+    return max(searched, confidence_of(opinions, table)), max(support, support_of(opinions, table))
 
 
 def better_draft(report: TriageReport, state: BugTriageState) -> TriageReport:
