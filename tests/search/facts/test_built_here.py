@@ -30,6 +30,13 @@ CASES = [
         id="python-adjacent-f-strings",
     ),
     pytest.param(
+        "a.py",
+        "def load(zone):\n    if zone:\n        assert (\n            zone.rank\n        ), 'the zone hasn\\'t got a known rank'\n",
+        "AssertionError: the zone hasn’t got a known rank",
+        5,
+        id="python-assert-over-lines-and-another-apostrophe",
+    ),
+    pytest.param(
         "a.js",
         "export function parse(text) {\n  if (!text) {\n"
         "    throw new TypeError(`Expected a date string but got ${typeof text} instead`)\n  }\n}\n",

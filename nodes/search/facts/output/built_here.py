@@ -44,6 +44,8 @@ COMMON = 12
 FEW = 3
 """Maximum number of places that build the same message; more places do not help a reader."""
 _CLIMB = 3
+_LONGEST = 1_500
+"""Number of characters before a literal that are read."""
 _REPORTING_CALLS = re.compile(
     r"raise|throw|err|warn|log|fail|panic|fatal|abort|assert|bail|ensure|expect|exception|reject|die|exit|critical|alert"
     r"|deprecat|invalid|precondition|require|check|usage|complain|unsupported|illegal|console|debug|trace|info|notice|print",
@@ -196,7 +198,7 @@ def enclosing(before: str) -> tuple[list[str], int]:
     names: list[str] = []
     depth, start = 0, len(before)
     # Backwards, because the calls that are still open began last.
-    for at in range(len(before) - 1, max(-1, len(before) - 1_500), -1):
+    for at in range(len(before) - 1, max(-1, len(before) - _LONGEST), -1):
         character = before[at]
         if character in ")]}":
             depth += 1
@@ -216,10 +218,23 @@ def enclosing(before: str) -> tuple[list[str], int]:
 
 def _statement(before: str, start: int) -> int:
     """Return the offset of the start of the line on which a statement begins."""
-    first = before.rfind("\n", 0, start) + 1
+    first = _line_start(before, start)
     while first and before[max(0, first - 40) : first].rstrip().endswith(("\\", "=", "<<", "+", "return")):
-        first = before.rfind("\n", 0, first - 1) + 1
+        first = _line_start(before, first - 1)
     return first
+
+
+def _line_start(text: str, end: int) -> int:
+    """Return the offset of the start of a line; a line that closes a bracket belongs to the line that opens it."""
+    depth = 0
+    for at in range(end - 1, max(-1, end - _LONGEST), -1):
+        if text[at] in ")]}":
+            depth += 1
+        elif text[at] in "([{":
+            depth = max(0, depth - 1)
+        elif text[at] == "\n" and not depth:
+            return at + 1
+    return text.rfind("\n", 0, end) + 1 if depth else 0
 
 
 def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *, together: bool) -> Fact | None:

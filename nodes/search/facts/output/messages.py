@@ -30,6 +30,8 @@ _CLOSING = " \"'”\u2019»`)]"
 """Characters that may follow an ellipsis."""
 _EDGES = " .:;,!'\"`()[]<>"
 """Characters around the fixed parts of a message that reports often change."""
+_TYPOGRAPHIC = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+"""Quotes and apostrophes that trackers and keyboards write for those of code."""
 # Rules such as `===` surround banners of test runners; imports, prompts and frames do not belong to messages.
 _DROPPED = re.compile(
     r"\s*(?:[=*_-]{3,}|File \"|>>>|\.\.\. |In \[|Out\[|\$ |import\b|from\s+\S+\s+import\b|#include|using |use )"
@@ -148,12 +150,12 @@ def match_parts(parts: Sequence[str], text: str) -> str | None:
         return None
     # The longest part occurs least often, so few positions of the others have to be tried.
     anchor = max(range(len(fixed)), key=lambda at: len(fixed[at]))
-    at = -1
+    at, plain = -1, text.translate(_TYPOGRAPHIC)
     for _ in range(MAX_TRIES):
-        at = text.find(fixed[anchor], at + 1)
+        at = plain.find(fixed[anchor], at + 1)
         if at < 0:
             return None
-        start, end = _backward(fixed[:anchor], text, at), _forward(fixed[anchor + 1 :], text, at + len(fixed[anchor]))
+        start, end = _backward(fixed[:anchor], plain, at), _forward(fixed[anchor + 1 :], plain, at + len(fixed[anchor]))
         if start is not None and end is not None and _is_whole(text, start, end):
             return text[start:end]
     return None
