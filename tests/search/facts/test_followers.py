@@ -229,6 +229,7 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
 
 GHOST = "`renderBorder()` in src/view/render.go line 88 divides by zero."
 FILES = {"src/view.go": "package src\n\nfunc open() {}\n", "src/core/run.go": "package core\n\nfunc run() {}\n"}
+FILES["src/core/__init__.py"] = "def start():\n    return 1\n"
 
 
 @pytest.mark.parametrize(
@@ -239,6 +240,7 @@ FILES = {"src/view.go": "package src\n\nfunc open() {}\n", "src/core/run.go": "p
         pytest.param("Panic", "My program is src/main/render.go.", [], id="a-file-of-the-reporter"),
         pytest.param("Panic", GHOST.replace("src/", "app/"), [], id="a-folder-without-own-code"),
         pytest.param("Panic", GHOST.replace("view/render", "core/run"), [], id="a-file-of-the-project"),
+        pytest.param("Fails in src/core/init.py, line 2", "Always.", [], id="a-name-that-markdown-emphasised"),
         pytest.param("Panic in clone/src/core/run.go", "Always.", [], id="in-a-clone"),
     ],
 )

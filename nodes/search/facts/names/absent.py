@@ -83,9 +83,12 @@ def _lost_paths(code: Code, text: str) -> list[str]:
 
 
 def _ends(path: str) -> list[str]:
-    """Return a path and its ends, down to the last folder and the file's name."""
-    parts = path.split("/")
-    return ["/".join(parts[at:]) for at in range(len(parts) - 1)]
+    """Return a path and its ends, down to the last folder and the file's name, also without emphasis by Markdown."""
+    folders, _, name = path.rpartition("/")
+    # Markdown shows `__init__.py` outside code as `init.py`.
+    emphasised = f"{folders}/__{name.replace('.', '__.', 1)}"
+    parts = [one.split("/") for one in (path, emphasised)]
+    return ["/".join(one[at:]) for one in parts for at in range(len(one) - 1)]
 
 
 def _releases(inquiry: FinderInput) -> list[NamedRelease]:
