@@ -13,9 +13,9 @@ export UV_PYTHON_DOWNLOADS := never
 # The tests start hundreds of processes. Without bytecode on disk each of them compiles all of its imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo install uninstall test coverage check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
+.PHONY: help demo install uninstall test coverage check release-check bench claims load chaos parsers memory capacity kinds docs screenshots format clean site
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /'
 
 $(UV):
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python3"; exit 1; }
@@ -96,6 +96,9 @@ memory: $(STAMP) ## measure the server's memory while it triages 2,000 issues of
 
 kinds: $(STAMP) ## measure the classification of kinds on issues that the weights have not seen: DATA=issues.csv
 	$(RUN)/python -m benchmarks.kinds.train --dry-run --data $(DATA)
+
+release-check: $(STAMP) ## try a release: workflows, packages, images; no registry of images is needed
+	@.ci/release
 
 site: $(UV) ## build the documentation site in strict mode
 	UV_PROJECT_ENVIRONMENT=.tools/site $(UV) sync --frozen --quiet --only-group docs --python "$$(command -v $(PYTHON))"

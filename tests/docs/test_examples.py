@@ -32,7 +32,7 @@ PAGES = [
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(triage [^`]+)`")
 SETTING = re.compile(r"\b(?:TRIAGE|GITHUB|OPENAI)_[A-Z0-9_]*[A-Z0-9]\b")
-TARGET = re.compile(r"^([a-z]+):", re.MULTILINE)
+TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
 WIDTH = 100
 """Characters of a line in a block, above which a page of usual width scrolls."""
 ENDS = {"|", "||", "&&", ";", "&", "("}
@@ -183,7 +183,7 @@ def test_a_target_is_in_the_makefile(words: list[str]) -> None:
 def test_targets_and_modules_in_prose_exist(page: Path) -> None:
     text = " ".join(page.read_text(encoding="utf-8").split())
     targets = set(TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8")))
-    assert set(re.findall(r"`make ([a-z]+)\b", text)) <= targets
+    assert set(re.findall(r"`make ([a-z-]+)\b", text)) <= targets
     modules = set(re.findall(r"python -m ((?:benchmarks|bot|tests)[\w.]*)", text))
     assert [name for name in modules if importlib.util.find_spec(name) is None] == []
 

@@ -60,22 +60,11 @@ class App:
 
     def start(self, *, ready: bool = True) -> None:
         """Start it, and wait until it processes jobs, or only until it listens."""
-        given = {
-            "GITHUB_APP_ID": str(APP_ID),
-            "GITHUB_PRIVATE_KEY": private_key(),
-            "GITHUB_WEBHOOK_SECRET": SECRET,
-            "GITHUB_API_URL": self.github.url,
-            "GITHUB_SERVER_URL": self.github.url,
-            "TRIAGE_DATA_DIR": str(self.data),
-            "TRIAGE_BRAIN": "rules",
-            "TRIAGE_LIMITS_AUTHOR": "none",  # one person opens all of them
-            **self.settings,
-        }
         self.url = ""
         start = subprocess.Popen if self.fresh or self.descriptors else Forked
         self.process = start(
-            [*self._within(), sys.executable, "-m", "bot", *self.words],
-            env=environment(**given),
+            self.command(),
+            env=environment(**self.variables()),
             cwd=self.data.parent,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
@@ -90,8 +79,24 @@ class App:
         if ready and self.url:
             wait_for(lambda: HTTP.get(f"{self.url}/readyz", timeout=patience(10)).status_code == 200, START)
 
-    def _within(self) -> Sequence[str]:
-        return ("sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh") if self.descriptors else ()
+    def variables(self) -> dict[str, str]:
+        """Return the settings of the App on the simulated GitHub."""
+        return {
+            "GITHUB_APP_ID": str(APP_ID),
+            "GITHUB_PRIVATE_KEY": private_key(),
+            "GITHUB_WEBHOOK_SECRET": SECRET,
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_SERVER_URL": self.github.url,
+            "TRIAGE_DATA_DIR": str(self.data),
+            "TRIAGE_BRAIN": "rules",
+            "TRIAGE_LIMITS_AUTHOR": "none",  # one person opens all of them
+            **self.settings,
+        }
+
+    def command(self) -> list[str]:
+        """Return the command that starts it."""
+        limited = ("sh", "-c", f'ulimit -n {self.descriptors}; exec "$@"', "sh") if self.descriptors else ()
+        return [*limited, sys.executable, "-m", "bot", *self.words]
 
     def _listen(self, process: subprocess.Popen[bytes], up: threading.Event) -> None:
         assert process.stderr is not None
