@@ -11,6 +11,12 @@ pytestmark = on_both_databases
 
 CLAIM = "The fix is probably in this file"
 PLACE = "/feedbox/dates.py#L"
+CRASH = (
+    BODY.replace("line 10", "line 11")
+    .replace('raise ValueError(f"no zone in {text!r}")', "hours = int(match[2])")
+    .replace("ValueError: no zone in 'Mon, 02 Jun 2025'", "TypeError: 'NoneType' object is not subscriptable")
+)
+"""An error that the line does not raise on purpose, so that a report claims its file."""
 ANSWER = "It ends in parse_date: `ValueError: no zone in 'Mon'`"
 
 
@@ -72,7 +78,7 @@ def test_a_redirect_withdraws_the_question_and_is_obeyed(app: App, github: GitHu
 
 def test_a_redirect_leads_the_report_whatever_the_issue_is_full_of(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
-    number = app.open_issue(repo, TITLE, BODY)
+    number = app.open_issue(repo, TITLE, CRASH)
     wait_for(
         lambda: _claims_the_dates(sticky(github, repo, number)),
         40.0,
@@ -94,7 +100,7 @@ def test_a_redirect_leads_the_report_whatever_the_issue_is_full_of(app: App, git
 
 def test_what_was_called_wrong_is_not_claimed_again(app: App, github: GitHubServer, repo: Repo) -> None:
     repo.permissions["mia"] = "push"
-    number = app.open_issue(repo, TITLE, BODY)
+    number = app.open_issue(repo, TITLE, CRASH)
     wait_for(
         lambda: _claims_the_dates(sticky(github, repo, number)),
         40.0,
