@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import subprocess
 import sys
@@ -259,7 +260,8 @@ async def test_what_a_port_lacks_is_logged_in_one_line(caplog: pytest.LogCapture
     def full() -> None:
         raise UnavailableError("the disk is full")
 
-    state = await finish(context(ScriptedBrain(list(PLAIN)), code=FakeCode(fail=full)))
+    with caplog.at_level(logging.ERROR, logger="nodes.graph"):
+        state = await finish(context(ScriptedBrain(list(PLAIN)), code=FakeCode(fail=full)))
     assert state.report is not None
     failed = [record for record in caplog.records if "failed" in record.message]
     assert "codebase_search failed: the disk is full" in [record.message for record in failed]
