@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -269,9 +270,12 @@ def test_every_input_is_explained_and_reaches_a_setting(described: dict[str, Any
 
 
 def test_the_image_exists_and_copies_only_allowed_files(described: dict[str, Any]) -> None:
-    image = (ROOT / described["runs"]["image"]).read_text()
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert described["runs"]["image"].endswith(f"/tracehound-action:v{version}")
+    # The Action's image is the target before the server's, which alone has a user without rights.
+    image = (ROOT / "Dockerfile").read_text().partition(" AS server")[0]
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    copied = {word for line in re.findall(r"^COPY (.*) \S+$", image, re.M) for word in line.split()}
+    copied = {word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", image, re.M) for word in line.split()}
     assert copied <= allowed
     assert "USER" not in image
 
