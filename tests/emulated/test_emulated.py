@@ -47,7 +47,7 @@ def reported(app: App, emulator: Emulator) -> int:
 
 def test_an_issue_gets_one_report_and_its_label(app: App, emulator: Emulator, reported: int) -> None:
     report = emulator.report(reported)
-    assert "The fix is probably in this file" in report
+    assert "`parse_date` raises `ValueError` on this line" in report
     assert "/feedbox/dates.py#L" in report
     assert f"{emulator.url}/{NAME}/blob/" in report
     issue = emulator.ask(OWNER, "GET", f"/repos/{NAME}/issues/{reported}")
