@@ -36,6 +36,11 @@ _SHARED = (
 )
 _TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
 _SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
+_OBJECTION = (
+    "A critic objects to what you submitted, or a program could not confirm it. What the objection asks for was looked "
+    "up. Check it against the code; read more if that decides. Then submit again in full: correct the cause and the "
+    "places where the objection is right, keep them where the lines refute it, or leave the cause empty."
+)
 _LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
 
 
@@ -87,6 +92,11 @@ def build_second_audit() -> str:
 def build_turns_left(turns: int, tokens: int) -> str:
     """State what is left of a conversation about the code."""
     return _TURNS_LEFT.format(turns=turns, tokens=tokens)
+
+
+def build_objection() -> str:
+    """Return the request to answer an objection to a submission."""
+    return _OBJECTION
 
 
 def build_last_turn() -> str:

@@ -35,7 +35,7 @@ from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query, Ranking
-from nodes.state import CORRECTION, AgentFinding, BugTriageState, TraceEntry, Update
+from nodes.state import CORRECTION, BugTriageState, Update
 from nodes.trust.statements import names_quoted
 
 
@@ -45,8 +45,6 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     context = runtime.context
     context.listener("codebase_search", "searching the code")
     try:
-        if _is_read(state, context):
-            return await _with_objections(state, context, started)
         gathered = await _gather(state, context)
     except SearchError as error:
         return unreadable(state, error, started)
@@ -66,7 +64,9 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     """Combine the issue with its pictures' words, redirects, answers, gaps and the investigator's search terms."""
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
-    gaps = (*verdict.gaps, *verdict.required_evidence) if verdict and (state.retry_count or is_rejected(state)) else ()
+    # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
+    objects = verdict is not None and (state.retry_count or is_rejected(state)) and not _is_read(state, context)
+    gaps = (*verdict.gaps, *verdict.required_evidence) if verdict is not None and objects else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
     # A model sees more candidates than rules do, independent of their score.
@@ -79,14 +79,13 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
 
 
 async def _gather(state: BugTriageState, context: Context) -> Gathered:
-    case = await load_case(state, context)
+    case, asked = await load_case(state, context), is_model_asked(context, state)
     query = build_query(state, context, case.pictures)
     ranking = await context.code.find(query)
     pointed = await _pointed(state, context)
     # Rules read the facts when they write; a model may cite their lines besides the places of the search.
-    survey = await _survey(state, context) if is_model_asked(context, state) else Survey()
+    survey = await _survey(state, context) if asked else Survey()
     facts = lines_of_facts(survey.facts, context.code.sha)
-    asked = is_model_asked(context, state)
     files = await list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
     candidates = find_candidates(
@@ -95,10 +94,13 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
     tools = CodeTools(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), context.listener, query)
-    new = [item for item in seen if item.evidence.key not in state.evidence]
+    objected = _is_read(state, context)
+    looked_up = tools.take(await look_up_objections(state, context, tools)) if objected else None
+    new = [item for item in (*seen, *(looked_up or ())) if item.evidence.key not in state.evidence]
     case = replace(
         case,
         evidence=(*case.evidence, *new),
+        looked_up=looked_up,
         search_confidence=_cap_repeated_search(state, _search_confidence(ranking, survey)),
         files=files,
         tools=tools if ranking.commit else None,
@@ -207,36 +209,3 @@ def _is_read(state: BugTriageState, context: Context) -> bool:
         return False
     by_model = any(one.agent_name == "codebase_search" and one.judged_by != "rules" for one in state.findings)
     return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
-
-
-async def _with_objections(state: BugTriageState, context: Context, started: float) -> Update:
-    """Add what the critic asked for and a rejected draft claimed, without asking the model again."""
-    query = build_query(state, context, (await load_case(state, context)).pictures)
-    found = await look_up_objections(state, context, query)
-    new = found.new
-    await context.evidence.put(new)
-    summary = f"Looked up what was missing: {len(new)} further place{'s' * (len(new) != 1)}."
-    finding = AgentFinding(
-        agent_name="codebase_search",
-        summary=summary,
-        details="; ".join(found.asked_for)[:600],
-        confidence=state.search_confidence,
-        relevant_files=tuple(dict.fromkeys(str(item.locator.path) for item in new))[:10],
-        evidence=tuple(item.key for item in new),
-    )
-    before = next((one.counts for one in reversed(state.trace) if one.node == "codebase_search"), {})
-    entry = TraceEntry(
-        node="codebase_search",
-        decision="found" if new else "nothing new",
-        confidence=state.search_confidence,
-        reason=summary,
-        counts={
-            "candidates": before.get("candidates", 0) + len(new),
-            "augmented": len(found.asked_for),
-            **({"filtered_out": found.filtered_out} if found.scores else {}),
-        },
-        scores=found.scores,
-        iteration=state.iterations,
-        duration_ms=round((time.perf_counter() - started) * 1000),
-    )
-    return {"findings": (finding,), "trace": (entry,)}

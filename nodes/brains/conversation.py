@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from nodes.brains.calls.budget import ModelBudget
@@ -16,16 +16,18 @@ from nodes.brains.fence import fence
 from nodes.brains.known import Known
 from nodes.brains.opening import later_messages
 from nodes.brains.shared import build_conversation, build_investigation, is_shortened, join_sections
-from nodes.context import Case, Judged, ModelError, ToolPort
+from nodes.context import Case, Judged, ModelError, Shown, ToolPort
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Call, CauseSentence, CodeReading, Submission, Submit, SubmittedPlace, Turn
 from nodes.search.types import ToolCall, ToolName
 from nodes.state import Usage
-from prompts import build_last_turn, build_turns_left
+from prompts import build_last_turn, build_objection, build_turns_left
 
 OPENED = 8
 """Files of the search that open the conversation."""
 _CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
+_LOOKED_UP = 700
+"""Maximum tokens of what was looked up for an objection."""
 _RESULT, _LEAST = 1_800, 120
 """Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
 
@@ -41,6 +43,7 @@ class Conversation:
         self._tokens = limits.tokens
         # Only appended to, so that its beginning remains in the provider's prompt cache.
         self._messages: tuple[Message, ...] = ()
+        self._shown: Mapping[str, Shown] = {}
         self.usage = Usage()
         self.turns = 0
         """Turns of the model so far."""
@@ -53,6 +56,25 @@ class Conversation:
             ModelError: no answer arrived, or the model did not submit.
         """
         self._messages = build_conversation(self._case, "reading", self._opening(tools))
+        return await self._converse(tools)
+
+    async def resume(self, case: Case, tools: ToolPort) -> Judged[CodeReading]:
+        """Answer an objection to what was submitted: the conversation continues, and ends with another submission.
+
+        Raises:
+            InvalidOutput: an answer of the model was no turn, twice.
+            ModelError: no answer arrived, or the model did not submit.
+        """
+        self._case, self.usage = case, Usage()
+        tools.shown.update(self._shown)
+        sections = (("Objection", later_messages(case)), ("Looked up for it", _looked_up(case, tools)))
+        self._messages = (*self._messages, ("human", f"{build_objection()}\n\n{join_sections(sections)}"))
+        # One turn is always left, to submit again.
+        self._steps = max(self._steps, self.turns + 1)
+        return await self._converse(tools)
+
+    async def _converse(self, tools: ToolPort) -> Judged[CodeReading]:
+        self._shown = tools.shown
         while self.turns < self._steps:
             last = self.turns + 1 == self._steps or self._tokens < _LEAST
             turn = await self._ask(last=last)
@@ -68,6 +90,7 @@ class Conversation:
         sections = (
             ("What was read from it", fence("reading", text) if (text := build_investigation(self._case)) else ""),
             ("Said since", later_messages(self._case)),
+            ("Looked up for it", _looked_up(self._case, tools)),
             ("The first files of the search", fence("files", files) if files else ""),
         )
         return join_sections(sections)
@@ -108,6 +131,11 @@ class Conversation:
             remarks=self._model.remarks,
             compressed=is_shortened(self._case),
         )
+
+
+def _looked_up(case: Case, tools: ToolPort) -> str:
+    text = tools.quote(case.looked_up, _LOOKED_UP) if case.looked_up else ""
+    return fence("answer", text) if text else ""
 
 
 async def _used(call: Call, tools: ToolPort, room: int) -> str:

@@ -18,7 +18,7 @@ from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
 from nodes.brains.fence import fence
-from nodes.brains.reader import read_code
+from nodes.brains.reader import Reader
 from nodes.brains.shared import build_rules, is_shortened
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
@@ -76,6 +76,7 @@ class LLMBrain:
         self._models = models
         self._settings = models.settings
         self._budget = budget or models.budget()
+        self._reader = Reader(self._budget, self._settings.reading)
 
     @property
     def name(self) -> str:
@@ -129,7 +130,8 @@ class LLMBrain:
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
         """Read the code in a conversation, which starts with the first files of the search."""
         model = self._models.get(self._model_name("codebase_search", case.state))
-        return await read_code(model, self._paying(case.state), case, self._settings.reading)
+        self._paying(case.state)
+        return await self._reader.read(model, case)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
         """Judge the results from outside the repository; results that were not found are dropped."""

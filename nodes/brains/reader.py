@@ -21,24 +21,33 @@ def converses(known: Abilities) -> bool:
     return known.reading != "stages" and (known.window is None or known.window >= NARROW)
 
 
-async def read_code(model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> Judged[CodeReading]:
-    """Find the places that an issue is about.
+class Reader:
+    """Reads the code of one run; an objection continues the conversation that it is about."""
 
-    Raises:
-        ModelError: no usable answer arrived.
-    """
-    if case.tools is None:
-        return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
-    spent = Usage()
-    if converses(model.abilities):
-        conversation = Conversation(model, budget, case, limits)
+    def __init__(self, budget: ModelBudget, limits: ReadingLimits) -> None:
+        self._budget = budget
+        self._limits = limits
+        self._conversation: Conversation | None = None
+
+    async def read(self, model: Model, case: Case) -> Judged[CodeReading]:
+        """Find the places that an issue is about.
+
+        Raises:
+            ModelError: no usable answer arrived.
+        """
+        if case.tools is None:
+            return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
+        if not converses(model.abilities):
+            return await Stages(model, self._budget, case, Usage()).read(case.tools)
+        # A process that resumes a run has no conversation, so it begins one with the objection.
+        earlier = self._conversation if case.looked_up is not None else None
+        self._conversation = conversation = earlier or Conversation(model, self._budget, case, self._limits)
         try:
-            return await conversation.read(case.tools)
+            return await (conversation.read(case.tools) if earlier is None else earlier.resume(case, case.tools))
         except InvalidOutput as invalid:
-            spent = conversation.usage
             if conversation.turns > 1:
                 message = f"{model.name} gave two invalid answers in its conversation: {invalid}"
-                raise ModelError(message[:300], spent) from invalid
+                raise ModelError(message[:300], conversation.usage) from invalid
             # A model that cannot make its first call is not asked for one again for a while.
             model.learn(reading="stages")
-    return await Stages(model, budget, case, spent).read(case.tools)
+            return await Stages(model, self._budget, case, conversation.usage).read(case.tools)

@@ -16,6 +16,7 @@ from nodes.context.brain import (
     ModelError,
     Picture,
     PictureReader,
+    Shown,
     ToolPort,
 )
 from nodes.context.origin import IssueOrigin, OpenPull, PullReader
@@ -57,6 +58,7 @@ __all__ = [
     "Pictures",
     "PullReader",
     "Renderer",
+    "Shown",
     "Signal",
     "SignalPort",
     "TimeLimits",

@@ -43,8 +43,24 @@ class PictureReader(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines of one file, or one commit, under one number."""
+
+    path: str = ""
+    lines: frozenset[int] = frozenset()
+    first: int = 0
+    """The line that the number alone cites."""
+    commit: tuple[str, str] | None = None
+    """SHA and first line of the message."""
+
+
 class ToolPort(Protocol):
     """The code of one commit for a brain that reads it. Everything shown becomes citable, and nothing else."""
+
+    @property
+    def shown(self) -> dict[str, Shown]:
+        """What was shown, by its number; an earlier conversation of the run is continued by adding what it showed."""
 
     @property
     def paths(self) -> frozenset[str]:
@@ -52,6 +68,9 @@ class ToolPort(Protocol):
 
     def list_files(self, cards: Sequence[FileCard]) -> str:
         """Show the first files of the search: their facts, and the lines of each that match the issue."""
+
+    def quote(self, evidence: Sequence[NumberedEvidence], tokens: int) -> str:
+        """Show lines that were gathered before, in at most about this many tokens."""
 
     async def use(self, call: ToolCall, tokens: int) -> str:
         """Answer a call in at most about this many tokens."""
@@ -103,6 +122,8 @@ class Case:
     """The first files of the search for a model to choose from, in the order of the search."""
     tools: ToolPort | None = None
     """The code to read; None if the brain may read none."""
+    looked_up: tuple[NumberedEvidence, ...] | None = None
+    """What was found for an objection to the last reading of the code; None if there is no objection."""
     bodies: Mapping[str, str] = field(default_factory=dict)
     """Whole functions by the id of their evidence, for a critic."""
     language: str = "en"

@@ -100,6 +100,25 @@ async def test_the_conversation_is_append_only(models: Models, server: ModelServ
     assert len({json.dumps(request["tools"]) for request in server.requests}) == 1
 
 
+async def test_an_objection_is_answered_by_another_process_too(models: Models, server: ModelServer) -> None:
+    """Evidence of the first conversation stays citable if it continues, and is not if another one begins."""
+    case, tools = case_of()
+    server.script = [calls(READ), submits("E3:2"), submits("E3:2"), calls(READ), submits("E3:2")]
+    brain = LLMBrain(models)
+    await brain.read_code(case, ())
+    (found,) = tools.take([one.evidence for one in tools.gathered])
+    case, tools = case_of()
+    again = dataclasses.replace(case, looked_up=(found,))
+    continued = await brain.read_code(again, ())
+    assert continued.usage.calls == 1
+    assert [item.evidence.quote for item in tools.gathered] == ["    while True:"]
+    assert "while True" in messages(server.requests[2])[-1]
+    other, fresh = case_of()
+    await LLMBrain(models).read_code(dataclasses.replace(other, looked_up=(found,)), ())
+    assert "Looked up for it" in text_of(server.requests[3])
+    assert len(fresh.gathered) == 1
+
+
 @pytest.mark.parametrize("made", [1, 6, 40])
 async def test_a_model_that_never_submits_ends_within_its_budget(
     models: Models, server: ModelServer, made: int

@@ -27,7 +27,9 @@ from nodes.state import (
     TraceEntry,
     Usage,
 )
+from tests.servers.endpoints import ANSWERS
 from tests.servers.model_server import Reply, calls, completion, error, fields_of, says, serve, text_of
+from tests.support.code_reader import costing
 
 DECISION: dict[str, Any] = {
     "next_node": "critic",
@@ -440,6 +442,15 @@ async def test_a_long_body_is_cut_in_the_middle(brain, server):
     assert "TAIL" in sent
     assert "characters left out" in sent
     assert len(sent) < 12_000
+
+
+async def test_a_window_is_never_smaller_than_a_prompt_that_was_read(brain, server):
+    # Far below our estimate, so that without the first reply the prompt would be shortened and repeated.
+    server.script = [costing(says(ANSWERS["investigator"]), tokens, 50) for tokens in (2_500, 1_200, 1_200)]
+    for _ in range(2):
+        await brain.investigate(_case("x_1 = [y_2]; " * 460))
+    assert len(server.requests) == 2
+    assert brain._models.get("gpt-4o").abilities.window is None
 
 
 async def test_evidence_that_was_not_gathered_is_dropped(brain, server):

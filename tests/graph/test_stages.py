@@ -277,21 +277,41 @@ async def test_a_critic_that_rejects_everything_leaves_the_cause_not_confirmed(
     assert uncited(run.report.unconfirmed).rstrip(".") in comment
 
 
-async def test_the_critics_requests_are_looked_up_and_judged_again(server: ModelServer, engine: Engine) -> None:
+async def test_an_objection_continues_the_readers_own_conversation(server: ModelServer, engine: Engine) -> None:
     objection = {
         "better_place": "shop/tax.py",
         "gaps": ["Taxes are left out."],
-        "required_evidence": ["the tax of an item"],
+        "required_evidence": ["the definition of Discount.of"],
     }
     run = await triage(server, engine, critic_says(**objection))
     assert run.steps == ["investigator", "codebase_search", "critic", "codebase_search", "critic", "writer"]
-    search = [entry for entry in run.state.trace if entry.node == "codebase_search"][1]
-    assert search.reason.startswith("Looked up what was missing: ")
+    readings = [request["messages"] for request in run.requests if is_reading(request)]
+    before, after = readings[-2:]
+    assert after[: len(before)] == before
+    assert after[len(before)]["role"] == "assistant"
+    (told,) = after[len(before) + 1 :]
+    asked = str(told["content"])
+    assert "Gaps: Taxes are left out." in asked
+    # The exact definition comes before what the search found.
+    assert 0 < asked.index("return total * (100 - self.share) / 100") < asked.index("shop/tax.py\n")
     critics = [prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request)]
     assert "shop/tax.py" in critics[1].partition("## Evidence")[2]
     assert "`shop/tax.py`" in " ".join(run.report.doubts)
-    writer = next(prompt_of(request) for request in run.requests if "You are the writer" in prompt_of(request))
-    assert "Required evidence: the tax of an item" in writer
+
+
+async def test_a_cause_that_is_corrected_after_an_objection_is_claimed(server: ModelServer, engine: Engine) -> None:
+    model, verdicts = Scripted("oracle", frozenset({FIXED})), [False, True]
+
+    def script(request: Request) -> Reply:
+        if "You are the critic" in prompt_of(request):
+            gap = {"gaps": ["The lines of `to_cents` are not shown."]}
+            return says({**ANSWERS["critic"], **gap, "approved": verdicts.pop(0)})
+        return model(request)
+
+    run = await triage(server, engine, script)
+    assert not verdicts
+    assert run.report.root_cause
+    assert not run.report.doubts or "disagree" in run.report.doubts[0]
 
 
 async def test_the_critic_gets_the_first_functions_in_full(server: ModelServer, engine: Engine) -> None:

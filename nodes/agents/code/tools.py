@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.opening import fitted_body
-from nodes.context import CodePort, FileCard
+from nodes.context import CodePort, FileCard, Shown
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.search.reading.lookups import name_parts
 from nodes.search.types import FileSketch, Passage, PlaceSketch, Query, ToolAnswer, ToolCall
@@ -32,18 +32,6 @@ _FIRST_FILES, _FIRST, _OTHERS = 3, (3, 2), (1, 1)
 _FACTS, _FACT, _MATCH = 2, 160, 110
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Lines of one file, or one commit, under one number."""
-
-    path: str = ""
-    lines: frozenset[int] = frozenset()
-    first: int = 0
-    """The line that the number alone cites."""
-    commit: tuple[str, str] | None = None
-    """SHA and first line of the message."""
-
-
 class CodeTools:
     """Answers a model's calls, numbers what they show, and turns shown lines into evidence."""
 
@@ -62,8 +50,8 @@ class CodeTools:
         self._query = query or Query()
         self._listener = listener
         self._known = {key: number for number, key in enumerate(known, 1)}
-        self._next = len(self._known) + 1
-        self._shown: dict[str, Shown] = {}
+        self.shown: dict[str, Shown] = {}
+        """What was shown, by its number."""
         self._answered: dict[ToolCall, str] = {}
         self._cited: dict[str, NumberedEvidence] = {}
         self.lines: list[str] = []
@@ -77,7 +65,7 @@ class CodeTools:
     @property
     def paths(self) -> frozenset[str]:
         """The files of which lines were shown."""
-        return frozenset(shown.path for shown in self._shown.values() if shown.path)
+        return frozenset(shown.path for shown in self.shown.values() if shown.path)
 
     def list_files(self, cards: Sequence[FileCard]) -> str:
         """Show the first files of the search: their facts, and the lines of each that match the issue."""
@@ -95,6 +83,20 @@ class CodeTools:
         facts = [f"  checked: {text[:_FACT]}" for text in card.facts[:_FACTS]]
         shown = [f"  {line}: {text}" for line, text in sorted(lines.items())]
         return mask("\n".join((f"{number} {sketch.path}", *facts, *shown)))
+
+    def take(self, evidence: Sequence[Evidence]) -> tuple[NumberedEvidence, ...]:
+        """Number evidence that the program found itself; it counts as gathered."""
+        return tuple(map(self._evidence, evidence))
+
+    def quote(self, evidence: Sequence[NumberedEvidence], tokens: int) -> str:
+        """Show lines that were gathered before, in at most about this many tokens."""
+        code = [item.evidence for item in evidence if item.evidence.kind == "code"]
+        places = [(one, one.locator) for one in code]
+        passages = [
+            Passage(str(where.path), where.start_line or 1, where.end_line or 1, one.quote, one.symbol)
+            for one, where in places
+        ]
+        return "\n".join(self._blocks(ToolAnswer("", tuple(passages)), tokens))
 
     async def use(self, call: ToolCall, tokens: int) -> str:
         """Answer a call in at most about this many tokens; a repeated call refers to its first answer."""
@@ -133,7 +135,7 @@ class CodeTools:
         if found is None:
             return None
         name, start, end = found[1], int(found[2] or 0), int(found[3] or 0)
-        shown = self._shown.get(name) or self._by_name(name, start)
+        shown = self.shown.get(name) or self._by_name(name, start)
         if shown is None:
             return None
         if shown.commit is not None:
@@ -158,7 +160,7 @@ class CodeTools:
 
     def _by_name(self, name: str, line: int) -> Shown | None:
         """Return what was shown of a file, or of a commit, that a reference names itself."""
-        for shown in self._shown.values():
+        for shown in self.shown.values():
             if shown.commit is not None and len(name) >= 8 and shown.commit[0].startswith(name):
                 return shown
             if shown.path and (shown.path == name or shown.path.endswith(f"/{name}")) and (line in shown.lines):
@@ -196,9 +198,9 @@ class CodeTools:
         return fitted_body(text.split("\n"), where.start_line, (where.quote_start, where.quote_end), tokens)
 
     def _number(self, shown: Shown) -> str:
-        name = f"E{self._next}"
-        self._next += 1
-        self._shown[name] = shown
+        # Above every number of an earlier conversation whose shown lines were added: nothing becomes unknown again.
+        name = f"E{len(self._known) + len(self.shown) + 1}"
+        self.shown[name] = shown
         return name
 
     def _evidence(self, evidence: Evidence) -> NumberedEvidence:

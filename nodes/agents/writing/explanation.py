@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from nodes.context import Case
 from nodes.evidence import Evidence
+from nodes.guards import progress
 from nodes.judgements import CauseSentence, Draft, DraftSuspect, Submission
 from nodes.report import Citation
 from nodes.trust.sentences import split
@@ -51,12 +52,15 @@ def completed(draft: Draft, case: Case) -> Draft:
 def proposed(draft: Draft, case: Case) -> Draft | None:
     """Return the draft by rules with what the reading of the code concluded; None if a model has to write it.
 
-    A submission with a verdict, a cause and places leaves a writer nothing to add, unless an objection, a question or
-    a rejected draft came after it.
+    A submission with a verdict, a cause and places leaves a writer nothing to add, unless people or a rejected draft
+    came after it. A critic's objection was answered by its reader.
     """
     given, state = submission(case), case.state
-    settled = state.critic_feedback is not None and state.critic_feedback.verdict == "APPROVED"
-    if given is None or not (given.verdict and given.cause and given.places) or not settled or state.best_draft:
+    judged = state.critic_feedback.on_evidence if state.critic_feedback is not None else None
+    if given is None or not (given.verdict and given.cause and given.places) or judged is None or state.best_draft:
+        return None
+    now = progress(state)
+    if (judged.answers, judged.redirects) != (now.answers, now.redirects):
         return None
     # The support holds the reader's own number already.
     blank = {"root_cause": "", "suspects": (), "ruled_out": (), "how_to_confirm": "", "confidence": 1.0}

@@ -39,6 +39,8 @@ class Model:
     """Stores the abilities whenever they change."""
     clock: Callable[[], float] = time.monotonic
     """Measures answers against the deadline, in seconds."""
+    most_read: int = 0
+    """The most tokens of a prompt that the server reported; its window is not smaller."""
 
     def learn(self, **changes: Any) -> None:
         """Change what is known about the server, for this and later requests."""

@@ -142,8 +142,11 @@ class Sender:
         if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
             return False
         # A prompt that the server cut usually fills a window of a round size.
-        full = any(0 <= size - reported <= size // 100 for size in _WINDOWS) and reported < _FULL * sent
-        return full or reported < _CUT * sent
+        filled = next((size for size in _WINDOWS if 0 <= size - reported <= size // 100), None)
+        # A server that read a longer prompt has a larger window.
+        if self.model.most_read > (filled or reported):
+            return False
+        return (filled is not None and reported < _FULL * sent) or reported < _CUT * sent
 
     async def _with_retries(self, request: Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
@@ -155,6 +158,7 @@ class Sender:
                 async with self._paid(request.call) as counted:
                     reply = await _send(request, seconds_left)
                     counted.answered(reply)
+                    model.most_read = max(model.most_read, usage_of(reply).input_tokens)
                     return reply
             except BusyError as busy:
                 pause = busy.pause(attempt)
