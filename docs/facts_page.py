@@ -26,11 +26,9 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "built_here": ("built_only", {"place": "`parse_date`", "quote": "“the zone is empty”"}),
     "read_here": ("read_in", {**_OPTION, "code.symbol": "`fetch`"}),
     "default_here": ("declared", _OPTION),
-    "raised_on_purpose": ("raised_on_purpose", {"code": "`fail`"}),
     "guarded_by": ("runs_if", {"code": "`if not zone:`"}),
     "used_here": ("used", {"code": "`parse_date`", "code.name": "`zone`"}),
     "called_from": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
-    "intended": ("intended_comment", {"code": "`parse_date`", "quote": "“An empty zone is refused by design.”"}),
     "tested_here": ("tested", {"code": "`test_zones`", "code.name": "`parse_date`"}),
     "changed_in": ("changed", {**_CHANGE, **_SINCE, "place": "`feedbox/dates.py`"}),
     "changed_since": (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.report.comment.folds import intent_of
 from bot.report.comment.markdown import VISIBLE_WORDS, MarkdownRenderer
 from bot.report.comment.sticky import visible_words
@@ -23,10 +25,6 @@ SINCE = Fact(
     strong=True,
     unclaimed=True,
 )
-SAID = Fact(
-    "intended", "A comment in `scan` says: “By design.”", path="parser/lexer.py", line=11, text="# By design.",
-    symbol="scan", follows=("parser/lexer.py", 12),
-)  # fmt: skip
 
 
 def test_a_changed_line_of_the_named_release_is_visible_with_its_commit_whatever_is_claimed() -> None:
@@ -44,16 +42,12 @@ def test_a_changed_line_of_the_named_release_is_visible_with_its_commit_whatever
 
 
 def test_the_verdict_on_intention_rests_on_a_fact() -> None:
-    def verdict(*facts: Fact) -> str:
-        return intent_of(FOUND.model_copy(update={"facts": facts}))[0]
+    def verdict(lead: Fact, kind: str = "bug") -> str:
+        return intent_of(FOUND.model_copy(update={"facts": (lead,), "kind": kind}))
 
-    purpose = Fact("raised_on_purpose", "`scan` does nothing but raise.", follows=("parser/lexer.py", 12))
     assert verdict(RAISED).startswith("probably a bug")
-    assert verdict(RAISED, purpose).startswith("unclear")
-    assert verdict(RAISED, purpose, SAID) == "may be intended"
-    assert intent_of(FOUND.model_copy(update={"kind": "question"}))[0] == ""
-    folded = MarkdownRenderer(repository="octo/parser").comment(FOUND.model_copy(update={"facts": (RAISED, SAID)}))
-    assert "**Bug or intended:** may be intended: A comment in `scan` says: “By design.” [`lexer.py` L11]" in folded
+    assert verdict(replace(RAISED, refuses=True)).startswith("unclear")
+    assert verdict(RAISED, "question") == ""
 
 
 def test_pull_requests_notify_nobody_and_commits_are_linked() -> None:

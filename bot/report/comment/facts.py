@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
@@ -15,7 +15,6 @@ FACTS = 3
 _SUPPORTING = (
     "guarded_by",
     "called_from",
-    "raised_on_purpose",
     "used_here",
     "named_change",
     "introduced_in",
@@ -63,11 +62,22 @@ def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...
     lead = None if report.headline is None else report.facts[report.headline]
     visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
     kept: dict[object, Fact] = {}
-    for fact in report.facts:
+    for fact in filter(_is_about(report), report.facts):
         same = (fact.kind, fact.path, fact.line, fact.says)
         if same not in visible:
             kept.setdefault(same, fact)
     return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
+
+
+def _is_about(report: TriageReport) -> Callable[[Fact], bool]:
+    """Return a test for facts to fold: a test is listed if the report names it, or the function of a place."""
+    places = [fact.symbol for fact in report.facts if is_stated(fact)] + [one.symbol for one in report.suspects[:1]]
+    functions = {_last(symbol) for symbol in places if symbol}
+    return lambda fact: fact.kind != "tested_here" or _last(fact.words or "") in {*functions, _last(fact.symbol or "")}
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def is_echo(fact: Fact) -> bool:

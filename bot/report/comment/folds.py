@@ -41,12 +41,12 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
     quoted = sorted(placed, key=lambda suspect: lead is not None and suspect.path != lead.path)
     ranked = [suspect for suspect in report.suspects if suspect not in placed] if report.statement != "claim" else []
     parts = [
-        *((2, _quote(suspect)) for suspect in quoted[:_QUOTED]),
+        *((1, _quote(suspect)) for suspect in quoted[:_QUOTED]),
         (2, bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE]))),
         (6, bullets(ranked_by(report), (links.place(suspect) for suspect in ranked))),
         *zip((1, 3), _changes(report, links), strict=True),
         (9, affected(report)),
-        (5, _intent(report, links)),
+        (5, sentence("Bug or intended", intent_of(report))),
         (4, sentence("Reproduction", report.reproduction)),
         (4, sentence("How to confirm", report.how_to_confirm)),
         (8, sentence("Severity", report.severity_reason) if report.severity != "unknown" else ""),
@@ -54,7 +54,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
         (0, bullets("Related", map(_related, report.related))),
         (0, bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes))),
         (6, bullets("Outside this repository, not checked", map(_outside, report.outside))),
-        (7, _owner(report)),
+        (1, _owner(report)),
     ]
     room = max(LEAST_FOLDED, WORDS - visible - _AROUND)
     return fold("For maintainers: evidence, further places, history", "\n\n".join(_chosen(parts, room)))
@@ -62,15 +62,22 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
 
 def _chosen(parts: Sequence[tuple[int, str]], room: int) -> list[str]:
     """Return, in their order, the texts that fit into a number of words; those with a low number are preferred."""
-    kept = set[int]()
+    kept = dict[int, str]()
     for at in sorted(range(len(parts)), key=lambda at: parts[at][0]):
         importance, text = parts[at]
-        words = spaced_words(text)
         # What others reported or changed is news, so no other text is a reason to leave it out.
-        if words and (words <= room or importance == 0):
-            kept.add(at)
-            room -= words
-    return [text for at, (_, text) in enumerate(parts) if at in kept]
+        kept[at] = text if importance == 0 else _shortened(text, room)
+        room -= spaced_words(kept[at])
+    return [kept[at] for at in sorted(kept) if kept[at]]
+
+
+def _shortened(text: str, room: int) -> str:
+    """Return a text that fits into a number of words, a list without its last items if need be, or nothing."""
+    lines = text.split("\n")
+    while spaced_words("\n".join(lines)) > room and len(lines) > 2 and lines[-1].startswith("- "):
+        lines.pop()
+    fitting = "\n".join(lines)
+    return fitting if spaced_words(fitting) <= room else ""
 
 
 def _review(report: TriageReport) -> str:
@@ -100,14 +107,6 @@ def affected(report: TriageReport) -> str:
     versions, platforms = (", ".join(map(code, names)) for names in (report.affected_versions, report.platforms))
     notes = [f"**Versions named:** {versions}" if versions else "", f"**Platforms:** {platforms}" if platforms else ""]
     return " · ".join(filter(None, notes))
-
-
-def _intent(report: TriageReport, links: Links) -> str:
-    """Return whether the facts show a bug or an intention, with the fact that does."""
-    verdict, fact = intent_of(report)
-    is_lead = report.headline is not None and fact is report.facts[report.headline]
-    shown = f": {_fact_line(fact, links)}" if fact is not None and not is_lead else "."
-    return f"**Bug or intended:** {verdict}{shown}" if verdict else ""
 
 
 def ranked_by(report: TriageReport) -> str:
@@ -215,20 +214,13 @@ def _related(issue: RelatedIssue) -> str:
     return f"{code(issue.reference)}{state}{title} {relation}{f': {prose(issue.why)}' if issue.why else ''}"
 
 
-def intent_of(report: TriageReport) -> tuple[str, Fact | None]:
-    """Return the verdict as the end of a sentence, and the fact that it rests on.
-
-    The verdict is empty if no fact shows anything about it.
-    """
+def intent_of(report: TriageReport) -> str:
+    """Return what the leading fact shows about bug or intention, or an empty string."""
     if report.kind != "bug" or report.headline is None:
-        return "", None
+        return ""
     lead = report.facts[report.headline]
-    statement = next((fact for fact in report.facts if fact.kind == "intended"), None)
-    if statement is not None:
-        return "may be intended", statement
-    deliberate = next((fact for fact in report.facts if fact.kind == "raised_on_purpose" or fact.refuses), None)
-    if deliberate is not None:
-        return "unclear, because the code raises this error deliberately", deliberate
+    if lead.refuses:
+        return "unclear, because the code raises this error deliberately."
     if lead.kind == "raised_here" and lead.exact and not is_raising(lead.text or ""):
-        return "probably a bug, because the line that fails does not raise the error deliberately", lead
-    return "", None
+        return "probably a bug, because the line that fails does not raise the error deliberately."
+    return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.around import called_from, guarded_by, intended, used_here
+from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.asked import called_here, last_changed, owned_by
 from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
@@ -36,7 +36,6 @@ FINDERS: tuple[Finder, ...] = (
     guarded_by.find,
     called_from.find,
     used_here.find,
-    intended.find,
     only_change.find,
     changed_in.find,
     changed_since.find,
@@ -56,7 +55,6 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
     # Without the name of a frame, the words are the message of an error.
     "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
-    "raised_on_purpose": raised_here.check,
     "named_here": named_here.check,
     "pasted_here": pasted_here.check,
     "quoted_here": quoted_here.check,
@@ -67,7 +65,6 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "guarded_by": guarded_by.check,
     "called_from": called_from.check,
     "used_here": used_here.check,
-    "intended": intended.check,
     "tested_here": tested_here.check,
     "changed_in": changed_in.check,
     "changed_since": changed_since.check,

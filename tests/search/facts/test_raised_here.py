@@ -154,13 +154,13 @@ def test_a_line_without_a_function_leads_only_if_its_code_raises(tmp_path: Path)
     assert "`run`" not in found.says
 
 
-def test_a_function_that_only_raises_is_named_as_such_and_does_not_lead(tmp_path: Path):
+def test_a_frame_in_a_function_that_only_raises_is_weak(tmp_path: Path):
     trace = _trace(
         ("pkg/io.py", 3, "load", "handle = open_it(path)"), ("pkg/io.py", 8, "open_it", "raise OSError(path)")
     )
     facts = facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace)
-    assert [fact.strong for fact in of_kind(facts, "raised_here")] == [False]
-    assert [fact.symbol for fact in of_kind(facts, "raised_on_purpose")] == ["open_it"]
+    (found,) = of_kind(facts, "raised_here")
+    assert (found.symbol, found.strong, found.refuses) == ("open_it", False, True)
 
 
 def test_wrappers_and_foreign_frames_are_skipped(tmp_path: Path):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
 
-OF = frozenset({"built_here", "raised_here", "raised_on_purpose", "pasted_here", "linked_here"})
+OF = frozenset({"built_here", "raised_here", "pasted_here", "linked_here"})
 MAX_FUNCTIONS = 3
 """Maximum number of functions whose callers are searched."""
 # Of two callers or one, 32 % were in a fixed file and 11 % in a fixed function: context, never a lead.

@@ -1,4 +1,4 @@
-"""``raised_here`` and ``raised_on_purpose``: the innermost own frame of a stack trace, at this commit."""
+"""``raised_here``: the innermost own frame of a stack trace, at this commit."""
 
 from __future__ import annotations
 
@@ -74,8 +74,6 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             by_library=frame.is_library,
             unclaimed=follows or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
         )
-        if purpose:
-            yield _on_purpose(fact, frame)
 
 
 def _is_same_log(between: str) -> bool:
@@ -196,12 +194,6 @@ def frame_words(trace: str, frame: Frame) -> str | None:
         if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):
             return line.strip().lstrip("> ")[:300] or None
     return None
-
-
-# The caller is shown as context only: the next frame was right in 0 of 5 cases.
-def _on_purpose(fact: Fact, mapped: MappedFrame) -> Fact:
-    says = f"`{mapped.symbol}` does nothing but raise: the cause lies with its caller."
-    return replace(fact, kind="raised_on_purpose", says=says, strong=False, follows=(fact.path or "", fact.line or 0))
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
