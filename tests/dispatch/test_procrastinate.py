@@ -16,9 +16,11 @@ from bot.store.databases.postgres import PostgresStore, connect, workers
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts, procrastinate
 from bot.worker.dispatch.procrastinate import SharedDispatcher
+from tests.serve.app import ask
 from tests.support.patience import patience
 
 Worker = Callable[[Job], Awaitable[None]]
+ATTEMPTS = "SELECT attempt FROM jobs"
 
 
 @pytest.fixture
@@ -161,6 +163,43 @@ async def test_other_workers_take_over_jobs_of_a_silent_worker(
     async with dispatching(store, worker):
         await settled(store)
     assert [(job.id, job.attempt) for job in done] == [(left.id, 2)]
+
+
+async def test_a_worker_whose_heartbeat_is_late_retains_its_own_job(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(procrastinate, "STALLED", 0.0)
+    swept, sweep = asyncio.Event(), workers.Workers.create_missing_wakeups
+
+    async def create_missing_wakeups(self: workers.Workers) -> int:
+        swept.set()
+        return await sweep(self)
+
+    monkeypatch.setattr(workers.Workers, "create_missing_wakeups", create_missing_wakeups)
+
+    async def worker(job: Job) -> None:
+        swept.clear()
+        await swept.wait()
+        await store.jobs.settle(job)
+
+    await arrive(store, triage(1))
+    async with dispatching(store, worker):
+        await settled(store)
+    assert ask(url, ATTEMPTS) == [(1,)]
+
+
+async def test_workers_wait_longer_for_each_other_after_every_interruption(store: PostgresStore, url: str) -> None:
+    await arrive(store, triage(1))
+    with connect(url) as connection:
+        late = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '8 s') RETURNING id"
+        (number,) = connection.execute(late.encode()).fetchone() or (0,)
+        for _ in range(20):
+            connection.execute(b"UPDATE jobs SET due = 0")
+            assert await store.jobs.claim("run", f"{number}@there") is not None
+            if not await store.workers.free_stalled(5.0, "here"):
+                break
+    assert await store.workers.free_stalled(3.0, "here") == 1
+    assert ask(url, ATTEMPTS) == [(6,)]
 
 
 async def test_a_claim_whose_response_was_lost_is_repeated(store: PostgresStore) -> None:

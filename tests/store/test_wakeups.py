@@ -73,7 +73,7 @@ CHANGES: list[tuple[str, Change, int]] = [
     ("replayed", _replayed, 0),
     ("unparked", _unparked, 0),
     ("recovered", lambda store, _: store.jobs.recover(blame=True, place="here"), 0),
-    ("stalled", lambda store, _: store.workers.free_stalled(5.0), 0),
+    ("stalled", lambda store, _: store.workers.free_stalled(5.0, "there"), 0),
 ]
 
 

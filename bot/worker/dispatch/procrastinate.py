@@ -157,7 +157,7 @@ class SharedDispatcher:
                 logger.exception("stalled-worker sweep failed", extra={"action": "sweep_failed"})
 
     async def _free_stalled(self, app: App) -> None:
-        freed = await self._store.workers.free_stalled(STALLED)
+        freed = await self._store.workers.free_stalled(STALLED, self._place)
         if freed:
             logger.warning("took over the jobs of a stopped worker", extra={"action": "jobs_taken_over", "jobs": freed})
         for wakeup in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):

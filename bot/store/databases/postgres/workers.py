@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from bot.store.databases.database import Connection, Database, Value
-from bot.store.jobs import WAITING, free_jobs
+from bot.store.jobs import FEW, WAITING, free_jobs
 
 LATE = 2.0
 """Seconds after which a job that is due and has no wake-up gets one."""
 MAX_CHECKED = 500
 """Limit on the jobs checked for that; those that have been due longest come first."""
 
-# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place.
-_STALLED = """
-NOT EXISTS (
+# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place. A process that asks is alive itself,
+# however late its own heartbeat is. The time doubles for a job that was interrupted often: on a machine where every
+# worker is slow, they would otherwise take each job from each other until it is dead.
+_STALLED = f"""
+owner NOT LIKE :ours AND NOT EXISTS (
     SELECT 1 FROM procrastinate_workers AS worker
     WHERE CAST(worker.id AS TEXT) = split_part(jobs.owner, '@', 1)
-      AND worker.last_heartbeat > now() - make_interval(secs => :seconds)
+      AND worker.last_heartbeat > now() - make_interval(
+          secs => :seconds * power(2, least(greatest(jobs.attempt - jobs.waited - {FEW}, 0), 6)))
 )
-"""
+"""  # noqa: S608  only a number
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
 # A job that was due later than ``AHEAD`` has no wake-up yet, and others may be lost with a connection.
 _FORGOTTEN = f"""
@@ -35,12 +38,12 @@ class Workers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def free_stalled(self, seconds: float) -> int:
-        """Free the jobs of workers without a heartbeat for this many seconds; returns the number freed.
+    async def free_stalled(self, seconds: float, place: str) -> int:
+        """Free the jobs of workers at other places without a heartbeat for this many seconds; returns the number freed.
 
         The jobs are not blamed: the machine may have stopped as well as the job.
         """
-        parameters: dict[str, Value] = {"seconds": seconds}
+        parameters: dict[str, Value] = {"seconds": seconds, "ours": f"%@{place}"}
         # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
         if not await self._database.read(lambda db: db.execute(_ANY_STALLED, parameters).fetchone()):
             return 0
