@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import threading
@@ -14,12 +13,12 @@ from pathlib import Path
 
 import psycopg
 
-from tests.serve.app import SERVE, App, ask, processes_of, wait_for
+from tests.serve.app import SERVE, App, ask, processes_of
 from tests.serve.conftest import FILES
 from tests.servers.github_server import GitHubServer, private_key
 from tests.servers.github_world import Repo
 from tests.servers.postgres import Postgres
-from tests.support.patience import patience
+from tests.support.patience import patience, wait_while_moving
 from tests.support.repositories import make_repository
 
 PER_INSTALLATION = 10
@@ -87,12 +86,17 @@ class Fleet:
         """Wait until every process runs, every issue has a report, and no job is left."""
         for thread in self._starting:
             thread.join()
-        wait_for(lambda: all(self.github.world.reports(*one) for one in opened), 600.0, self.status)
-        wait_for(lambda: not self.apps[0].unfinished(), 300.0, self.status, pause=0.1)
+
+        def reported() -> int:
+            """Return the number of issues with a report."""
+            return sum(bool(self.github.world.reports(*one)) for one in opened)
+
+        wait_while_moving(lambda: reported() == len(opened), reported, self.status)
+        wait_while_moving(lambda: not self.apps[0].unfinished(), self.apps[0].unfinished, self.status)
 
     def status(self) -> str:
         """Return the unfinished jobs and the last lines of each log."""
-        return json.dumps([self.apps[0].unfinished(), *(app.log[-3:] for app in self.apps)], default=str)
+        return "\n".join(app.picture(12) for app in self.apps)
 
     def kill(self, app: App) -> None:
         """Kill a process with SIGKILL and start its restart."""

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import httpx
 
-from tests.serve.app import App, memory_of, running, wait_for
+from tests.serve.app import App, memory_of, running
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.deliveries import issue_event
 from tests.servers.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer, serve_github
 from tests.servers.github_world import Repo
+from tests.support.patience import wait_while_moving
 from tests.support.repositories import make_repository
 
 FAULTS = (
@@ -101,14 +102,15 @@ def storm(
             arriving.join()
             world = github.world
             weather.silent_until = time.monotonic() + silence
-            left = sum(not world.reports(repo, n) for n in range(1, issues + 1))
-            wait_for(
-                lambda: all(world.reports(repo, n) for n in range(1, issues + 1)),
-                1_500.0 + silence,
-                lambda: (app.counts(), app.log[-3:]),
-            )
+
+            def reported() -> int:
+                """Return the number of issues with a report."""
+                return sum(bool(world.reports(repo, n)) for n in range(1, issues + 1))
+
+            left = issues - reported()
+            wait_while_moving(lambda: reported() == issues, reported, app.picture, silence=silence)
             github.fault = lambda _call: None
-            wait_for(lambda: not app.unfinished(), 300.0, app.unfinished)
+            wait_while_moving(lambda: not app.unfinished(), app.unfinished, app.picture)
             assert app.process is not None
             memory, states = memory_of(app.process.pid), app.unfinished()
         reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))

@@ -166,6 +166,21 @@ class App:
         waiting = self.ask("SELECT work FROM jobs WHERE state <> 'done'")
         return Counter(kind for (work,) in waiting if (kind := json.loads(work)["kind"]) not in WAIT_BY_NATURE)
 
+    def picture(self, lines: int = 40) -> str:
+        """Return what a failure shows: the unfinished jobs, the leases, the processes and the end of the log."""
+        assert self.process is not None
+        tables = {
+            "jobs": "SELECT id, issue_key, state, attempt, waited, lost, due - {}, owner, said, work FROM jobs "
+            "WHERE state <> 'done' ORDER BY id",
+            "leases": "SELECT name, until - {}, fault FROM leases",
+            "workers": "SELECT id, extract(epoch FROM last_heartbeat) - {} FROM procrastinate_workers",
+        }
+        if "DATABASE_URL" not in self.settings:
+            del tables["workers"]
+        rows = [f"{name}: {row}" for name, text in tables.items() for row in self.ask(text.format(time.time()))]
+        alive = [f"process {pid}: {_state_of(pid)}" for pid in processes_of(self.process.pid)]
+        return "\n".join(["", *rows, *alive, *map(str, self.log[-lines:])])
+
     def key(self, repo: Repo, number: int) -> str:
         """Return an issue's key in the store and in the log."""
         return f"{self.github.url.partition('//')[2]}/{repo.id}#{number}"
@@ -222,6 +237,13 @@ def running(github: GitHubServer, data: Path, *, fresh: Any = False, **settings:
         yield app
     finally:
         app.kill()
+
+
+def _state_of(pid: int) -> str:
+    try:
+        return " ".join(Path(f"/proc/{pid}/{name}").read_text().strip() for name in ("comm", "wchan"))
+    except OSError as error:
+        return str(error)
 
 
 def processes_of(process: int) -> Iterator[int]:

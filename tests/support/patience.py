@@ -16,6 +16,8 @@ import httpx
 FLOOR = 3.0
 """Minimum factor of every time limit: a limit detects a hang and measures nothing."""
 CEILING = 30.0
+STILL = 300.0
+"""Seconds without progress after which ``wait_while_moving`` fails on any machine, however busy it is."""
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _LOADAVG = Path("/proc/loadavg")
 
@@ -62,6 +64,25 @@ def wait_for(
     while not _holds(holds):
         assert not deadline.passed(), says()
         time.sleep(pause)
+
+
+def wait_while_moving(
+    holds: Callable[[], bool], progress: Callable[[], object], says: Callable[[], object], *, silence: float = 0.0
+) -> None:
+    """Wait until a condition is true, and fail when nothing happened for a minute on an idle machine.
+
+    Args:
+        holds: the condition.
+        progress: a value that changes whenever something happens.
+        says: what the failure shows.
+        silence: seconds in which nothing can happen.
+    """
+    last, since = progress(), time.monotonic()
+    while not _holds(holds):
+        if (now := progress()) != last:
+            last, since = now, time.monotonic()
+        assert time.monotonic() - since < min(patience(60.0), STILL) + silence, says()
+        time.sleep(0.1)
 
 
 async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:

@@ -10,9 +10,9 @@ LATE = 2.0
 MAX_CHECKED = 500
 """Limit on the jobs checked for that; those that have been due longest come first."""
 
-# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place. A process that asks is alive itself,
-# however late its own heartbeat is. The time doubles for a job that was interrupted often: on a machine where every
-# worker is slow, they would otherwise take each job from each other until it is dead.
+# An owner is a worker's id in procrastinate's table, ``@``, and the worker's place. The process that asks is alive,
+# however late its heartbeat is. The time doubles for a job that was interrupted often: on a machine where every worker
+# is slow, they would otherwise take each job from each other until it is dead.
 _STALLED = f"""
 owner NOT LIKE :ours AND NOT EXISTS (
     SELECT 1 FROM procrastinate_workers AS worker
