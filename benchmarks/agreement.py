@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.backtest.agreement import Reading, fit_readings, reading, store
+from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,13 @@ def main() -> None:
     for one in runs:
         shown = " ".join(f"{name} {value:g}" for name, value in one.numbers.items())
         print(f"{one.name}: {shown} critic {one.verdict or '-'} claimed {one.claimed:d} right {one.right:d}")
-    fitted = fit_readings(tuple(filter(None, (one.reading for one in runs))), options.model)
-    print("\n".join(fitted.lines()))
-    if options.write and fitted.after is not None:
-        store(fitted.after, options.write)
+    readings = [one.reading for one in runs if one.reading is not None]
+    table = fit(readings, options.model)
+    print(f"{len(readings)} readings, {sum(one.right for one in readings)} of them right")
+    if table is None:
+        print(f"{LEAST} readings are needed to fit the table")
+    elif options.write:
+        store(table, options.write)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
-"""Choose the confidence from which a repository's reports claim, so that claims are right as often as it asks."""
+"""Precision by confidence, and the confidence from which claims are right as often as a repository asks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.cli.backtest.score import recommend
 from bot.settings.repository import RepositoryConfig
 
+FIFTHS = 5
+LEAST = 10
+"""Cases needed at or above a confidence for it to be recommended."""
 ENOUGH = 20
 """Known fixes from which a repository's own outcomes decide; with fewer, the shipped calibration does."""
 NEVER = 1.01
@@ -44,3 +47,76 @@ def promise_of(config: RepositoryConfig, outcomes: Sequence[tuple[float, bool]] 
     right = f"{round(found.precision * found.cases)} of {found.cases} known fixes were right (wanted {wanted:.0%})."
     says = f"A claim needs a confidence of {found.confidence:.0%} here: at or above it, {right}"
     return Promise(found.confidence, says)
+
+
+@dataclass(frozen=True, slots=True)
+class Fifth:
+    """One fifth of the cases, ordered by confidence."""
+
+    cases: int
+    mean: float
+    """Mean confidence."""
+    right: int
+    least: float
+    """The lowest confidence of these cases."""
+    most: float
+    """The highest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A confidence threshold, and how often first files are correct at or above it."""
+
+    confidence: float
+    cases: int
+    """Cases at or above the threshold."""
+    coverage: float
+    """The fraction of all cases at or above the threshold."""
+    precision: float
+
+
+def fifths(cases: Sequence[tuple[float, bool]]) -> tuple[Fifth, ...]:
+    """Split (confidence, correct) pairs into fifths, highest confidence first; few cases give fewer parts."""
+    surest = sorted(cases, key=lambda case: -case[0])
+    parts = min(FIFTHS, len(surest))
+    cuts = [surest[part * len(surest) // parts : (part + 1) * len(surest) // parts] for part in range(parts)]
+    return tuple(
+        Fifth(len(cut), sum(c for c, _ in cut) / len(cut), sum(right for _, right in cut), cut[-1][0], cut[0][0])
+        for cut in cuts
+    )
+
+
+def wilson(right: int, cases: int) -> tuple[float, float]:
+    """Return Wilson's score interval for a fraction, at 95 %; (0, 1) without cases.
+
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference". It stays within 0 and 1 and
+    covers small numbers of cases well.
+    """
+    if not cases:
+        return 0.0, 1.0
+    share, spread = right / cases, 1.96**2 / cases
+    middle = share + spread / 2
+    around = 1.96 * math.sqrt(share * (1 - share) / cases + spread / (4 * cases))
+    # At 0 and at 1 the bound is exact, and rounding must not move the fraction out of its interval.
+    low = 0.0 if right == 0 else (middle - around) / (1 + spread)
+    high = 1.0 if right == cases else (middle + around) / (1 + spread)
+    return low, high
+
+
+def curve(cases: Sequence[tuple[float, bool]]) -> tuple[Threshold, ...]:
+    """Return precision and coverage at every confidence that occurs, highest first."""
+    surest = sorted(cases, key=lambda case: -case[0])
+    points: list[Threshold] = []
+    right = 0
+    for number, (confidence, was_right) in enumerate(surest, 1):
+        right += was_right
+        # Equal confidences share one point, because a threshold cannot separate them.
+        if number == len(surest) or surest[number][0] < confidence:
+            points.append(Threshold(confidence, number, number / len(surest), right / number))
+    return tuple(points)
+
+
+def recommend(cases: Sequence[tuple[float, bool]], target: float) -> Threshold | None:
+    """Return the lowest threshold that reaches the target precision with at least ``LEAST`` cases, or None."""
+    good = [point for point in curve(cases) if point.precision >= target and point.cases >= LEAST and point.confidence]
+    return good[-1] if good else None

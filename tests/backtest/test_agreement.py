@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.models import Scripted
-from bot.cli.backtest.agreement import LEAST, fit, store
-from bot.cli.backtest.score import Scored
+from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
 from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
 from tests.servers.model_server import serve
@@ -20,12 +19,9 @@ from tests.support.repositories import add_entry, git
 NEAR = Opinions(0.4, 0.9, agree=False, read=True, near=True)
 
 
-def cases(rights: Sequence[bool], opinions: Opinions = NEAR) -> list[Scored]:
-    """Return one case for each outcome."""
-    said = {"search": opinions.search, "model": opinions.model, "near": float(opinions.near)}
-    said |= {"agree": float(opinions.agree), "read": float(opinions.read)}
-    first = Scored(1, "", "", "", "bug", 0.4, False, ("right.py",), (), 0.0, opinions=said)
-    return [replace(first, ranked=("right.py" if right else "wrong.py",)) for right in rights]
+def readings(rights: Sequence[bool]) -> list[Reading]:
+    """Return one reading for each outcome."""
+    return [Reading(NEAR, right) for right in rights]
 
 
 @pytest.mark.parametrize(
@@ -37,24 +33,27 @@ def cases(rights: Sequence[bool], opinions: Opinions = NEAR) -> list[Scored]:
     ],
 )
 def test_measured_values_replace_those_set_by_hand(right: int, claims: bool) -> None:
-    fitted = fit(cases([number < right for number in range(20)]), "m")
-    assert fitted.after is not None
-    assert (support_of(NEAR, fitted.after) >= 0.65) == claims
-    assert support_of(NEAR, fitted.after) == pytest.approx((right + 5) / 30, abs=0.01)
+    fitted = fit(readings([number < right for number in range(20)]), "m")
+    assert fitted is not None
+    assert (support_of(NEAR, fitted) >= 0.65) == claims
+    assert support_of(NEAR, fitted) == pytest.approx((right + 5) / 30, abs=0.01)
     untouched = replace(NEAR, near=False)
-    assert support_of(untouched, fitted.after) == support_of(untouched)
-    assert any("0.50 → " in line for line in fitted.lines())
+    assert support_of(untouched, fitted) == support_of(untouched)
 
 
 def test_too_few_readings_fit_no_table() -> None:
-    assert fit(cases([True] * (LEAST - 1)), "m").after is None
-    unread = replace(NEAR, read=False)
-    assert fit(cases([True] * LEAST, unread), "m").readings == ()
+    assert fit(readings([True] * (LEAST - 1)), "m") is None
+
+
+def test_only_a_reading_in_a_conversation_counts() -> None:
+    assert reading({**NEAR.numbers(), "approved": 1.0}, right=True) == Reading(replace(NEAR, approved=True), True)
+    assert reading(replace(NEAR, read=False).numbers(), right=True) is None
+    assert reading(None, right=True) is None
 
 
 def test_a_stored_table_applies_only_to_its_model(tmp_path: Path) -> None:
     file = tmp_path / "data" / "agreement.json"
-    fitted = fit(cases([False] * LEAST), "m").after
+    fitted = fit(readings([False] * LEAST), "m")
     assert fitted is not None
     store(fitted, file)
     assert load_fitted(file, "m") == fitted
@@ -123,8 +122,7 @@ def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     file = tmp_path / "data" / "agreement.json"
     assert f"the table of agreement is stored in {file}" in done.stderr
-    assert "Agreement:   " in done.stdout
-    assert " → " in done.stdout
+    assert "only rules  only model" in done.stdout
     table = load_fitted(file, "gpt-4o")
     assert table is not None
     assert table.cases >= LEAST

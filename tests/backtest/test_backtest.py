@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.cli.backtest.ask import Options, answer
+from bot.cli.backtest.cases import Scored
 from bot.cli.backtest.corrections import corrected
-from bot.cli.backtest.run import Found
-from bot.cli.backtest.summary import Parameters, as_text
+from bot.cli.backtest.run import Found, Options, backtest
+from bot.cli.backtest.table import as_text
 from bot.errors import UserError
 from bot.jobs import Triage
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement
@@ -45,27 +45,27 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     return path, build(path)
 
 
-def run(path: Path, data: Path, **options: Any) -> tuple[Found, Parameters]:
-    """Run a backtest in this process."""
+def run(path: Path, data: Path, **options: Any) -> tuple[list[Scored], Found]:
+    """Run a backtest in this process; return the cases of its last judge, and everything."""
     engine = Engine(path, data / "repos")
     given = {name: options.pop(name) for name in set(Settings.model_fields) & set(options)}
     settings = Settings(**{"triage_data_dir": data, "triage_brain": "rules", **given})
-    outcome = asyncio.run(answer(engine, engine.commit("main"), settings, Options(**options), lambda *_: None))
-    return outcome.found[-1], outcome.about
+    found = asyncio.run(backtest(engine, engine.commit("main"), settings, Options(**options), lambda *_: None))
+    return found.judges[-1].cases, found
 
 
 def test_every_issue_is_read_at_the_commit_before_its_fix(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     path, names = story
-    found, _ = run(path, tmp_path, issues=write_issues(tmp_path / "i.jsonl"))
-    assert {case.number: (case.fix, case.gold) for case in found.cases} == {
+    cases, found = run(path, tmp_path, issues=write_issues(tmp_path / "i.jsonl"))
+    assert {case.number: (case.fix, case.gold) for case in cases} == {
         1: (names["one"], ("feed/dates.py",)),
         2: (names["two"], ("feed/store.py",)),
         3: (names["three"], ("feed/fetch.py",)),
     }
-    parents = {case.number: case.base for case in found.cases}
+    parents = {case.number: case.base for case in cases}
     assert parents == {1: names["start"], 2: names["one"], 3: names["two"]}
-    assert all(case.ranked[0] == case.gold[0] for case in found.cases)
-    assert {case.number: case.place_rank for case in found.cases} == {1: 2, 2: 1, 3: 1}
+    assert all(case.ranked[0] == case.gold[0] for case in cases)
+    assert {case.number: case.place_rank for case in cases} == {1: 2, 2: 1, 3: 1}
     assert sum(found.left_out.values()) == 1  # the fix of the README
 
 
@@ -100,15 +100,15 @@ def test_corrections_by_people_are_cases_at_the_commit_of_the_report(
         (6, "d" * 40, "it is feed/store.py"),
     ):
         asyncio.run(correct(tmp_path, sha, number, ISSUES.get(number, ("Odd", "It is odd.")), why))
-    found, about = run(path, tmp_path, corrections="octo/feed")
-    (case,) = [one for one in found.cases if one.by_people]
+    cases, found = run(path, tmp_path, corrections="octo/feed")
+    (case,) = [one for one in cases if one.by_people]
     assert (case.number, case.base, case.gold) == (4, names["three"], ("feed/store.py",))
     assert case.title == ISSUES[4][0]
-    assert sorted(one.number for one in found.cases) == [1, 2, 3, 4]
-    assert next(one for one in found.cases if one.number == 1).title == ISSUES[1][0]  # and not the fix's message
+    assert sorted(one.number for one in cases) == [1, 2, 3, 4]
+    assert next(one for one in cases if one.number == 1).title == ISSUES[1][0]  # and not the fix's message
     assert found.left_out["a correction names no other source file of the report's commit"] == 1
     assert found.left_out["the commit of a corrected report is not in this clone"] == 1
-    assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found, about)
+    assert "3 past fixes, each triaged at the commit before it; 1 correction by people" in as_text(found)
     with pytest.raises(UserError, match="no data is stored for octo/other"):
         run(path, tmp_path, corrections="octo/other")
 
@@ -131,29 +131,29 @@ def test_nothing_made_after_the_parent_is_read(tmp_path: Path) -> None:
     """The same history, cut at the parent, gives the same result: later commits have no influence."""
     names = build(tmp_path / "feed")
     issues = write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]})
-    (case,) = run(tmp_path / "feed", tmp_path / "a", issues=issues)[0].cases
+    (case,), _ = run(tmp_path / "feed", tmp_path / "a", issues=issues)
     git(tmp_path / "feed", "checkout", "--quiet", "--orphan", "later")
     git(tmp_path / "feed", "commit", "--quiet", "--allow-empty", "-m", "save_article save_article feed/fetch.py")
     git(tmp_path / "feed", "tag", "v9.0")
     git(tmp_path / "feed", "reset", "--quiet", "--hard", names["two"])
     git(tmp_path / "feed", "branch", "--force", "main", names["two"])
-    (again,) = run(tmp_path / "feed", tmp_path / "b", issues=issues)[0].cases
+    (again,), _ = run(tmp_path / "feed", tmp_path / "b", issues=issues)
     assert (again.ranked, again.confidence) == (case.ranked, case.confidence)
 
 
 def test_an_issue_that_is_younger_than_the_fix_is_left_out(story: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     issues = write_issues(tmp_path / "i.jsonl", created_at="2024-06-01T00:00:00Z")
-    found, about = run(story[0], tmp_path, issues=issues)
-    assert found.cases == []
-    assert "3 where the issue was opened after the fix" in as_text(found, about)
+    cases, found = run(story[0], tmp_path, issues=issues)
+    assert cases == []
+    assert "3 where the issue was opened after the fix" in as_text(found)
 
 
 def test_without_texts_the_commit_messages_are_used_and_that_is_reported(
     story: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
-    found, about = run(story[0], tmp_path)
-    assert [case.title for case in found.cases] == ["Try the feed again", "Make the folder", "Read the zone"]
-    assert "from commit messages" in as_text(found, about)
+    cases, found = run(story[0], tmp_path)
+    assert [case.title for case in cases] == ["Try the feed again", "Make the folder", "Read the zone"]
+    assert "from commit messages" in as_text(found)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +181,11 @@ def test_stored_results_are_not_computed_again(story: tuple[Path, dict[str, str]
     with notes.open("ab") as file:
         file.write(b'{"case": "cut sho')
     second, _ = run(story[0], tmp_path, issues=issues)
-    assert second.cases[:2] == first.cases  # including durations
+    assert second[:2] == first  # including durations
     assert len(notes.read_text().splitlines()) == 3
     changed = write_issues(tmp_path / "i.jsonl", {**ISSUES, 3: ("Another title", ISSUES[3][1])})
     third, _ = run(story[0], tmp_path, issues=changed)
-    assert [case.title for case in third.cases] == ["Another title", ISSUES[2][0], ISSUES[1][0]]
+    assert [case.title for case in third] == ["Another title", ISSUES[2][0], ISSUES[1][0]]
     run(story[0], tmp_path, issues=issues, fresh=True, limit=1)
     assert len(notes.read_text().splitlines()) == 1
 
@@ -206,14 +206,13 @@ def test_it_continues_after_a_kill(story: tuple[Path, dict[str, str]], tmp_path:
     process.wait()
     (notes,) = (tmp_path / "backtest").glob("*.jsonl")
     kept = notes.read_bytes()[: notes.read_bytes().rfind(b"\n") + 1]
-    done = triage(tmp_path, *arguments, "--plot", "figures.svg", **settings)
+    done = triage(tmp_path, *arguments, **settings)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["issues"], document["hits"]["1"], document["place_hits"]["3"]) == (3, 1.0, 1.0)
     assert document["cost"]["calls"] == 0
     assert notes.read_bytes().startswith(kept)
     assert "3 of 3 issues" in done.stderr
-    assert (tmp_path / "figures.svg").read_text().startswith("<svg")
 
 
 @pytest.mark.parametrize(
@@ -252,12 +251,12 @@ def test_issues_are_read_from_github_without_pull_requests(
     story: tuple[Path, dict[str, str]], github: GitHubServer, tmp_path: Path
 ) -> None:
     options = {"github": "octo/feed", "github_api_url": github.url}
-    found, about = run(story[0], tmp_path, **options)
-    assert [case.number for case in found.cases] == [2, 1]
-    assert "from octo/feed on GitHub" in as_text(found, about)
+    cases, found = run(story[0], tmp_path, **options)
+    assert [case.number for case in cases] == [2, 1]
+    assert "from octo/feed on GitHub" in as_text(found)
     count = len(github.asked("GET", "/issues/"))
     again, _ = run(story[0], tmp_path, **options)
-    assert (again.cases, len(github.asked("GET", "/issues/"))) == (found.cases, count)
+    assert (again, len(github.asked("GET", "/issues/"))) == (cases, count)
 
 
 def test_a_private_repository_is_read_with_a_persons_token(
@@ -269,8 +268,8 @@ def test_a_private_repository_is_read_with_a_persons_token(
     options = {"github": "octo/feed", "github_api_url": github.url}
     with pytest.raises(UserError, match="GitHub does not find the repository"):
         run(story[0], tmp_path, **options)
-    found, _ = run(story[0], tmp_path, **options, github_token="of-rita")
-    assert len(found.cases) == 2
+    cases, _ = run(story[0], tmp_path, **options, github_token="of-rita")
+    assert len(cases) == 2
 
 
 def test_a_limit_reached_halfway_loses_nothing_that_was_read(
@@ -281,8 +280,8 @@ def test_a_limit_reached_halfway_loses_nothing_that_was_read(
     with pytest.raises(UserError, match="GITHUB_TOKEN, or repeat the same command in 2 minutes"):
         run(story[0], tmp_path, **options)
     before = len(github.asked("GET", "/issues/"))
-    found, _ = run(story[0], tmp_path, **options)
-    assert len(found.cases) == 2
+    cases, _ = run(story[0], tmp_path, **options)
+    assert len(cases) == 2
     assert len(github.asked("GET", "/issues/")) == before + 1
 
 
@@ -295,8 +294,8 @@ def test_the_cost_and_the_failures_of_a_model_are_counted(story: tuple[Path, dic
     with serve() as model:
         model.script = [error(503)]
         given = {"triage_brain": "llm", "openai_base_url": model.url, "openai_api_key": "k"}
-        found, about = run(story[0], tmp_path, issues=write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]}), **given)
-    assert [case.fell_back for case in found.cases] == [True]
-    text = as_text(found, about)
+        cases, found = run(story[0], tmp_path, issues=write_issues(tmp_path / "i.jsonl", {2: ISSUES[2]}), **given)
+    assert [case.fell_back for case in cases] == [True]
+    text = as_text(found)
     assert "judged by gpt-4o" in text
     assert "In 1 issues rules judged part of the run" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -9,22 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.backtest.plot import draw
-from bot.cli.backtest.run import Found
-from bot.cli.backtest.score import LEAST, Scored, curve, fifths, hits, recommend
-from bot.cli.backtest.summary import Parameters, as_text
+from bot.cli.backtest.cases import Scored
+from bot.cli.backtest.run import Found, Judge
+from bot.cli.backtest.table import as_text, by_chance
+from bot.runs.promise import LEAST, curve, fifths, recommend
+from bot.server.web.views.charts import draw_reliability, draw_trade
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
 
 
 def scored(ranked: tuple[str, ...], gold: tuple[str, ...] = ("a",), confidence: float = 0.5) -> Scored:
     return Scored(1, "f", "b", "t", "bug", confidence, claims=False, gold=gold, ranked=ranked, seconds=0.1)
-
-
-def test_a_hit_is_any_fixed_file_among_the_first() -> None:
-    cases = [scored(("a", "b")), scored(("x", "y", "a")), scored(("x",)), scored(())]
-    assert hits([case.rank for case in cases]) == {1: 0.25, 3: 0.5, 5: 0.5, 10: 0.5}
-    assert hits([]) == {1: 0.0, 3: 0.0, 5: 0.0, 10: 0.0}
 
 
 def test_a_stored_case_is_read_unchanged() -> None:
@@ -63,10 +59,9 @@ def test_too_few_cases_give_no_recommendation() -> None:
 
 @given(PAIRS)
 def test_the_plot_is_a_complete_document(pairs: list[tuple[float, bool]]) -> None:
-    picture = draw(pairs, recommend(pairs, 0.8), "a<b>&c")
-    root = ET.fromstring(picture)
-    assert root.tag.endswith("svg")
-    assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
+    for picture in (draw_trade(pairs, recommend(pairs, 0.8), "a<b>&c"), draw_reliability(pairs, "a<b>&c")):
+        assert ET.fromstring(picture).tag.endswith("svg")
+        assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +73,28 @@ def test_the_plot_is_a_complete_document(pairs: list[tuple[float, bool]]) -> Non
 )
 def test_the_table_explains_how_to_set_the_threshold(confidence: float, says: str) -> None:
     cases = [scored(("a",), confidence=confidence)] * LEAST + [scored(("x",), confidence=0.1)] * LEAST
-    about = Parameters("feed", "c" * 40, "from i.jsonl", "rules", 0.8, 1.0)
-    assert says in as_text(Found(cases), about)
-    assert says not in as_text(Found(cases[:3]), about)
+    assert says in as_text(found(cases))
+    assert says not in as_text(found(cases[:3]))
+
+
+def found(*judged: list[Scored]) -> Found:
+    """Return the results of rules, and of a model."""
+    judges = tuple(Judge(name, name, cases=cases) for name, cases in zip(("rules", "m"), judged, strict=False))
+    return Found("feed", "c" * 40, "from i.jsonl", 0.8, judges, Counter())
+
+
+def test_a_model_is_compared_with_the_rules_by_issue() -> None:
+    rules = [scored(("a",))] * 3 + [scored(("x", "a"))] * 9
+    table = as_text(found(rules, [scored(("x",))] + [scored(("a",))] * 11))
+    first, three = (table.splitlines()[number].split() for number in (3, 4))
+    assert first[-8:] == ["3", "(25%)", "11", "(92%)", "1", "9", "2.1", "%"]
+    assert three[-8:] == ["12", "(100%)", "11", "(92%)", "1", "0", "100", "%"]
+    assert "First places right with the model: +8. Chance alone hardly explains this." in table
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "chance"),
+    [(0, 0, 1.0), (1, 1, 1.0), (0, 5, 2 / 32), (7, 2, 92 / 512), (9, 1, 22 / 1024)],
+)
+def test_chance_is_the_two_sided_sign_test(one: int, two: int, chance: float) -> None:
+    assert by_chance(one, two) == by_chance(two, one) == chance

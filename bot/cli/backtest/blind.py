@@ -41,10 +41,6 @@ class BlindRun:
     places: tuple[Place, ...]
     """Places, in the same order."""
     seconds: float
-    engine_first: str
-    """The first file of the last search, before any judgement; empty if nothing was searched or found."""
-    engine_confidence: float
-    """The search's calibrated confidence in it."""
 
     @property
     def confidence(self) -> float:
@@ -58,6 +54,7 @@ class BlindTriager:
     def __init__(self, engine: Engine) -> None:
         """Read one repository."""
         self._engine = engine
+        self.repository = engine.repository
         self._rules = RulesBrain()
 
     async def triage(self, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:
@@ -77,9 +74,8 @@ class BlindTriager:
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))
         places = tuple(dict.fromkeys((*named[:1], *code.places, *named)))
-        first, confidence = (code.ranked[0], code.confidence) if code.ranked else ("", 0.0)
         seconds = time.perf_counter() - started
-        return BlindRun(result, kept.items, state.evidence, ranked, places, seconds, first, confidence)
+        return BlindRun(result, kept.items, state.evidence, ranked, places, seconds)
 
 
 class _Code(EngineCode):
@@ -87,12 +83,10 @@ class _Code(EngineCode):
 
     ranked: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
-    confidence: float = 0.0
 
     async def find(self, query: Query) -> Ranking:
         found = await super().find(query)
         self.ranked = tuple(hit.path for hit in found.files)
-        self.confidence = found.confidence
         self.places = tuple(Place(place.path, place.start_line, place.end_line) for place in found.locations)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -94,20 +94,19 @@ class MessageTexts:
         return Text(title.strip()[:1_024], body.strip()[:MAX_TEXT]) if title.strip() else None
 
 
-Retention = Callable[[int, Text | None], None]
-
-
 class GitHubTexts:
     """Issues as they are now on GitHub. Texts are stored, so a second run requests none of them again."""
 
-    def __init__(self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Retention) -> None:
+    def __init__(
+        self, reader: IssueReader, name: str, known: dict[int, Text | None], keep: Callable[[int, Text | None], None]
+    ) -> None:
         """Read a repository's issues.
 
         Args:
             reader: reads issues from GitHub.
             name: owner/name, for display.
             known: texts that need no request; None marks a number that is not an issue.
-            keep: stores a text that was read.
+            keep: stores a text that was read among the known ones.
         """
         self.description = f"from {name} on GitHub, as they are now"
         self._reader = reader
@@ -117,16 +116,10 @@ class GitHubTexts:
     async def of(self, fix: Fix) -> Text | None:
         """Return the issue under the fix's number; None for a pull request."""
         if fix.number not in self._known:
-            text = await self._read(fix.number)
-            self._known[fix.number] = text
-            self._keep(fix.number, text)
+            issue = await call_github(self._reader.issue(fix.number))
+            usable = issue is not None and not issue.is_pull_request
+            self._keep(fix.number, Text(issue.title, issue.body, _since(issue.created_at)) if usable else None)
         return self._known[fix.number]
-
-    async def _read(self, number: int) -> Text | None:
-        issue = await call_github(self._reader.issue(number))
-        if issue is None or issue.is_pull_request:
-            return None
-        return Text(issue.title, issue.body, _seconds(_moment(issue.created_at)))
 
 
 async def call_github(asking: Any) -> Any:
@@ -153,23 +146,11 @@ async def call_github(asking: Any) -> Any:
         ) from error
 
 
-def dump(text: Text | None) -> dict[str, Any] | None:
-    """Return a text as plain values."""
-    return asdict(text) if text else None
-
-
-def load(description: dict[str, Any] | None) -> Text | None:
-    """Read the values that ``dump`` returned."""
-    return (
-        Text(str(description["title"]), str(description["body"]), int(description["created"])) if description else None
-    )
-
-
-def _moment(written: str) -> datetime | None:
+def _since(written: str) -> int:
     try:
-        return datetime.fromisoformat(written)
+        return _seconds(datetime.fromisoformat(written))
     except ValueError:
-        return None
+        return 0
 
 
 class _Row(BaseModel):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bot.cli.backtest.score import Fifth
     from bot.report.record import Record
+    from bot.runs.promise import Fifth
     from bot.store.runs.feedback import FeedbackCounts
     from bot.store.runs.outcomes import Tally
     from bot.store.tables import Store
@@ -55,8 +55,8 @@ async def _known(store: Store) -> list[_Known]:
 
 
 async def _figures(store: Store, tally: Tally) -> _Known:
-    from bot.cli.backtest.score import fifths  # noqa: PLC0415  as above
     from bot.report.record import read_record  # noqa: PLC0415
+    from bot.runs.promise import fifths  # noqa: PLC0415  as above
 
     record = store.record_of(tally.key)
     pairs, judged, labelled = await record.record(), await record.judged(), await record.labelled()

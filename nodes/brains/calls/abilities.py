@@ -9,7 +9,7 @@ import re
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
@@ -53,16 +53,6 @@ class Abilities:
 def first_abilities(name: str, limit_name: LimitName) -> Abilities:
     """Return what to assume about a model of this name."""
     return Abilities(temperature=not _NO_TEMPERATURE.match(name), limit_name=limit_name)
-
-
-class Memory(Protocol):
-    """Stores the abilities of models."""
-
-    def load(self, key: str) -> Abilities | None:
-        """Return what is known under this key; None if nothing is."""
-
-    def save(self, key: str, abilities: Abilities) -> None:
-        """Store the abilities under this key."""
 
 
 class LearntRefusals:

@@ -170,6 +170,11 @@ class RunBudget:
             raise ModelError(f"the model's server asks to wait {seconds:.0f} s")
         await self._pace.pause(seconds)
 
+    @property
+    def cost(self) -> int:
+        """The cost of this process's calls in millionths of a dollar."""
+        return self._cost
+
     def settle(self, call: Call, tokens: int, cost: int, usage: Usage) -> None:
         """Replace a reservation by what the call used."""
         self._tokens += usage.input_tokens + usage.output_tokens - tokens

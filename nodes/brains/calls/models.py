@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.brains.calls.abilities import METHODS, Abilities, LearntRefusals, LimitName, Memory, Method, first_abilities
+from nodes.brains.calls.abilities import METHODS, Abilities, LearntRefusals, LimitName, Method, first_abilities
 from nodes.brains.calls.budget import Pace, Price, RunBudget, RunLimits, no_price
 from nodes.context import COMPRESS_FROM
 
@@ -37,8 +36,6 @@ class Model:
     abilities: Abilities = field(default_factory=Abilities)
     remember: Callable[[Abilities], None] = lambda _abilities: None
     """Stores the abilities whenever they change."""
-    clock: Callable[[], float] = time.monotonic
-    """Measures answers against the deadline, in seconds."""
     most_read: int = 0
     """The most tokens of a prompt that the server reported; its window is not smaller."""
 
@@ -153,31 +150,12 @@ class ModelSettings:
 class Models:
     """The models that brains share. Close them with `aclose`."""
 
-    def __init__(
-        self,
-        settings: ModelSettings,
-        *,
-        pace: Pace | None = None,
-        memory: Memory | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Use these settings.
-
-        Args:
-            settings: The models and their endpoint.
-            pace: The rate of calls; None for a new one at the rate of the settings.
-            memory: What was learnt about the models; None for the file of the settings.
-            transport: Carries the requests; None for the network.
-            clock: Measures answers against their deadline, in seconds.
-        """
+    def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
-        self.pace = pace or Pace(settings.calls_per_minute)
+        self.pace = Pace(settings.calls_per_minute)
         self._models: dict[str, Model] = {}
         self._client: httpx.AsyncClient | None = None
-        self._remembered = memory or LearntRefusals(settings.memory)
-        self._transport = transport
-        self._clock = clock
+        self._remembered = LearntRefusals(settings.memory)
 
     def get(self, name: str) -> Model:
         """Return the model of that name."""
@@ -206,7 +184,7 @@ class Models:
 
         settings = self.settings
         timeout = httpx.Timeout(settings.timeout, connect=min(_CONNECT, settings.timeout))
-        self._client = self._client or Client(timeout=timeout, follow_redirects=True, transport=self._transport)
+        self._client = self._client or Client(timeout=timeout, follow_redirects=True)
         llm = ChatOpenAI(
             model=name,
             temperature=None,  # `sending` sets it in each request, because langchain-openai drops it silently
@@ -227,7 +205,6 @@ class Models:
             settings.effort,
             self._remembered.load(key) or first_abilities(name, self._limit_name),
             lambda learnt: self._remembered.save(key, learnt),
-            self._clock,
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -153,7 +154,7 @@ class Sender:
         model = request.model
         seconds_left = model.deadline
         for attempt in range(model.max_retries + 1):
-            started = model.clock()
+            started = time.monotonic()
             try:
                 async with self._paid(request.call) as counted:
                     reply = await _send(request, seconds_left)
@@ -163,7 +164,7 @@ class Sender:
             except BusyError as busy:
                 pause = busy.pause(attempt)
                 # A wait that the server's rate limit requests does not count against the deadline.
-                seconds_left -= model.clock() - started + (0.0 if busy.limited else pause)
+                seconds_left -= time.monotonic() - started + (0.0 if busy.limited else pause)
                 if attempt == model.max_retries:
                     raise
                 if seconds_left <= 0:
@@ -233,7 +234,7 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
     """
     import openai  # noqa: PLC0415  the import takes half a second, which only runs with a model should pay
 
-    model, started = request.model, request.model.clock()
+    model, started = request.model, time.monotonic()
     # langchain-openai warns about servers without json_schema; the next method handles these.
     warnings.filterwarnings("ignore", category=UserWarning, module=r"langchain_openai\.")
     try:
@@ -243,7 +244,7 @@ async def _send(request: Request, seconds_left: float) -> AIMessage:
     except TimeoutError as error:
         raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
     except openai.APIError as error:
-        if isinstance(error, openai.APITimeoutError) and model.clock() - started >= seconds_left:
+        if isinstance(error, openai.APITimeoutError) and time.monotonic() - started >= seconds_left:
             raise _LostError(f"the model gave no answer within {model.deadline:g} s") from error
         fault = Fault.of(error)
         if fault.is_refusal or fault.is_context or (request.images and fault.is_images):

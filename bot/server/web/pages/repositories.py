@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.cli.backtest.plot import draw_reliability, draw_trade
 from bot.limits.ceilings import describe_limit
 from bot.report.record import ENOUGH, read_record
 from bot.server.web.auth.sessions import viewer_of
@@ -15,6 +14,7 @@ from bot.server.web.pages.runs import rows_of
 from bot.server.web.render import render
 from bot.server.web.site import repository_of, site_of
 from bot.server.web.views import record
+from bot.server.web.views.charts import draw_reliability, draw_trade
 from bot.server.web.views.words import moment
 from bot.store.pages.selection import RunFilter
 

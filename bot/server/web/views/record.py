@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from bot.cli.backtest.score import Fifth, Threshold, recommend, wilson
 from bot.report.drawing import interval, link, picture, text
 from bot.report.words import percent
+from bot.runs.promise import Fifth, Threshold, recommend, wilson
 from bot.store.pages.repositories import OutcomeRow
 
 TARGET = 0.9

@@ -1,47 +1,14 @@
-"""Two small charts as one SVG: accuracy by confidence, and the effect of a confidence threshold."""
+"""Two small charts: accuracy by confidence, and the effect of a confidence threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 
-from bot.cli.backtest.score import Fifth, Threshold, curve, fifths, wilson
 from bot.report.drawing import interval, link, picture
+from bot.runs.promise import Fifth, Threshold, curve, fifths, wilson
 
-_SIDE, _TOP, _LEFT, _GAP = 260, 64, 56, 96
-_WIDTH, _HEIGHT = _LEFT + 2 * _SIDE + _GAP + 24, _TOP + _SIDE + 64
-_PANEL = (_LEFT + _SIDE + 24, _HEIGHT)
-_STYLE = """
-  svg { font: 12px system-ui, sans-serif; } text { fill: #1f2328; } .title { font-size: 14px; font-weight: 600; }
-  .axis { stroke: #d0d7de; } .ideal { stroke: #8c959f; stroke-dasharray: 4 4; }
-  .one { stroke: #0969da; fill: none; stroke-width: 2; } .two { stroke: #bc4c00; fill: none; stroke-width: 2; }
-  .dot, .in-one { fill: #0969da; } .in-two { fill: #bc4c00; } .interval { stroke: #57606a; fill: none; }
-  .band { fill: #0969da; opacity: .15; }
-  @media (prefers-color-scheme: dark) {
-    svg { background: #0d1117; } text { fill: #e6edf3; } .axis { stroke: #30363d; } .one { stroke: #58a6ff; }
-    .two { stroke: #f0883e; } .dot, .in-one { fill: #58a6ff; } .in-two { fill: #f0883e; }
-    .interval { stroke: #8b949e; } .band { fill: #58a6ff; }
-  }
-"""
-
-
-def draw(cases: Sequence[tuple[float, bool]], chosen: Threshold | None, title: str) -> str:
-    """Draw a standalone SVG without scripts, fonts or remote resources, for light and dark mode.
-
-    Args:
-        cases: confidence in the first file, and whether that file was correct.
-        chosen: the recommended threshold, marked if there is one.
-        title: what was measured.
-    """
-    right = _LEFT + _SIDE + _GAP
-    caption = f"{len(cases)} issues; {_spoken(chosen)}"
-    parts = (
-        f"<style>{_STYLE}</style>",
-        f'<text class="title" x="{_LEFT}" y="22">{escape(title)}</text>',
-        *_left(cases),
-        *_right(cases, chosen, right),
-    )
-    return picture((_WIDTH, _HEIGHT), title, caption, parts)
+_SIDE, _TOP, _LEFT = 260, 64, 56
+_PANEL = (_LEFT + _SIDE + 24, _TOP + _SIDE + 64)
 
 
 def draw_reliability(

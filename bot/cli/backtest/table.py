@@ -1,0 +1,175 @@
+"""Output of a backtest: one table for people, by rules and with a model if there is one; a document for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from bot.cli.backtest.cases import Scored
+from bot.cli.backtest.run import Found, Judge
+from bot.report.words import count
+from bot.runs.promise import LEAST, Fifth, Threshold, fifths, recommend
+from nodes.trust.quality_gate import LOW_CONFIDENCE
+
+_PLACES = (1, 3, 5, 10)
+_SURE = 0.05
+"""The usual significance level; a difference with a smaller probability is not attributed to chance."""
+_ROWS: tuple[tuple[str, Callable[[Scored], bool]], ...] = (
+    ("A fixed file is in first place", lambda case: case.right),
+    *((f"… among the first {k}", lambda case, k=k: 0 < case.rank <= k) for k in _PLACES[1:]),
+    ("A changed line is in first place", lambda case: case.place_rank == 1),
+    ("… among the first 5", lambda case: 0 < case.place_rank <= 5),
+    ("A cause was claimed", lambda case: case.claims),
+    ("… and the file named was fixed", lambda case: case.claims and case.right),
+    ("… and it was not", lambda case: case.claims and not case.right),
+)
+
+
+def as_document(found: Found) -> dict[str, Any]:
+    """Return all results as plain values: those of the model if there is one, and those of the rules by name."""
+    judge = found.judges[-1]
+    pairs = _pairs(judge)
+    threshold = recommend(pairs, found.target)
+    head = {name: getattr(found, name) for name in ("repository", "tip", "texts", "target")}
+    compared = {"rules": _figures(found.judges[0])} if len(found.judges) > 1 else {}
+    return {
+        **head,
+        "judge": judge.name,
+        "issues": len(judge.cases),
+        "left_out": dict(sorted(found.left_out.items())),
+        **_figures(judge),
+        **compared,
+        "calibration": [asdict(fifth) for fifth in fifths(pairs)],
+        "threshold": asdict(threshold) if threshold else None,
+        "cases": [case.document() for case in judge.cases],
+    }
+
+
+def as_text(found: Found) -> str:
+    """Return the results as a table with a column for each judge."""
+    judge = found.judges[-1]
+    if not judge.cases:
+        return "\n".join(("No past fix could be scored.", *_left_out(found)))
+    names = "".join(f"{one.name[-20:]:>21}" for one in found.judges)
+    compared = f"{'only rules':>12}{'only model':>12}{'chance':>9}" if len(found.judges) > 1 else ""
+    return "\n".join(
+        (
+            f"{_described(judge.cases)}; issue texts {found.texts}",
+            "",
+            f"{'':<34}{names}{compared}",
+            *(_row(title, has, found.judges) for title, has in _ROWS),
+            *(_verdict(found.judges) if len(found.judges) > 1 else ()),
+            "",
+            f"Confidence in the first file ({judge.name})  cases    mean   right",
+            *(_line(fifth, number) for number, fifth in enumerate(fifths(_pairs(judge)))),
+            "",
+            _advice(recommend(_pairs(judge), found.target), found.target, len(judge.cases)),
+            _cost(judge),
+            *_left_out(found),
+        )
+    )
+
+
+def by_chance(one: int, two: int) -> float:
+    """Return the probability that fair coin tosses differ at least as much as these two counts (exact sign test).
+
+    It is two-sided; for pairs it is also called the exact McNemar test.
+    """
+    tosses = one + two
+    tail = sum(comb(tosses, k) for k in range(min(one, two) + 1))
+    return float(min(Fraction(1), Fraction(2 * tail, 2**tosses)))
+
+
+def _pairs(judge: Judge) -> list[tuple[float, bool]]:
+    return [(case.confidence, case.right) for case in judge.cases]
+
+
+def _figures(judge: Judge) -> dict[str, Any]:
+    cases, claims = judge.cases, [case for case in judge.cases if case.claims]
+    return {
+        "hits": _hits([case.rank for case in cases]),
+        "place_hits": _hits([case.place_rank for case in cases]),
+        "claims": {"made": len(claims), "right": sum(case.right for case in claims)},
+        "cost": {
+            "seconds_an_issue": round(sum(case.seconds for case in cases) / max(len(cases), 1), 3),
+            "calls": sum(case.calls for case in cases),
+            "tokens": sum(case.tokens for case in cases),
+            "dollars": sum(case.cost for case in cases) / 1_000_000,
+            "fell_back": sum(case.fell_back for case in cases),
+        },
+    }
+
+
+def _hits(ranks: Sequence[int]) -> dict[str, float]:
+    return {str(k): round(sum(0 < rank <= k for rank in ranks) / max(len(ranks), 1), 4) for k in _PLACES}
+
+
+def _described(cases: Sequence[Scored]) -> str:
+    corrections = sum(case.by_people for case in cases)
+    fixes = f"{len(cases) - corrections} past fixes, each triaged at the commit before it"
+    more = f"; {count(corrections, 'correction')} by people, at the commit of the report" if corrections else ""
+    return fixes + more
+
+
+def _row(title: str, has: Callable[[Scored], bool], judges: Sequence[Judge]) -> str:
+    counts = "".join(f"{_part(sum(map(has, judge.cases)), len(judge.cases)):>21}" for judge in judges)
+    if len(judges) == 1:
+        return f"{title:<34}{counts}"
+    rules, model = _only(has, judges)
+    chance = by_chance(rules, model)
+    return f"{title:<34}{counts}{rules:>12}{model:>12}{f'{100 * chance:.{1 if chance < _SURE else 0}f} %':>9}"
+
+
+def _only(has: Callable[[Scored], bool], judges: Sequence[Judge]) -> tuple[int, int]:
+    """Return for how many issues something is true by rules alone, and with the model alone."""
+    pairs = [(has(one), has(two)) for one, two in zip(judges[0].cases, judges[1].cases, strict=True)]
+    return pairs.count((True, False)), pairs.count((False, True))
+
+
+def _verdict(judges: Sequence[Judge]) -> tuple[str, ...]:
+    rules, model = _only(lambda case: case.right, judges)
+    explained = "may" if by_chance(rules, model) >= _SURE else "hardly"
+    why = f"First places right with the model: {model - rules:+d}. Chance alone {explained} explain"
+    return ("", f"{why}{'' if explained == 'may' else 's'} this.")
+
+
+def _part(part: int, whole: int) -> str:
+    return f"{part} ({part / whole:.0%})"
+
+
+def _line(fifth: Fifth, number: int) -> str:
+    names = ("surest fifth", "second", "third", "fourth", "least sure")
+    return f"  {names[min(number, 4)]:<32}{fifth.cases:>7}{fifth.mean:>8.0%}{fifth.right / fifth.cases:>8.0%}"
+
+
+def _advice(threshold: Threshold | None, target: float, cases: int) -> str:
+    if threshold is None:
+        few = f" (a threshold needs {LEAST} cases)" if cases < 2 * LEAST else ""
+        return f"Threshold:   no confidence reaches {target:.0%} right first files here{few}."
+    # A repository can require more confidence than the gate, never less.
+    applied = (
+        f"The default threshold is {LOW_CONFIDENCE}, so no setting is needed."
+        if threshold.confidence <= LOW_CONFIDENCE
+        else f"As `limits: {{claim_from: {round(threshold.confidence, 4):g}}}` in .github/triage.yml, it applies to "
+        "that repository."
+    )
+    return (
+        f"Threshold:   confidence {threshold.confidence:.2f}: {threshold.precision:.0%} of first files are right there "
+        f"(wanted {target:.0%}), in {threshold.coverage:.0%} of issues ({threshold.cases}).\n             {applied}"
+    )
+
+
+def _cost(judge: Judge) -> str:
+    cost = _figures(judge)["cost"]
+    price = f", ${cost['dollars']:.2f}" if cost["dollars"] else ""
+    model = f"{cost['calls']} model calls, {cost['tokens']} tokens{price}" if cost["calls"] else "no model, no tokens"
+    failed = f" In {cost['fell_back']} issues rules judged part of the run, because the model failed."
+    instead = failed if cost["fell_back"] else ""
+    return f"Cost:        {cost['seconds_an_issue']:.2f} s an issue; judged by {judge.name}: {model}.{instead}"
+
+
+def _left_out(found: Found) -> list[str]:
+    return [f"Left out:    {count} where {why}." for why, count in sorted(found.left_out.items())]
