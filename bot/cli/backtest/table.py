@@ -53,7 +53,7 @@ def as_text(found: Found) -> str:
     judge = found.judges[-1]
     if not judge.cases:
         return "\n".join(("No past fix could be scored.", *_left_out(found)))
-    names = "".join(f"{one.name[-20:]:>21}" for one in found.judges)
+    names = "".join(f"{one.name[-14:]:>15}" for one in found.judges)
     compared = f"{'only rules':>12}{'only model':>12}{'chance':>9}" if len(found.judges) > 1 else ""
     return "\n".join(
         (
@@ -115,7 +115,7 @@ def _described(cases: Sequence[Scored]) -> str:
 
 
 def _row(title: str, has: Callable[[Scored], bool], judges: Sequence[Judge]) -> str:
-    counts = "".join(f"{_part(sum(map(has, judge.cases)), len(judge.cases)):>21}" for judge in judges)
+    counts = "".join(f"{_part(sum(map(has, judge.cases)), len(judge.cases)):>15}" for judge in judges)
     if len(judges) == 1:
         return f"{title:<34}{counts}"
     rules, model = _only(has, judges)
