@@ -20,7 +20,7 @@ from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
 from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.servers.serving import NobodyWorks, serving
-from tests.web.busy import busy
+from tests.web.busy import NOW, busy
 
 FOLDER = Path(__file__).parent / "screenshots"
 TOKEN = "an-operators-own-token"
@@ -86,12 +86,13 @@ async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
     there = (await busy(store)).paths
     async with serving(build_app(ServerSettings(settings, 1, "", (b"secret",)), store, NobodyWorks())) as url:
         yield [
+            Shot("home", url + there["home"], height=900, operator=True),
             Shot("runs", url + there["runs"], height=900, operator=True),
             Shot("runs-dark-phone", url + there["runs"], dark=True, phone=True, height=800, operator=True),
-            Shot("run", url + there["run"], height=1_900, operator=True),
+            Shot("run", url + there["run"], height=1_100, operator=True),
             Shot("run-dark", url + there["run"], dark=True, height=900, operator=True),
             Shot("running", url + there["running"], height=760, operator=True),
-            Shot("repository", url + there["repository"], height=1_250, operator=True),
+            Shot("repository", url + there["repository"], height=1_000, operator=True),
             Shot("queue", url + there["queue"], height=760, operator=True),
         ]
     await store.aclose()
@@ -106,6 +107,8 @@ async def draw(browser: Browser, shot: Shot) -> None:
     async with opened_tab(
         browser, dark=shot.dark, phone=shot.phone, height=shot.height, timezone_id="UTC", **shown
     ) as tab:
+        # Two days after the stored data, so that "… ago" is the same each time.
+        await tab.page.clock.set_fixed_time(NOW + 2 * 86_400)
         await tab.open(shot.address)
         if await tab.page.locator("#live-line").count():
             await tab.page.get_by_text("Updates live").wait_for()

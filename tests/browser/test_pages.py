@@ -27,7 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOKEN = "an-operators-own-token"
 OPERATOR: dict[str, Any] = {"extra_http_headers": {"Authorization": f"Bearer {TOKEN}"}}
-_ALL_KINDS = ("runs", "run", "running", "repository", "queue")
+_ALL_KINDS = ("home", "runs", "run", "running", "repository", "queue")
 """Pages that together contain every element of a page."""
 expect.set_options(timeout=60_000)
 
@@ -80,20 +80,25 @@ async def test_a_list_is_filtered_by_keyboard_and_leads_to_a_run(browser: Browse
         await expect(page.locator("tbody tr")).to_have_count(1)
         await page.get_by_text("More conditions").press("Enter")
         await page.get_by_label("Kind").select_option("feature")
-        await page.get_by_role("button", name="Filter").press("Enter")
+        await page.get_by_role("button", name="Filter").last.press("Enter")
         await page.get_by_role("heading", name="No matching run").wait_for()
-        await page.get_by_role("link", name="Clear").press("Enter")
-        await page.wait_for_url("**/runs")
+        await page.get_by_role("link", name="Kind: feature").press("Enter")
+        await page.wait_for_url("**/runs?q=open+quote")
+        await page.get_by_label("Title").fill("open quote of")
+        await page.get_by_role("button", name="Filter").first.press("Enter")
+        await page.get_by_role("heading", name="No matching run").wait_for()
+        await page.get_by_role("link", name="Title: open quote of").press("Enter")
+        await page.wait_for_url("**/runs?")
         await expect(page.locator("tbody tr")).to_have_count(25)
         await page.get_by_role("link", name="Older").press("Enter")
         await expect(page.get_by_role("link", name="Newer")).to_be_visible()
         await page.get_by_role("link", name="Newer").press("Enter")
         await page.get_by_role("link", name="scan hangs on an open quote").press("Enter")
         await page.get_by_role("heading", name="scan hangs on an open quote").wait_for()
-        await expect(page.get_by_role("img", name="The path through the graph")).to_be_hidden()
-        await page.get_by_role("link", name="How it was found").press("Enter")
-        await page.get_by_role("img", name="The path through the graph").wait_for()
-        await page.get_by_role("link", name="Evidence", exact=True).press("Enter")
+        await expect(page.get_by_label("The path through the graph")).to_be_hidden()
+        await page.locator("summary", has_text="How it was found").press("Enter")
+        await page.get_by_label("The path through the graph").wait_for()
+        await page.locator("summary", has_text="Evidence").press("Enter")
         await page.get_by_role("link", name="All 8").press("Enter")
         await expect(page.get_by_role("heading", level=3)).to_have_count(8)
 
@@ -114,6 +119,11 @@ async def test_the_answer_of_a_run_is_visible_without_scrolling(
         if width == 1280:
             assert await tab.page.evaluate(_FITS.format(".judge"))
             assert await tab.page.evaluate(_FITS.format("#changes"))
+            box = await tab.page.locator("#issue").bounding_box()
+            answer = await tab.page.locator("#answer").bounding_box()
+            assert box
+            assert answer
+            assert box["x"] >= answer["x"] + answer["width"]  # the issue is next to the answer
         await tab.page.get_by_text("Wrong, because").press("Enter")
         for fold in await tab.page.locator(".fold > summary").all():
             await fold.press("Enter")
@@ -139,26 +149,43 @@ async def test_a_person_corrects_a_run_by_keyboard(browser: Browser, served: Ser
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_a_bar_links_to_its_cases_and_times_are_in_the_viewers_zone(
+async def test_the_first_row_of_the_list_is_visible_without_scrolling(
+    browser: Browser, served: Served, *, width: int
+) -> None:
+    async with opened_tab(browser, **OPERATOR) as tab:
+        await tab.page.set_viewport_size({"width": width, "height": 800})
+        await tab.open(f"{served.url}/runs?kind=bug&outcome=right")
+        assert await tab.page.evaluate(_FITS.format("tbody tr"))
+        await tab.page.get_by_text("More conditions").press("Enter")
+        await assert_accessible(tab)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_a_count_links_to_its_cases_and_times_are_relative_and_in_the_viewers_zone(
     browser: Browser, served: Served, *, width: int
 ) -> None:
     async with opened_tab(browser, dark=width == 390, timezone_id="Asia/Kolkata", **OPERATOR) as tab:
         page = tab.page
         await page.set_viewport_size({"width": width, "height": 800})
         await tab.open(served.url + served.busy.paths["repository"])
-        await page.get_by_text("The same as a table").press("Enter")
         await assert_accessible(tab)
-        await page.get_by_role("link", name="2026-05: 5 of 8 first files correct").press("Enter")
+        month = page.get_by_role("row", name="2026-05").first
+        await expect(month.get_by_role("meter")).to_have_attribute("value", "0.625")
+        await month.get_by_role("link", name="5", exact=True).press("Enter")
         await page.wait_for_url("**/runs?*settled=2026-05*")
         await expect(page.locator("tbody tr")).to_have_count(5)
         time = page.locator("tbody time").first
         await expect(time).to_have_attribute("title", re.compile("UTC; shown in Asia/(Kolkata|Calcutta)"))
-        shown, utc = await time.text_content(), await time.get_attribute("datetime")
+        title, utc = await time.get_attribute("title"), await time.get_attribute("datetime")
         local = datetime.fromisoformat(utc or "") + timedelta(hours=5, minutes=30)
-        assert shown == local.strftime("%Y-%m-%d %H:%M")
+        assert (title or "").startswith(local.strftime("%Y-%m-%d %H:%M"))
+        assert await time.text_content() == local.strftime("%Y-%m-%d")  # longer ago than a month
+        await page.clock.set_fixed_time(datetime.fromisoformat(utc or "") + timedelta(hours=3, minutes=10))
+        await page.reload()
+        await expect(page.locator(f"time[datetime='{utc}']").first).to_have_text("3 hours ago")
         await page.get_by_role("link", name="right").press("Enter")
         await page.wait_for_url("**outcome=right*")
-        await expect(page.get_by_role("link", name="right")).to_have_attribute("aria-current", "true")
+        await expect(page.locator(".counts a[aria-current]")).to_have_text(re.compile("right"))
         await assert_accessible(tab)
 
 

@@ -85,6 +85,7 @@ async def busy(store: Store) -> Busy:
     run = f"/runs/octo/parser/{main.number}/1"
     return Busy(
         {
+            "home": "/",
             "runs": "/runs",
             "run": run,
             "evidence": f"{run}/evidence",

@@ -1,4 +1,4 @@
-"""The queue: waiting, running, parked and dead jobs, and who may replay them."""
+"""The queue: later, waiting, running, parked and dead jobs, and who may replay them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs import InstallationChanged, LearnPast
+from bot.jobs import Expire, InstallationChanged, LearnPast
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
@@ -44,18 +44,26 @@ async def test_jobs_are_listed_by_state_with_their_reason(site: Site) -> None:
         Arrival("i", "installation", b"", (InstallationChanged(host="github.com", id=7, how="suspend"),))
     )
     await site.store.inbox.accept(Arrival("l", "issues", b"", (LearnPast(ref=PARSER),)))
+    await site.store.inbox.accept(Arrival("q", "issues", b"", (Expire(ref=PARSED, question_id="q1"),)))
     page = await site.page("/queue")
     assert re.findall(r"<dt>([\w ]+)</dt><dd[^>]*>(\d+)</dd>", page) == [
-        *(("Dead", "2"), ("Running", "0"), ("Waiting", "2"), ("On hold", "1"))
+        *(("Dead", "2"), ("Running", "0"), ("Waiting", "1"), ("Later", "2"), ("On hold", "1"))
     ]
     assert f'action="/queue/{number}/replay"' in page
-    for text in ("GitHub says &lt;b&gt;502", "octo/secret-plans", "learn past", "installation:7", "suspended"):
+    for text in (
+        "GitHub says &lt;b&gt;502",
+        "octo/secret-plans",
+        "learn past",
+        "installation:7",
+        "suspended",
+        "expire",
+    ):
         assert text in page, text
     theirs = await site.page("/queue", "rita")
-    assert re.findall(r"<dd[^>]*>(\d+)</dd>", theirs) == ["1", "0", "1", "1"]
+    assert re.findall(r"<dd[^>]*>(\d+)</dd>", theirs) == ["1", "0", "0", "2", "1"]
     for hidden in ("secret", "installation:7", "replay"):
         assert hidden not in theirs, hidden
-    assert re.findall(r"<dd[^>]*>(\d+)</dd>", await site.page("/queue", "nobody")) == ["0", "0", "0", "0"]
+    assert re.findall(r"<dd[^>]*>(\d+)</dd>", await site.page("/queue", "nobody")) == ["0", "0", "0", "0", "0"]
 
 
 async def test_the_operator_replays_a_dead_job(site: Site) -> None:

@@ -47,8 +47,8 @@ async def stored(site: Site) -> PageCommand:
 @pytest.mark.parametrize(
     ("who", "names"),
     [
-        ("operator", ["right", "wrong", "triage"]),
-        ("mona", ["right", "wrong", "triage"]),
+        ("operator", ["right", "triage", "wrong"]),
+        ("mona", ["right", "triage", "wrong"]),
         ("rita", ["triage"]),  # she opened the issue
         ("olaf", []),
     ],

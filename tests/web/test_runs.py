@@ -122,8 +122,8 @@ async def test_runs_of_an_issue_are_folded_and_counted_by_outcome(site: Site) ->
     assert re.findall(r">run (\d+)</a>", row[0]) == [str(n) for n in range(12, 3, -1)]
     assert "12 earlier runs" in row[0]
     assert "and 3 more" in row[0]
-    assert "parser/lexer.py" in row[0]
-    assert "parser/lexer.py" not in page.split("Weakness")[1].split("</tr>")[0]
+    assert "lexer.py" in row[0]
+    assert "lexer.py" not in page.split("Weakness")[1].split("</tr>")[0]
     counts = re.findall(r'<a href="(/runs\?[^"]*)">([a-z ]+) <span class="figure">(\d+)<', page)
     assert ("right", "1") in {(name, number) for _, name, number in counts}
     assert {name for _, name, _ in counts} >= {
@@ -203,19 +203,18 @@ async def test_a_run_shows_the_path_to_its_report(site: Site) -> None:
         "Lexer.scan is on the reporter's stack trace.",  # a reason
         "investigator_first",  # a guard, and what it means
         "Nothing is concluded before the issue was read.",
-        "Start, then Investigator, then Code search, then Critic, then Writer, then the end.",  # the graph in words
         "cites evidence that was not gathered: E99",  # dropped claims
         "no evidence cited: It is bad.",
         "quality too low, a citation failed",  # a retry
-        "draft 1: 52%, rejected because quality too low, a citation failed; draft 2: 78%",
         "Which version does it happen with?",
         "2.4.1, on Debian",
         "18 420 tokens",
         "$0.0413",
         "It was checked that the quote stands at these lines.",  # the comment
-        "Code search 420 ms",  # when each node was at work
+        "420 ms",  # how long a node was at work
     ):
         assert shown in text, shown
+    assert 'value="0.52" aria-label="Confidence of draft 1"' in page
     assert f'href="https://github.com/octo/parser/blob/{SHA}/parser/lexer.py#L10-L14"' in page
     assert '<span class="keyword">while</span>' in page
     assert (await site.get(f"/runs/octo/parser/{ref.number}")).headers["location"].endswith(f"/{ref.number}/1")
@@ -327,7 +326,7 @@ async def test_five_hundred_pieces_of_evidence_are_listed_on_light_pages(site: S
     path = f"/runs/octo/parser/{ref.number}/1"
     assert "of 500 pieces" in await site.page(path)
     for page in (1, 2, 50):
-        shown = re.findall(r"<bdi>src/m(\d+)\.py:1-30", await site.page(f"{path}/evidence?page={page}"))
+        shown = re.findall(r">m(\d+)\.py:1-30<", await site.page(f"{path}/evidence?page={page}"))
         assert list(map(int, shown)) == list(range(page * 10 - 10, page * 10))
     assert "page 50 of 50" in await site.page(f"{path}/evidence?page=99999")
 
@@ -357,7 +356,6 @@ async def test_runs_of_an_older_release_are_shown_with_the_available_data(site: 
     await store._database.do(lambda db: db.execute(old).rowcount)
     assert "Untitled" in await site.page("/runs")
     page = await site.page(f"/runs/octo/parser/{ref.number}/1")
-    assert "No times were recorded" in page
     assert "unknown" in page
     assert "were deleted" in page
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.report.words import count, span
-from bot.server.web.views import drawings, path
-from bot.server.web.views.words import CUT, as_html, line, moment, prose, verbatim
+from bot.server.web.render import file_name
+from bot.server.web.views import path
+from bot.server.web.views.words import CUT, as_html, label, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
 from nodes.search.languages import LANGUAGES, lexemes
+from nodes.state import TraceEntry
 from tests.support.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry
 
@@ -25,46 +26,40 @@ def at(node: str, began: float, ended: float | None) -> Visit:
     return Visit(id=f"{node}{began}", node=node, began=began, ended=ended)
 
 
-def words(svg: str) -> str:
-    found = ET.fromstring(svg).find("{http://www.w3.org/2000/svg}desc")
-    assert found is not None
-    return found.text or ""
-
-
-def test_parallel_nodes_share_one_place_on_the_path() -> None:
-    trace = (*TRACE[:4], entry("web_search", "3 results", 1), entry("join", "2 branches", 1), *TRACE[4:])
-    svg = path.draw(trace, ended=True)
-    assert "then Code search, then Web search, then Critic" in words(svg)
-    numbers = re.findall(r'class="badge-number"[^>]*>(\d+)<', svg)
-    assert numbers == ["1", "2", "2", "3", "4"]
-
-
-def test_operator_tools_and_running_nodes_are_drawn() -> None:
-    trace = (*TRACE[:3], entry("crash<db>", "2 rows", 1))
-    svg = path.draw(trace, now=["critic"])
-    assert "crash&lt;db&gt;" in svg
-    assert words(svg) == "Start, then Investigator, then crash<db>, then Critic running now."
-    assert 'class="now"' in svg
-
-
-def test_a_node_that_was_visited_often_is_counted() -> None:
-    svg = path.draw([entry("codebase_search", "x", number) for number in range(9)])
-    assert re.findall(r'class="badge-number"[^>]*>([+\d]+)<', svg) == ["1", "2", "3", "+6"]
-
-
-def test_idle_time_is_omitted_from_the_drawing() -> None:
-    seen = [at("investigator", 100.0, 101.0), at("human_input", 101.0, 101.1), at("critic", 90_000.0, 90_001.0)]
-    svg = drawings.draw_timing(seen)
-    assert svg is not None
-    assert ">25 h idle<" in svg
-    assert words(svg) == "Investigator 1.0 s; Question 100 ms; Critic 1.0 s"
-    assert max(float(x) for x in re.findall(r'<rect class="bar[^"]*" x="([\d.]+)"', svg)) < 720
-    assert drawings.draw_timing([at("critic", 1.0, None)]) is None
+@pytest.mark.parametrize(
+    ("trace", "now", "expected"),
+    [
+        pytest.param(
+            (*TRACE[:4], entry("web_search", "3 results", 1), entry("join", "2 branches", 1), *TRACE[4:]),
+            (),
+            {"Investigator": "1", "Code search": "2", "Web search": "2", "Critic": "3", "Writer": "4"},
+            id="parallel nodes share one place",
+        ),
+        pytest.param(
+            (*TRACE[:3], entry("crash<db>", "2 rows", 1)),
+            ("critic",),
+            {"Investigator": "1", "crash<db>": "2", "Critic": ""},
+            id="operator's tools and running nodes",
+        ),
+        pytest.param(
+            tuple(entry("codebase_search", "x", number) for number in range(9)),
+            (),
+            {"Code search": "1 2 3 +6"},
+            id="many visits are counted",
+        ),
+    ],
+)
+def test_the_graph_shows_the_path(
+    trace: tuple[TraceEntry, ...], now: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    nodes = path.graph(trace, now=now)
+    assert {one.name: " ".join(one.places) for one in nodes if one.state != "off"} == expected
+    assert [one.name for one in nodes if one.state == "now"] == [label(name) for name in now]
 
 
 def test_overlap_is_the_time_with_more_than_one_running_node() -> None:
     seen = [at("codebase_search", 0.0, 2.0), at("web_search", 0.5, 2.5), at("tool", 1.0, 1.5), at("critic", 3.0, 4.0)]
-    assert drawings.overlap(seen) == pytest.approx(1.5)
+    assert path.overlap(seen) == pytest.approx(1.5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,6 +86,18 @@ def test_a_rendered_comment_retains_its_structure_and_is_sanitised() -> None:
     assert 'rel="noreferrer noopener nofollow"' in html
     assert not re.search(r"script|img|javascript|onclick|form|input|iframe|style|class|gone|alert", html)
     assert CUT.strip().strip("*") in as_html("x" * 70_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a/b/lexer.py", 'a/<wbr>b/<wbr><span class="whole">lexer.py</span>'),
+        ("test_of_a_very_long_name.component.ts", 'test_of_a_very_long_name.<span class="whole">component.ts</span>'),
+        ("<b>/x", '&lt;b&gt;/<wbr><span class="whole">x</span>'),
+    ],
+)
+def test_a_file_name_breaks_between_folders_and_not_in_its_ending(name: str, shown: str) -> None:
+    assert file_name(name) == shown
 
 
 def test_text_is_shown_unchanged_or_without_invisible_characters() -> None:

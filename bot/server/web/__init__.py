@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 
 from bot.server.web import render
 from bot.server.web.auth import login
 from bot.server.web.auth.authentication import RequireLogin
-from bot.server.web.pages import queue, repositories, run, runs, welcome
+from bot.server.web.pages import home, queue, repositories, run, runs, welcome
 from bot.server.web.site import Site
 
 __all__ = ["Site", "routes"]
@@ -31,15 +29,10 @@ def routes(site: Site) -> list[BaseRoute]:
 def _closed() -> list[BaseRoute]:
     """List the pages that require a login. A new module adds its ``routes()`` here."""
     return [
-        Route("/", home),
+        *home.routes(),
         *welcome.routes(),
         *runs.routes(),
         *run.routes(),
         *repositories.routes(),
         *queue.routes(),
     ]
-
-
-async def home(_request: Request) -> Response:
-    """Redirect the start page to the list of runs."""
-    return RedirectResponse("/runs", 303)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -57,6 +58,7 @@ def _files() -> dict[str, tuple[str, bytes]]:
 
 
 NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("/", "Overview"),
     ("/runs", "Runs"),
     ("/repositories", "Repositories"),
     ("/queue", "Queue"),
@@ -87,6 +89,18 @@ def _seen(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
+_WHOLE = 24
+"""Characters at the end of a path that stay on one line, so that no line break splits a short name or its ending."""
+
+
+def file_name(path: str) -> Markup:
+    """Return a path that breaks after slashes, and before its last characters if the file's name is long."""
+    *folders, name = visible(path).split("/")
+    cut = 0 if len(name) <= _WHOLE else len(name) - _WHOLE // 2
+    whole = Markup('{}<span class="whole">{}</span>').format(name[:cut], name[cut:])
+    return Markup("/<wbr>").join([*map(escape, folders), whole])
+
+
 @cache
 def environment() -> Environment:
     """Return the Jinja environment: autoescape is always on, and an undefined variable is an error."""
@@ -101,4 +115,5 @@ def environment() -> Environment:
         finalize=_seen,
     )
     made.globals["asset"] = asset
+    made.filters["file"] = file_name
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.store.databases.database import Database
+from bot.store.pages.attention import Attention
 from bot.store.pages.reading import Reading
 from bot.store.pages.repositories import Repositories
 from bot.store.pages.runs import Queue, Runs
@@ -15,4 +16,5 @@ class Pages:
         self.runs = Runs(database)
         self.repositories = Repositories(database)
         self.queue = Queue(database)
+        self.attention = Attention(database)
         self.reading = Reading(database)

@@ -106,15 +106,16 @@ class Repositories:
         row = await self._database.read(lambda db: db.execute(statement, (owner, name)).fetchone())
         return read_repository(row) if row else None
 
-    async def outcomes(self, key: str) -> list[OutcomeRow]:
-        """Return the outcomes of its reports, the earliest first; those without a time come first."""
+    async def outcomes(self, keys: Keys) -> list[OutcomeRow]:
+        """Return the outcomes of their reports, the earliest first; those without a time come first."""
+        allowed, parameters = visible("repository_key", keys)
         # SQLite sorts NULL first and Postgres last, so the order states the place of NULL.
-        statement = """
+        statement = f"""
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
-            WHERE repository_key = ? AND named <> '[]'
+            WHERE {allowed} AND named <> '[]'
             ORDER BY settled_at IS NOT NULL, settled_at, issue_key
-        """
-        rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
+        """  # noqa: S608  placeholders
+        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]

@@ -167,7 +167,9 @@ class Runs:
         return [name for (name,) in rows]
 
 
-JobState = Literal["todo", "doing", "parked", "dead"]
+JobState = Literal["todo", "timer", "doing", "parked", "dead"]
+"""A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
+_STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
 LISTED_JOBS = 50
 """Maximum number of jobs listed per state."""
 # A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
@@ -206,8 +208,12 @@ class Queue:
     async def counts(self, keys: Keys) -> dict[str, int]:
         """Return the number of jobs by state, without done ones."""
         allowed, parameters = visible(_KEY, keys)
-        statement = f"SELECT state, count(*) FROM jobs WHERE state <> 'done' AND {allowed} GROUP BY state"  # noqa: S608  placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        statement = f"""
+            SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
+            GROUP BY state
+        """  # noqa: S608  placeholders
+        given = (self._database.clock(), *parameters)
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return dict(rows)
 
     async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
@@ -217,9 +223,10 @@ class Queue:
         statement = f"""
             SELECT jobs.id, issue_key, work, state, attempt, due, stored_at, said, repositories.owner, name
             FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
-            WHERE state = ? AND {allowed} ORDER BY {order} LIMIT ?
+            WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
         """  # noqa: S608  names of columns, and placeholders
-        rows = await self._database.read(lambda db: db.execute(statement, (state, *parameters, LISTED_JOBS)).fetchall())
+        given = (self._database.clock(), state, *parameters, LISTED_JOBS)
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
 
 

@@ -18,7 +18,8 @@ _LARGEST = 2**31
 _STATES: tuple[tuple[JobState, str, str], ...] = (
     ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
     ("doing", "Running", "Jobs that a worker is running."),
-    ("todo", "Waiting", "Jobs that start when they are due and their issue has no other running job."),
+    ("todo", "Waiting", "Jobs that start when a worker is free and their issue has no other running job."),
+    ("timer", "Later", "Jobs with a time: reminders, the end of a question, the next attempt of a job that failed."),
     ("parked", "On hold", "Jobs that wait until their suspended installation is active again."),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,7 +13,6 @@ from bot.server.web.pages.runs import rows_of
 from bot.server.web.render import render
 from bot.server.web.site import repository_of, site_of
 from bot.server.web.views import record
-from bot.server.web.views.charts import draw_reliability, draw_trade
 from bot.server.web.views.words import moment
 from bot.store.pages.selection import RunFilter
 
@@ -36,9 +34,10 @@ async def listed(request: Request) -> Response:
 async def shown(request: Request) -> Response:
     """Show one repository: accuracy, labels, budgets and its latest runs."""
     pages, repository = site_of(request).store.pages, await repository_of(request)
-    known = record.read(await pages.repositories.outcomes(repository.key))
+    known = record.read(await pages.repositories.outcomes({repository.key}))
     cases = record.Cases(repository.full_name)
     people = site_of(request).store.record_of(repository.key)
+    counts = await pages.runs.counts(RunFilter(repository=repository.key), viewer_of(request).repositories)
     runs = await pages.runs.listing(
         RunFilter(repository=repository.key), viewer_of(request).repositories, most=_LAST, folded=True
     )
@@ -47,7 +46,7 @@ async def shown(request: Request) -> Response:
         "repository.html",
         repository=repository,
         record=known,
-        charts=_charts(known, cases),
+        awaiting=counts.issues["outcome"].get("awaiting", 0),
         cases=cases,
         between=record.between,
         words=read_record(known.pairs, await people.judged(), await people.labelled()),
@@ -58,14 +57,3 @@ async def shown(request: Request) -> Response:
         taught=await site_of(request).store.components_of(repository.key).all(),
         rows=await rows_of(pages.runs, RunFilter(repository=repository.key), runs.rows),
     )
-
-
-def _charts(known: record.Record, cases: record.Cases) -> dict[str, Markup | None]:
-    drawn = {
-        "months": record.draw(known.periods, cases),
-        "trade": draw_trade(known.pairs, known.threshold, "Precision and coverage by threshold")
-        if known.pairs
-        else None,
-        "worth": draw_reliability(known.pairs, "Calibration of the confidence", cases.around) if known.pairs else None,
-    }
-    return {name: Markup(svg) if svg else None for name, svg in drawn.items()}  # noqa: S704  drawing code escapes

@@ -19,8 +19,8 @@ from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, site_of
 from bot.server.web.views import run as view
 from bot.server.web.views.evidence import cited_in, numbered, piece
-from bot.server.web.views.filters import Row, address
 from bot.server.web.views.progress import is_harmless, progress
+from bot.server.web.views.rows import Row, address
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs
 from bot.store.runs.run_events import Visit, load
@@ -78,7 +78,6 @@ async def shown(request: Request) -> Response:
         "run/page.html",
         progress=progress(full, visits, open_to_all=everything),
         page=page,
-        jumps=view.jumps(page),
         row=Row.of(full.row),
         others=[Row.of(other) for other in others],
         sha=full.sha,

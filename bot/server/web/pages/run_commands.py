@@ -17,7 +17,7 @@ from bot.ports import IssueRef
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.forms import read_form
 from bot.server.web.site import run_of, site_of
-from bot.server.web.views.filters import address
+from bot.server.web.views.rows import address
 from bot.server.web.views.words import line
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow

@@ -16,7 +16,7 @@ from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.render import environment, render
 from bot.server.web.site import site_of
 from bot.server.web.views import filters
-from bot.server.web.views.filters import Row
+from bot.server.web.views.rows import Row
 from bot.store.pages.rows import Keys, Place, RunRow
 from bot.store.pages.runs import FOLDED, Runs
 from bot.store.pages.selection import COUNTED, RunFilter
@@ -41,8 +41,7 @@ def routes() -> list[Route]:
 async def listed(request: Request) -> Response:
     """List the issues with runs that match the requested filter, the newest run first."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    repositories = await pages.repositories.all(keys)
-    asked = filters.read(request.query_params, repositories)
+    form, asked = await _asked(request)
     before, after = (filters.place(request.query_params.get(name, "")) for name in ("before", "after"))
     found = await pages.runs.listing(asked.filter, keys, before=before, after=after, folded=True)
     counts = await pages.runs.counts(asked.filter, keys)
@@ -50,18 +49,23 @@ async def listed(request: Request) -> Response:
         request,
         "runs.html",
         rows=await rows_of(pages.runs, asked.filter, found.rows),
-        counts=filters.counts(counts, asked),
-        counted=COUNTED if counts.is_cut else 0,
+        counts=counts,
+        counted=COUNTED,
         most_in_csv=CSV_RUNS,
         asked=asked,
-        choices=filters,
-        repositories=repositories,
-        brains=await pages.runs.brains(keys),
+        form=form,
         newer=filters.written(found.newer),
         older=filters.written(found.older),
         first=found.newer is None,
         seen=repr(max((row.changed_at for row in found.rows), default=0.0)),
     )
+
+
+async def _asked(request: Request) -> tuple[tuple[filters.Condition, ...], filters.RequestedFilter]:
+    """Return the form that the viewer sees, and the conditions of the request."""
+    pages, keys = site_of(request).store.pages, viewer_of(request).repositories
+    form = filters.conditions(await pages.repositories.all(keys), await pages.runs.brains(keys))
+    return form, filters.read(request.query_params, form)
 
 
 async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> list[Row]:
@@ -73,7 +77,7 @@ async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> li
 async def as_csv(request: Request) -> Response:
     """Send the runs that match the requested filter, newest first, one line each, as many as ``CSV_RUNS``."""
     site, keys = site_of(request), viewer_of(request).repositories
-    asked = filters.read(request.query_params, await site.store.pages.repositories.all(keys))
+    _, asked = await _asked(request)
     lines = _csv(site.store.pages.runs, asked.filter, keys, site.address(request))
     named = {"content-disposition": 'attachment; filename="runs.csv"'}
     return StreamingResponse(lines, media_type="text/csv", headers=named)
@@ -92,8 +96,7 @@ async def _csv(runs: Runs, wanted: RunFilter, keys: Keys, address: str) -> Async
 
 async def live(request: Request) -> EventSourceResponse:
     """Stream the rows of the list as they change."""
-    pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    wanted = filters.read(request.query_params, await pages.repositories.all(keys)).filter
+    pages, wanted = site_of(request).store.pages, (await _asked(request))[1].filter
 
     async def event(row: RunRow, viewer: Viewer) -> ServerSentEvent:  # noqa: ARG001  a row is the same for all viewers
         key = ("row", row.thread, row.changed_at, row.status, wanted)

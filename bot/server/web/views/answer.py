@@ -76,7 +76,6 @@ class Answer:
     changes: tuple[Change, ...]
     suspected: bool
     """Whether the changes are suspected; else they are only the latest ones of these lines."""
-    no_change: Markup
     related: tuple[Linked, ...]
     missing: tuple[Markup, ...]
     doubts: tuple[Markup, ...]
@@ -107,7 +106,6 @@ def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
         facts=_others(report, links, shown),
         changes=tuple(_change(one, links) for one in changes),
         suspected=bool(report.suspect_changes),
-        no_change=prose(report.no_suspect_change),
         related=(
             *(_related(one, links) for one in report.related),
             *(_related_change(one, links) for one in report.changes),
@@ -211,6 +209,10 @@ def _notes(report: TriageReport) -> tuple[tuple[str, Markup], ...]:
     notes = (
         ("To confirm", report.how_to_confirm),
         ("Who knows this code", owner),
+        (
+            "Suspect change",
+            "" if report.suspect_changes else report.no_suspect_change and f"none: {report.no_suspect_change}",
+        ),
         ("Severity", report.severity_reason if report.severity != "unknown" else ""),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),

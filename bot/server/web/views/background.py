@@ -10,7 +10,7 @@ from markupsafe import Markup
 from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.sanitise import code
-from bot.server.web.views.words import line, prose, verbatim
+from bot.server.web.views.words import as_html, line, prose
 from bot.store.issues.signals import StoredSignal
 from bot.store.pages.context import RunContext
 from bot.store.runs.feedback import Feedback
@@ -63,8 +63,8 @@ class Background:
     began: Markup
     asked_link: str
     author: str
-    text: str
-    is_cut: bool
+    text: Markup
+    """The issue's text; empty if it is not stored or may be about a security problem."""
     instructions: tuple[Instruction, ...]
     labels: tuple[str, ...]
     label_changes: tuple[str, ...]
@@ -86,14 +86,13 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         issue: the issue's URL.
     """
     origin = context.origin
-    text = verbatim(origin.body.replace("\r\n", "\n").strip())
+    is_security = report is not None and report.kind == "security"
     changed = differences(context.before[1].report, report) if context.before and report else ()
     return Background(
         began=_began(context),
         asked_link=f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
         author=line(origin.author),
-        text=text[:SHOWN_TEXT],
-        is_cut=len(text) > SHOWN_TEXT,
+        text=Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
         instructions=tuple(_instruction(one, links) for one in context.words),
         labels=tuple(map(line, context.labels)),
         label_changes=tuple(

@@ -1,126 +1,101 @@
-"""The list of runs: its filter as a URL query, and one run as a row."""
+"""The list of runs: its conditions as a form and as a URL query, and the positions of its pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, get_args
-from urllib.parse import quote, urlencode
+from typing import Any, get_args
+from urllib.parse import urlencode
 
-from bot.report.words import percent, span
-from bot.server.web.views.words import Moment, line, moment
+from bot.server.web.views.rows import OUTCOMES
 from bot.store.pages.repositories import RepositoryRow
-from bot.store.pages.rows import Outcome, Place, RunRow
-from bot.store.pages.runs import Counts
-from bot.store.pages.selection import FACETS, RunFilter
+from bot.store.pages.rows import Place
+from bot.store.pages.selection import RunFilter
 from bot.store.runs import RunStatus
 from nodes.report import Kind
 
-_TONES: dict[RunStatus, Literal["good", "warn", "bad", "soft"]] = {
-    "running": "warn",
-    "waiting": "warn",
-    "finished": "good",
-    "stopped": "soft",
-    "failed": "bad",
-}
-
-
-OUTCOMES: Mapping[Outcome, str] = {
-    "right": "right",
-    "wrong": "wrong",
-    "awaiting": "awaiting fix",
-    "unknown": "fix not found",
-    "unclaimed": "no claim",
-}
-"""The outcomes of reports, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A run with the texts of its row."""
-
-    run: RunRow
-    title: str
-    tone: str
-    address: str
-    earlier: tuple[Row, ...] = ()
-    """Earlier runs of the issue that the list shows below this one, the latest first."""
-    more: int = 0
-    """Earlier runs that it does not show."""
-
-    @classmethod
-    def of(cls, run: RunRow, earlier: Sequence[RunRow] = (), number: int = 0) -> Row:
-        """Build the row of a run.
-
-        Args:
-            run: the run.
-            earlier: earlier runs of its issue to show, the latest first.
-            number: how many earlier runs there are.
-        """
-        # A new run has a title once it has read the issue.
-        title = next((one.title for one in (run, *earlier) if one.title), "")
-        below = tuple(cls.of(one) for one in earlier)
-        return cls(run, line(title) or "Untitled", _TONES[run.status], address(run), below, number - len(below))
-
-    @property
-    def outcome(self) -> str:
-        """The outcome of its report; empty without a report and after a later one."""
-        return OUTCOMES.get(self.run.outcome, "")
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether a person judged the report and no fix was compared yet."""
-        return self.run.outcome in ("right", "wrong") and self.run.fix != "scored"
-
-    @property
-    def place(self) -> str:
-        """The claimed file; empty if none is claimed."""
-        return line(self.run.place)
-
-    @property
-    def symbol(self) -> str:
-        """The claimed function; empty if none is claimed."""
-        return line(self.run.symbol)
-
-    @property
-    def confidence(self) -> str:
-        """The confidence of its report as a percentage."""
-        return percent(self.run.confidence)
-
-    @property
-    def began(self) -> Moment | None:
-        """When the run began."""
-        return moment(self.run.began_at)
-
-    @property
-    def lasted(self) -> str:
-        """Time from the run's start to its last change; empty until the run is over, or if the start is unknown."""
-        return span(self.run.changed_at - self.run.began_at) if self.run.over and self.run.began_at else ""
-
-
-def address(run: RunRow) -> str:
-    """Return the path of a run's page."""
-    return f"/runs/{quote(run.owner)}/{quote(run.name)}/{run.issue}/{run.number}"
-
-
-STATUSES = get_args(RunStatus)
-KINDS = get_args(Kind)
-CAUSES = {"yes": True, "no": False}
-FIXES: Mapping[str, tuple[str, RunFilter]] = {
-    "first": ("first file correct", RunFilter(ranks=(1, 1))),
-    "three": ("among the first three", RunFilter(ranks=(1, 3))),
-    "scored": ("fix found", RunFilter(fix="scored")),
-    "unknown": ("fix not found", RunFilter(fix="unknown")),
-}
-"""Comparisons of reports with fixes: in words, and as a filter."""
+Options = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""The values of a condition: each with its name in the form and the fields of ``RunFilter`` that it sets."""
 EARLIER = "earlier"
 """The month of comparisons whose time was not recorded."""
-_RARE = ("kind", "cause", "brain", "since", "until", "fix", "settled", "confidence")
-_NAMES = ("repository", "status", "outcome", "q", *_RARE)
 _LONGEST = 200
 _MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A field of the form."""
+
+    name: str
+    label: str
+    options: Options | None = None
+    """The possible values; None if ``read`` reads any text."""
+    read: Callable[[str], Mapping[str, Any]] = lambda text: {"text": text}
+    """Returns the fields of ``RunFilter`` that a text sets, or raises ``ValueError``."""
+    kind: str = "text"
+    hint: str = ""
+
+
+def _day(text: str) -> datetime:
+    day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    if not 1971 < day.year < 9000:
+        raise ValueError(text)
+    return day
+
+
+def _until(text: str) -> Mapping[str, Any]:
+    # The last day is included, so the bound is the start of the next day.
+    return {"until": (_day(text) + timedelta(days=1)).timestamp()}
+
+
+def _month(text: str) -> Mapping[str, Any]:
+    """Read the month in which reports were compared with fixes."""
+    if text == EARLIER:
+        return {"settled": (0.0, 1.0)}
+    first = _day(f"{text}-01")
+    return {"settled": (first.timestamp(), (first + timedelta(days=31)).replace(day=1).timestamp())}
+
+
+def _between(text: str) -> Mapping[str, Any]:
+    """Read bounds such as 0.5-0.8."""
+    low, high = map(float, text.split("-", 1))
+    if not 0 <= low <= high <= 1:
+        raise ValueError(text)
+    return {"confidence": (low, high)}
+
+
+def _named(field: str, values: Iterable[str]) -> Options:
+    return {value: (value, {field: value}) for value in values}
+
+
+_FIXES: Options = {
+    "first": ("first file correct", {"ranks": (1, 1)}),
+    "three": ("among the first three", {"ranks": (1, 3)}),
+    "scored": ("fix found", {"fix": "scored"}),
+    "unknown": ("fix not found", {"fix": "unknown"}),
+}
+_CAUSES: Options = {"yes": ("named", {"claimed": True}), "no": ("not named", {"claimed": False})}
+
+
+def conditions(repositories: Iterable[RepositoryRow], brains: Iterable[str]) -> tuple[Condition, ...]:
+    """Return the fields of the form, in its order."""
+    keys: Options = {one.full_name: (one.full_name, {"repository": one.key}) for one in repositories}
+    return (
+        Condition("q", "Title", kind="search", hint="part of the title"),
+        Condition("repository", "Repository", keys),
+        Condition("status", "Status", _named("status", get_args(RunStatus))),
+        Condition("outcome", "Outcome", {one: (name, {"outcome": one}) for one, name in OUTCOMES.items()}),
+        Condition("kind", "Kind", _named("kind", get_args(Kind))),
+        Condition("cause", "Cause", _CAUSES),
+        Condition("brain", "Judged by", _named("brain", brains)),
+        Condition("since", "From, UTC", read=lambda text: {"since": _day(text).timestamp()}, kind="date"),
+        Condition("until", "To, UTC", read=_until, kind="date"),
+        Condition("fix", "Fix", _FIXES),
+        Condition("settled", "Fix found in, UTC", read=_month, hint="2026-01"),
+        Condition("confidence", "Confidence", read=_between, hint="0.5-0.8"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,126 +108,26 @@ class RequestedFilter:
     faults: tuple[str, ...] = ()
     """Names of the conditions that were invalid and therefore ignored."""
 
-    @property
-    def narrow(self) -> bool:
-        """Whether one of the less common conditions is set."""
-        return any(name in self.fields for name in _RARE)
-
     def address(self, **other: str) -> str:
-        """Return the URL query of the same list with additional fields."""
-        return urlencode({**self.fields, **other})
-
-    def chosen(self, name: str, value: str) -> str:
-        """Return the URL query of the list with another value of a field; with the value that it has, without it."""
-        fields = {**self.fields, name: "" if self.fields.get(name) == value else value}
-        return urlencode({name: value for name, value in fields.items() if value})
+        """Return the URL query of the same list with other or, if a value is empty, fewer fields."""
+        return urlencode({name: value for name, value in {**self.fields, **other}.items() if value})
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """A number of issues, shown above the list with a link to them."""
-
-    name: str
-    issues: int
-    query: str
-    """The URL query of the list of these issues, or without the condition if it is set."""
-    is_set: bool
-
-
-def counts(found: Counts, asked: RequestedFilter) -> tuple[tuple[str, tuple[Count, ...]], ...]:
-    """Return the counts of the list by their title."""
-    words = {"status": {one: one for one in STATUSES}, "kind": {one: one for one in KINDS}, "outcome": OUTCOMES}
-    return tuple(
-        (
-            facet.capitalize(),
-            tuple(
-                Count(name, found.issues[facet][value], asked.chosen(facet, value), asked.fields.get(facet) == value)
-                for value, name in words[facet].items()
-                if value in found.issues[facet]
-            ),
-        )
-        for facet in FACETS
-    )
-
-
-def read(query: Mapping[str, str], repositories: Sequence[RepositoryRow]) -> RequestedFilter:
+def read(query: Mapping[str, str], form: Sequence[Condition]) -> RequestedFilter:
     """Read the conditions from a URL query. Invalid ones are ignored and listed in ``faults``."""
-    fields = {name: query.get(name, "").strip()[:_LONGEST] for name in _NAMES}
-    keys = {one.full_name.lower(): one.key for one in repositories}
+    fields: dict[str, str] = {}
     faults: list[str] = []
-
-    def one_of(name: str, known: Sequence[str]) -> str:
-        if fields[name] and fields[name] not in known:
-            faults.append(name)
-            fields[name] = ""
-        return fields[name]
-
-    wanted = RunFilter(
-        repository=keys.get(one_of("repository", [one.full_name for one in repositories]).lower(), ""),
-        status=one_of("status", STATUSES),
-        kind=one_of("kind", KINDS),
-        claimed=CAUSES.get(one_of("cause", list(CAUSES))),
-        brain=fields["brain"],
-        text=fields["q"],
-        outcome=one_of("outcome", [*OUTCOMES]),
-        settled=_month(fields, faults),
-        confidence=_between(fields, faults),
-    )
-    fix = FIXES[fields["fix"]][1] if one_of("fix", [*FIXES]) else RunFilter()
-    since, until = _day(fields, "since", faults), _day(fields, "until", faults)
-    days = replace(
-        wanted,
-        ranks=fix.ranks,
-        fix=fix.fix,
-        since=since.timestamp() if since else None,
-        # ``until`` names the last day to include, so the bound is the start of the next day.
-        until=(until + timedelta(days=1)).timestamp() if until else None,
-    )
-    return RequestedFilter({name: value for name, value in fields.items() if value}, days, tuple(faults))
-
-
-def _day(fields: dict[str, str], name: str, faults: list[str]) -> datetime | None:
-    if not fields[name]:
-        return None
-    try:
-        day = datetime.strptime(fields[name], "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        day = None
-    if day is None or not 1971 < day.year < 9000:
-        faults.append(name)
-        fields[name] = ""
-        return None
-    return day
-
-
-def _month(fields: dict[str, str], faults: list[str]) -> tuple[float, float] | None:
-    """Return the bounds of the month in which reports were compared with fixes."""
-    if fields["settled"] == EARLIER:
-        return 0.0, 1.0
-    if not fields["settled"]:
-        return None
-    month = {"settled": f"{fields['settled']}-01"}
-    first = _day(month, "settled", faults)
-    if first is None:
-        fields["settled"] = ""
-        return None
-    return first.timestamp(), (first + timedelta(days=31)).replace(day=1).timestamp()
-
-
-def _between(fields: dict[str, str], faults: list[str]) -> tuple[float, float] | None:
-    """Return the bounds of a condition such as 0.5-0.8."""
-    if not fields["confidence"]:
-        return None
-    low, _, high = fields["confidence"].partition("-")
-    try:
-        bounds = float(low), float(high)
-    except ValueError:
-        bounds = 1.0, 0.0
-    if not 0 <= bounds[0] <= bounds[1] <= 1:
-        faults.append("confidence")
-        fields["confidence"] = ""
-        return None
-    return bounds
+    wanted: dict[str, Any] = {}
+    for one in form:
+        text = query.get(one.name, "").strip()[:_LONGEST]
+        if not text:
+            continue
+        try:
+            wanted |= one.read(text) if one.options is None else one.options[text][1]
+            fields[one.name] = text
+        except (LookupError, ValueError, OverflowError):
+            faults.append(one.name)
+    return RequestedFilter(fields, RunFilter(**wanted), tuple(faults))
 
 
 def place(text: str) -> Place | None:

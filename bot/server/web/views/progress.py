@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from bot.report.words import count
 from bot.server.web.views import path
-from bot.server.web.views.filters import Row
+from bot.server.web.views.rows import Row
 from bot.server.web.views.words import label
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
@@ -23,7 +21,7 @@ class Progress:
     row: Row
     steps: tuple[path.Step, ...]
     now: tuple[str, ...]
-    graph: Markup
+    graph: tuple[path.GraphNode, ...]
     rounds: int
     reasons: bool
 
@@ -53,7 +51,7 @@ def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Pr
         Row.of(row),
         path.steps(trace, reasons=reasons),
         tuple(label(name) for name in now),
-        Markup(path.draw(trace, now=now, ended=row.over and full.result is not None)),  # noqa: S704  escaped there
+        path.graph(trace, now=now),
         max((entry.iteration for entry in trace), default=-1) + 1,
         reasons,
     )

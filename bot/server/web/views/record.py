@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from bot.report.drawing import interval, link, picture, text
 from bot.report.words import percent
-from bot.runs.promise import Fifth, Threshold, recommend, wilson
+from bot.runs.promise import Fifth, Threshold, fifths, recommend, wilson
 from bot.store.pages.repositories import OutcomeRow
 
 TARGET = 0.9
 """Fraction of correct first files that the recommended threshold aims at."""
 _PERIODS = 18
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 240, 48, 36, 190
-_ROOM = 0.15
-"""Fraction above which a bar has room for its own label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,8 @@ class Record:
     periods: tuple[Period, ...]
     pairs: tuple[tuple[float, bool], ...]
     """Confidence in the first file, and whether that file was correct."""
+    fifths: tuple[Fifth, ...]
+    """The pairs in fifths, the surest first."""
     threshold: Threshold | None
 
     @property
@@ -121,6 +119,7 @@ def read(outcomes: Sequence[OutcomeRow]) -> Record:
         right_claims=sum(one.rank == 1 for one in claims),
         periods=_periods(outcomes),
         pairs=pairs,
+        fifths=fifths(pairs),
         threshold=recommend(pairs, TARGET),
     )
 
@@ -144,57 +143,3 @@ def _periods(outcomes: Sequence[OutcomeRow]) -> tuple[Period, ...]:
 
 def _month(settled_at: float | None) -> str:
     return datetime.fromtimestamp(settled_at, UTC).strftime("%Y-%m") if settled_at else "earlier"
-
-
-def draw(periods: Sequence[Period], cases: Cases) -> str | None:
-    """Draw accuracy over time: per month the fraction of correct first files, and of fixed files among three.
-
-    The line through a bar is the interval of its fraction at 95 %. A bar leads to its cases.
-    """
-    shown = [period for period in periods if period.scored]
-    if not shown:
-        return None
-    step = (_WIDTH - _LEFT - 40) / max(len(shown), 1)
-    parts = _axes()
-    for at, period in enumerate(shown):
-        x = _LEFT + step * (at + 0.5)
-        parts += _column(period, x, min(step * 0.6, 56), cases)
-    percentage = "; ".join(
-        f"{p.name}: {p.first} of {p.scored} first files correct, {p.three} among three" for p in shown
-    )
-    return picture((_WIDTH, _HEIGHT), "Correct first files by month", percentage, parts, name="record", links=True)
-
-
-def _y(share: float) -> float:
-    return _BOTTOM - (_BOTTOM - _TOP) * share
-
-
-def _axes() -> list[str]:
-    return [
-        f'<path class="axis" d="M{_LEFT} {_y(share):.1f}H{_WIDTH - 12}"/>'
-        + text(_LEFT - 8, _y(share) + 4, f"{share:.0%}", "small soft", "end")
-        for share in (0.0, 0.25, 0.5, 0.75, 1.0)
-    ]
-
-
-def _column(period: Period, x: float, width: float, cases: Cases) -> list[str]:
-    three, first = period.three / period.scored, period.first / period.scored
-    bar = f'x="{x - width / 2:.1f}" width="{width:.1f}" rx="3"'
-    low, high = wilson(period.first, period.scored)
-    among = f'<rect class="weak" {bar} y="{_y(three):.1f}" height="{_BOTTOM - _y(three):.1f}"/>'
-    first_bar = f'<rect class="bar" {bar} y="{_y(first):.1f}" height="{_BOTTOM - _y(first):.1f}"/>'
-    counted = f"{period.first} of {period.scored}"
-    says = (
-        f"{period.name}: {period.three} of {period.scored} among the first three",
-        f"{period.name}: {counted} first files correct, 95 % interval {period.interval}",
-    )
-    return [
-        link(cases.of("three", settled=period.name), says[0], among),
-        link(cases.of("first", settled=period.name), says[1], first_bar),
-        interval(x + width * 0.36, _y(low), _y(high)),
-        text(x - width * 0.1, _y(first) + 16, percent(first), "inside", "middle")
-        if first > _ROOM
-        else text(x - width * 0.1, _y(max(three, first)) - 6, percent(first), anchor="middle"),
-        text(x, _BOTTOM + 18, period.name, "small soft", "middle"),
-        text(x, _BOTTOM + 34, counted, "small soft", "middle"),
-    ]

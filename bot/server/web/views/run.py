@@ -13,7 +13,7 @@ from bot.report import account
 from bot.report.links import Links
 from bot.report.record import read_record
 from bot.report.words import span
-from bot.server.web.views import drawings, path, words
+from bot.server.web.views import path, words
 from bot.server.web.views.answer import Answer, answer
 from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
@@ -24,6 +24,7 @@ from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
+from nodes.state import Metrics
 
 PIECES = 8
 """Pieces of evidence on the run's own page; separate pages list all of them."""
@@ -43,12 +44,24 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft of the report."""
+
+    number: int
+    confidence: float
+    rejected: str
+    """Why it was rejected; empty for the last one."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunPage:
     """Everything a run's page shows besides its progress."""
 
     open_to_all: bool
     """Whether the findings may be shown to this viewer."""
     report: TriageReport | None
+    private_form: str
+    """Where a security problem is reported in private; empty unless the report is about one."""
     answer: Answer | None
     background: Background | None
     score: tuple[tuple[str, str, str], ...]
@@ -56,11 +69,9 @@ class RunPage:
     gathered: int
     dropped: tuple[Markup, ...]
     audit: str
-    drafts: Markup | None
-    retries: tuple[drawings.Retry, ...]
+    drafts: tuple[Draft, ...]
     questions: tuple[Question, ...]
     cost: tuple[tuple[str, str], ...]
-    timing: Markup | None
     overlap: str
     dropped_since: bool
     """Whether the run's evidence has been deleted since."""
@@ -95,15 +106,15 @@ def page(
         cost: the run's cost so far, in millionths of a dollar.
         open_to_all: whether the viewer may read the findings even if they concern a security issue.
     """
-    known = path.latest(visits)
     shown = open_to_all or is_harmless(full)
     report = full.result.report if full.result else None
-    drafts = drawings.draw(full.result.metrics) if full.result else None
-    drawn = drawings.draw_timing(known)
-    overlap = drawings.overlap(known)
+    overlap = path.overlap(path.latest(visits))
     return RunPage(
         open_to_all=shown,
         report=report,
+        private_form=f"{links.server_url}/{links.repository}/security/advisories/new"
+        if report and report.kind == "security"
+        else "",
         answer=answer(report, links, read_record(context.pairs, context.judged, context.labelled))
         if report and shown
         else None,
@@ -113,11 +124,9 @@ def page(
         gathered=len(gathered),
         dropped=tuple(map(prose, account.dropped_claims(report.citation_audit))) if report and shown else (),
         audit=account.citation_check(full.result) if full.result else "",
-        drafts=Markup(drafts) if drafts else None,  # noqa: S704  the drawing code escapes
-        retries=drawings.retries(full.result.metrics) if full.result else (),
+        drafts=_drafts(full.result.metrics) if full.result else (),
         questions=tuple(_question(one) for one in questions),
         cost=_cost(full, cost / 1_000_000),
-        timing=Markup(drawn) if drawn else None,  # noqa: S704  the drawing code escapes
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
         comment=words.as_html(posted) if posted else None,
@@ -125,24 +134,13 @@ def page(
     )
 
 
-def jumps(page: RunPage) -> tuple[tuple[str, str], ...]:
-    """Return the targets of the links within a page, in its order: the id of each part, and its name."""
-    around = page.background
-    targets = (
-        ("answer", "Answer", True),
-        ("changes", "Changes", page.answer is not None),
-        ("related", "Related", page.answer is not None),
-        ("questions", "Questions", bool(page.questions)),
-        ("issue", "Issue", around is not None),
-        ("instructions", "Instructions", around is not None and bool(around.instructions)),
-        ("difference", "Difference", around is not None and around.before > 0),
-        ("path", "How it was found", True),
-        ("evidence", "Evidence", page.open_to_all and page.gathered > 0),
-        ("checks", "Checks", page.report is not None),
-        ("cost", "Time and cost", True),
-        ("comment", "Comment", page.comment is not None),
+def _drafts(metrics: Metrics) -> tuple[Draft, ...]:
+    # The drafts before the last one were rejected, each for its reason.
+    why = [", ".join(account.retry_reasons(one)) for one in metrics.retry_reasons]
+    return tuple(
+        Draft(number, share, reason)
+        for number, (share, reason) in enumerate(zip(metrics.confidence_history, [*why, ""], strict=False), 1)
     )
-    return tuple((target, name) for target, name, is_shown in targets if is_shown)
 
 
 def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> tuple[Piece, ...]:

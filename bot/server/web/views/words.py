@@ -9,6 +9,7 @@ from functools import cache
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markupsafe import Markup, escape
 
 from bot.report.sanitise import visible
@@ -76,7 +77,7 @@ def verbatim(text: str) -> str:
 
 
 _TAGS = {
-    *("a", "blockquote", "br", "code", "del", "details", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre"),
+    *("a", "blockquote", "br", "code", "del", "details", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
     *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 LONGEST = 40_000
@@ -84,12 +85,16 @@ LONGEST = 40_000
 CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
 
 
-def as_html(markdown: str) -> Markup:
-    """Render a comment as HTML of a few harmless elements: no script, style, image, form or foreign attribute.
+def as_html(markdown: str, longest: int = LONGEST) -> Markup:
+    """Render a comment or an issue as HTML of a few harmless elements: no script, style, image, form or attribute.
 
-    The comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
+    A comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
+
+    Args:
+        markdown: the text.
+        longest: characters that are shown.
     """
-    shown = markdown if len(markdown) <= LONGEST else markdown[:LONGEST] + CUT
+    shown = markdown if len(markdown) <= longest else markdown[:longest] + CUT
     # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
     rendered = _reader().render(verbatim(shown.replace("\N{WORD JOINER}", "")))
     clean = nh3.clean(
@@ -106,4 +111,13 @@ def as_html(markdown: str) -> Markup:
 
 @cache
 def _reader() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    reader.core.ruler.push("below_ours", _lower_headings)
+    return reader
+
+
+def _lower_headings(state: StateCore) -> None:
+    """Put the headings of a text below those of the page."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"

@@ -1,0 +1,107 @@
+"""Query what waits for a person: open questions, runs that ended without a report, permissions that are refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.limits.ceilings import day_of
+from bot.store.databases.database import Database
+from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
+from nodes.state import HumanExchange
+
+WEEK = 7 * 86_400.0
+"""Seconds in which an ending or a refusal counts as recent."""
+LISTED = 10
+"""Rows of each list."""
+_IS_NEWEST = """
+NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.issue_key = runs.issue_key AND later.run_no > runs.run_no)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that nobody has answered yet."""
+
+    run: RunRow
+    text: str
+    asked_at: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An issue's last run, which was stopped or failed."""
+
+    run: RunRow
+    reason: str
+    """The last message about it; empty if it is no longer stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class LackedPermission:
+    """A permission that GitHub refused in a repository."""
+
+    repository_key: str
+    repository: str
+    """The current owner/name."""
+    code: str
+    """As ``describe_limit`` knows it, such as ``permission.issues``."""
+    day: str
+    """The last day on which it was refused, in UTC."""
+
+
+class Attention:
+    """The queries."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def questions(self, keys: Keys) -> list[OpenQuestion]:
+        """Return open questions, the oldest first."""
+        allowed, parameters = visible("runs.repository_key", keys)
+        statement = f"""
+            SELECT exchange, asked_at, {COLUMNS} {FROM}
+            JOIN questions ON questions.issue_key = runs.issue_key AND questions.state = 'open'
+            WHERE {allowed} AND {_IS_NEWEST} AND runs.status = 'waiting' ORDER BY asked_at, runs.issue_key LIMIT ?
+        """
+        rows = await self._database.read(lambda db: db.execute(statement, (*parameters, LISTED)).fetchall())
+        return [
+            OpenQuestion(
+                read_row(row),
+                HumanExchange.model_validate_json(exchange).question,
+                datetime.fromisoformat(asked_at).timestamp(),
+            )
+            for exchange, asked_at, *row in rows
+        ]
+
+    async def ended(self, keys: Keys) -> list[Ended]:
+        """Return issues whose last run was stopped or failed within a week, the latest first."""
+        allowed, parameters = visible("runs.repository_key", keys)
+        since = self._database.clock() - WEEK
+        # The message is that of the issue's last job; done jobs are found by their time.
+        reason = """
+            (SELECT said FROM jobs WHERE jobs.issue_key = runs.issue_key AND jobs.lane = 'run' AND said <> ''
+                AND (jobs.state = 'dead' OR (jobs.state = 'done' AND settled_at >= ?)) ORDER BY jobs.id DESC LIMIT 1)
+        """
+        statement = f"""
+            SELECT coalesce({reason}, ''), {COLUMNS} {FROM}
+            WHERE {allowed} AND {_IS_NEWEST} AND runs.status IN ('stopped', 'failed') AND changed_at >= ?
+            ORDER BY changed_at DESC, runs.issue_key LIMIT ?
+        """
+        given = (since, *parameters, since, LISTED)
+        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        return [Ended(read_row(row), str(message)) for message, *row in rows]
+
+    async def lacked(self, keys: Keys) -> list[LackedPermission]:
+        """Return the permissions that were refused within a week, by repository."""
+        allowed, parameters = visible("repositories.repository_key", keys)
+        since = day_of(self._database.clock() - WEEK)
+        statement = f"""
+            SELECT repositories.repository_key, owner || '/' || name, what, max(day) FROM limited
+            JOIN repositories ON repositories.repository_key = limited.repository_key
+            WHERE what LIKE 'permission.%' AND day >= ? AND gone = 0 AND {allowed}
+            GROUP BY repositories.repository_key, owner, name, what ORDER BY owner, name, what
+        """  # noqa: S608  placeholders
+        rows = await self._database.read(lambda db: db.execute(statement, (since, *parameters)).fetchall())
+        return [LackedPermission(*row) for row in rows]
