@@ -37,7 +37,7 @@ class FactBasis:
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
-        stated = levels.statement(facts, paths, survey.ranked)
+        stated = levels.statement(facts, paths, survey.confidence)
         others = dict.fromkeys(fact.path for fact in stated.stated if fact.path and fact.path not in paths)
         paths = (*paths, *list(others)[:OTHERS])
         shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)

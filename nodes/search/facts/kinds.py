@@ -11,7 +11,7 @@ from nodes.search.facts.changes import changed_in, changed_since, named_change, 
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, error_form, raised_here
-from nodes.search.facts.places import linked_here, named_here, pasted_here, quoted_here
+from nodes.search.facts.places import linked_here, moved, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.normal.report import as_printed
 
@@ -111,4 +111,4 @@ def _everywhere(fact: Fact, witness: Witness) -> str | None:
         return "it has a line but no path or text"
     if witness.line(fact.path, fact.line, fact.sha) != fact.text:
         return "the line has different text"
-    return None
+    return moved.check(fact, witness)

@@ -26,9 +26,12 @@ SUPPORTING: tuple[Kind, ...] = (
     "default_here",
 )
 """Kinds that explain why a file is relevant, even if a single such fact may be a coincidence; by precedence."""
-# From here on the first file was right in 54 of 61 issues with a weak fact and in 7 of 7 without, each source held out.
-SURE = 0.85
-"""Minimum confidence of the ranking for a claim by a weak fact, or for the first place to be named without a fact."""
+# Of 708 development issues 197 are claimed with this bound, and 178 with 0.85 on the ranking's confidence; 91 % of both
+# are right. 0.775 claims 12 more, and fewer than 88 % of those of applications are right.
+SURE = 0.8
+"""Minimum confidence for a claim by a weak fact."""
+FIRST_PLACE = 0.85
+"""Minimum confidence for the first place to be named without a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     Args:
         facts: all facts, including those outside the first files.
         files: the ranked files, best first.
-        confidence: how sure the ranking is of its first file.
+        confidence: the probability that the first file is right, by the ranking and the facts.
     """
     first = list(files[:FIRST])
     stated = tuple(sorted(filter(_is_stated(first), facts), key=lambda fact: precedence(fact, first)))
@@ -115,7 +118,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     # With strong facts on other files too, the first file was right in 73 % of development issues instead of 92 %.
     if stated:
         return Statement("stated", stated[0], stated)
-    return Statement("ranked" if confidence >= SURE and files else "none")
+    return Statement("ranked" if confidence >= FIRST_PLACE and files else "none")
 
 
 def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:

@@ -84,7 +84,7 @@ def test_a_line_that_shows_a_fault_of_other_code_is_stated_and_not_claimed(
     start = "import sys\n\nfrom shop.cart import explain\n\n\ndef main():\n    sys.excepthook = explain\n"
     commit = make_repository(tmp_path, {"shop/cart.py": code, "shop/main.py": start, **OTHERS})
     survey = Engine(tmp_path).survey(Query("Stops at checkout", text), commit)
-    stated = levels.statement(survey.facts, survey.paths, survey.ranked)
+    stated = levels.statement(survey.facts, survey.paths, survey.confidence)
     assert any(fact.path == "shop/cart.py" and fact.line for fact in survey.facts)
     assert (stated.level == "claimed") is claimed
     assert stated.headline is not None

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.types import Fact
+from nodes.search.history.claims import Claim
 from nodes.search.history.log import Log
 from nodes.search.history.project import is_called, own_names, product_of, products
 from nodes.search.history.versions import parse_version, read_releases
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
     from nodes.search.git import Repository
-    from nodes.search.history.claims import Claim
     from nodes.search.history.versions import Release, Releases
 
+MAX_INSTALLED = 20
+"""Maximum number of installed packages in the paths of a report."""
+_INSTALLED = re.compile(r"/([A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(\d{1,6}(?:\.\d{1,6}){1,3})/")
+"""The folder of an installed package, as package managers name it: ``/gems/zones-1.2.0/``, ``/zones@v1.2.0/``."""
 _PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature")
 
 
@@ -51,7 +55,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
 
     If other products have the version too, the issue must name the product directly before it.
     """
-    version, made = parse_version(fact.words or ""), _made(witness)
+    version, made = parse_version(fact.words or ""), made_before(witness)
     having = {
         one: release for one in made if version and (release := one.exactly(version)) and release.version == version
     }
@@ -66,7 +70,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     return "another product has the version too, and the report names none"
 
 
-def _made(witness: Witness) -> list[Releases]:
+def made_before(witness: Witness) -> list[Releases]:
     """Return the releases of each product that were made before the commit."""
     repository = witness.repository
     own = own_names(repository, {entry.path: entry.blob for entry in repository.tree(witness.sha)})
@@ -100,7 +104,9 @@ def named_release(inquiry: FinderInput) -> NamedRelease | None:
 
 def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
     """Return the releases of the repository's products that the report names, each with what the report says."""
-    code, claims = inquiry.code, [claim for claim in inquiry.claims.versions if inquiry.issue.holds(claim.text)]
+    code, installed = inquiry.code, dict.fromkeys(_INSTALLED.findall(inquiry.issue.body)[:MAX_INSTALLED])
+    folders = (Claim("affected", version, name, certain=True) for name, version in installed)
+    claims = [claim for claim in (*inquiry.claims.versions, *folders) if inquiry.issue.holds(claim.text)]
     if not claims:
         return []
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))

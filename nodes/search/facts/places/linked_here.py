@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
 from nodes.search.history.project import own_names, plain
@@ -177,12 +178,10 @@ def _mapped(code: Code, link: Link, number: int, at: str) -> int | None:
     lines = code.lines(number)
     for wanted in range(link.first, min(last, len(old)) + 1):
         text = old[wanted - 1].strip()
-        # Lines such as a closing bracket occur everywhere and locate nothing.
-        if sum(map(str.isalnum, text)) < 4:
+        if sum(map(str.isalnum, text)) < ENOUGH:
             continue
-        same = [line for line, here in enumerate(lines, 1) if here.strip() == text]
-        if same:
-            return min(same, key=lambda line: abs(line - wanted))
+        if line := nearest(lines, text, wanted):
+            return line
     return None
 
 

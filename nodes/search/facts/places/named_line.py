@@ -6,8 +6,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.changes.releases import named_release
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
+from nodes.search.facts.places.moved import line_now, line_then
 from nodes.search.facts.types import Fact
 from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.logs import UNKNOWN
@@ -54,26 +56,31 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 
 
 def _find(inquiry: FinderInput) -> Iterator[Fact]:
-    code, seen = inquiry.code, set[tuple[int, int]]()
+    code, seen = inquiry.code, set[tuple[int, int | None]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
     ranks = {line.text: line.rank for line in inquiry.issue.logged}
     places = list(islice(find_in_lines(lines), MAX_NAMED))
     # A log of hundreds of lines names many places; that of its error matters.
     places.sort(key=lambda found: ranks.get(lines[found[0]].strip(), UNKNOWN))
+    named = named_release(inquiry) if places else None
     for at, place in places[:MAX_READ]:
         number = file_of(code, place, "\n".join(lines[at : at + 2]))
-        text = code.text(number, place.line) if number is not None else None
-        words = words_of(lines, at, place)
-        if number is None or text is None or (number, place.line) in seen or not inquiry.issue.holds(words):
+        if number is None:
             continue
-        seen.add((number, place.line))
-        path, symbol = code.path(number), code.symbol(number, place.line)
+        line, moved = line_now(code, named and named.release, number, place.line)
+        text = code.text(number, line) if line else None
+        words = words_of(lines, at, place)
+        if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
+            continue
+        seen.add((number, line))
+        path, symbol = code.path(number), code.symbol(number, line)
         if path in linked and "://" in words:  # the link is a fact of its own
             continue
         strong = code.index.roles[number] != "test"
         says = _says(f"`{symbol or path}`", text, lines, at, place)
-        yield Fact("named_here", says, words, path, place.line, text, symbol, count=1, strong=strong)
+        says = f"{says.removesuffix('.')}{moved}" if moved else says
+        yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong)
 
 
 def _says(where: str, text: str, lines: Sequence[str], at: int, place: Located) -> str:
@@ -144,6 +151,6 @@ def _words(text: str) -> set[str]:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words have the file's name and the line's number, and that the commit has the file."""
     path, words = fact.path or "", fact.words or ""
-    if path.rpartition("/")[2] not in words or not re.search(rf"(?<!\d){fact.line}(?!\d)", words):
+    if path.rpartition("/")[2] not in words or not re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words):
         return "the words do not name this line"
     return None if witness.repository.entry(witness.sha, path) is not None else "the commit does not have this file"
