@@ -93,3 +93,43 @@ def test_a_check_refuses_the_releases_of_another_product(tmp_path: Path):
     fact, repository = Fact("older_release", says, "1.8.1", sha=first), Repository.open(tmp_path)
     assert verify(fact, repository, head, "zone 1.8.1 fails") is None
     assert verify(fact, repository, head, "zone-macros 1.8.1 fails") is not None
+
+
+SEEN = "zones 1.2.0, see zones/io.py:2, raise of ValueError"
+MOVED_DOWN = "# Reads zones.\n\n\n" + OLD
+
+
+@pytest.mark.parametrize(
+    ("new", "body", "line", "says"),
+    [
+        pytest.param(
+            MOVED_DOWN, SEEN, 5, "names this line of `load`, line 2 of 1.2.0.",
+            id="a-named-line",
+        ),
+        pytest.param(
+            MOVED_DOWN, "```\n/gems/zones-1.2.0/zones/io.py:2: warning: the zone must be packed\n```", 5,
+            "has “warning: the zone must be packed” for this line of `load`, line 2 of 1.2.0.",
+            id="an-installed-package",
+        ),
+        pytest.param(OLD, SEEN, 2, "names this line of `load`.", id="the-same-line"),
+        pytest.param(NEW, SEEN, None, "", id="a-line-that-is-gone"),
+    ],
+)  # fmt: skip
+def test_a_line_named_at_a_release_is_found_again(tmp_path: Path, new: str, body: str, line: int | None, says: str):
+    _, head = _history(tmp_path / "zones", new)
+    found = of_kind(facts_at(tmp_path / "zones", head, "Packed zones fail", body), "named_here")
+    assert [fact.line for fact in found if fact.line] == [line] * (line is not None)
+    assert all(fact.says.endswith(says) for fact in found if fact.line)
+
+
+def test_a_frame_without_source_text_is_at_the_line_of_its_release(tmp_path: Path):
+    go, body = "package zones\n\nfunc Load(n []int) int {\n\treturn n[4]\n}\n", "zones v1.2.0\n\n```\n{trace}```\n"
+    trace = "panic: it stops\n\ngoroutine 1 [running]:\nmain.Load(...)\n\t/src/zones/load.go:4 +0x1d\n"
+    make_repository(tmp_path, {"zones/load.go": go})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(
+        tmp_path, {"zones/load.go": go.replace("int {\n", "int {\n\tif n == nil {\n\t\treturn 0\n\t}\n")}
+    )
+    (found,) = of_kind(facts_at(tmp_path, head, "It stops", body.format(trace=trace)), "raised_here")
+    assert (found.line, found.strong) == (7, True)
+    assert found.says.endswith("this line is its innermost frame in the project's own code, line 4 of 1.2.0.")

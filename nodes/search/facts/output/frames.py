@@ -68,6 +68,8 @@ class MappedFrame:
     """Whether an inner frame is in a library, so that the library raised the error."""
     in_program: bool = False
     """Whether an inner frame is in the reporter's own program, which the project calls."""
+    moved: str | None = None
+    """The end of a sentence on the line of the release that the report names; None if that line is not known."""
 
 
 class _Span(NamedTuple):

@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.output.frames import chains, from_root, is_raising, last_part, own_frames
+from nodes.search.facts.changes.releases import named_release
+from nodes.search.facts.output.frames import chains, frame_text, from_root, is_raising, last_part, own_frames
 from nodes.search.facts.output.happened import Happened, happened, is_assertion
+from nodes.search.facts.places.moved import line_now
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
@@ -57,6 +59,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
+        frame = _at_release(inquiry, frame)
         lines = inquiry.code.lines(frame.number)
         purpose = is_deliberate(lines, frame.start, frame.end)
         event = _event(inquiry.issue, frame, lines[frame.line - 1])
@@ -65,7 +68,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         # A frame of another version has the same function with other code: 48 % right, with its text found 70 %. In
         # chains the first and the last trace did equally (4 of 12 each), so neither leads.
-        fits = frame.exact or (event is not None and frame.symbol is not None)
+        fits = frame.exact or frame.moved is not None or (event is not None and frame.symbol is not None)
         strong = fits and len(chain) == 1 and not purpose and not frame.lost_inner
         yield replace(
             fact,
@@ -109,6 +112,17 @@ def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame
         if (frame := next(own_frames(inquiry.code, inquiry.issue, trace), None)) is not None:
             return frame
     return None
+
+
+def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
+    """Return a frame without source text at the line that its release has there, if its function still has that."""
+    line = mapped.frame.line
+    if mapped.exact or line is None or frame_text(inquiry.issue, mapped.trace, mapped.frame):
+        return mapped
+    named = named_release(inquiry)
+    now = line_now(inquiry.code, named and named.release, mapped.number, line)
+    inside = now.is_known and now.line is not None and mapped.start <= now.line <= mapped.end
+    return replace(mapped, line=now.line or line, moved=now.says) if inside else mapped
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
@@ -182,8 +196,9 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
         return f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
     if mapped.exact and (more := _raised(mapped, where, text)):
         return more
-    if mapped.exact:
-        return f"{what} passes through {where}; this line is its innermost frame in the project's own code."
+    if mapped.exact or mapped.moved is not None:
+        end = mapped.moved or "."
+        return f"{what} passes through {where}; this line is its innermost frame in the project's own code{end}"
     return f"{what} passes through {where}, its innermost frame in the project's own code; the line may have moved."
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
+    from nodes.search.history.versions import Release
     from nodes.search.issue.located import Located
 
 MAX_PLACES = 8
@@ -64,11 +65,12 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     # A log of hundreds of lines names many places; that of its error matters.
     places.sort(key=lambda found: ranks.get(lines[found[0]].strip(), UNKNOWN))
     named = named_release(inquiry) if places else None
+    release = named.release if named else None
     for at, place in places[:MAX_READ]:
-        number = file_of(code, place, "\n".join(lines[at : at + 2]))
+        number = file_of(code, place, "\n".join(lines[at : at + 2]), release)
         if number is None:
             continue
-        line, moved = line_now(code, named and named.release, number, place.line)
+        line, moved, _ = line_now(code, release, number, place.line)
         text = code.text(number, line) if line else None
         words = words_of(lines, at, place)
         if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
@@ -78,22 +80,25 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         if path in linked and "://" in words:  # the link is a fact of its own
             continue
         strong = code.index.roles[number] != "test"
-        says = _says(f"`{symbol or path}`", text, lines, at, place)
-        says = f"{says.removesuffix('.')}{moved}" if moved else says
+        says = _says(f"`{symbol or path}`", text, lines, (at, place), moved)
         yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong)
 
 
-def _says(where: str, text: str, lines: Sequence[str], at: int, place: Located) -> str:
-    """Return what the line did, if an error near its name fits it, else what a tool reported for it, if anything."""
+def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], moved: str) -> str:
+    """Return what the line did, if an error near its name fits it, else what a tool reported for it, if anything.
+
+    A line with another number now is only named, with the end of the sentence that gives its number in the release.
+    """
+    at, place = named
     near = (happened(text, "", one[:MAX_MESSAGE]) for one in lines[max(0, at - NEAR) : at + NEAR + 1])
     event = next((one for one in near if one and not one.asserts), None)
-    if event is not None:
+    if event is not None and not moved:
         return f"{where} {event.says}"
     # A tool may print the message on the next line.
     reported = _REPORTED.match("\n".join(lines[at : at + 2]), place.end)
     message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
     beginning = f"The report has “{message}” for" if message else "The report names"
-    return f"{beginning} this line of {where}."
+    return f"{beginning} this line of {where}{moved or '.'}"
 
 
 def words_of(lines: Sequence[str], at: int, place: Located) -> str:
@@ -106,13 +111,14 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     )
 
 
-def file_of(code: Code, place: Located, context: str) -> int | None:
+def file_of(code: Code, place: Located, context: str, release: Release | None = None) -> int | None:
     """Return the only own file that a path can mean, if it has the line.
 
     Args:
         code: the repository's files.
         place: the path and its line.
         context: the text around the path, of which one word has to be in the code if the path is ambiguous.
+        release: the release to which the number of the line belongs, if the report names one.
     """
     if code.index.project.is_foreign(place.path):
         return None
@@ -123,10 +129,10 @@ def file_of(code: Code, place: Located, context: str) -> int | None:
         if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
     }
     longest = max(tails.values(), default=0)
-    best = [number for number, length in tails.items() if length == longest and code.text(number, place.line)]
+    best = [n for n, length in tails.items() if length == longest and line_now(code, release, n, place.line).line]
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
-    best = [number for number in best if _shares_word(code, number, place, context)]
+    best = [n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)]
     return best[0] if len(best) == 1 else None
 
 
@@ -137,9 +143,9 @@ def _is_ambiguous(parts: Sequence[str], path: str, shared: int) -> bool:
     return differs or (shared <= 2 and parts[-1].partition(".")[0].casefold() in _GENERAL)
 
 
-def _shares_word(code: Code, number: int, place: Located, context: str) -> bool:
+def _shares_word(code: Code, number: int, place: Located, line: int, context: str) -> bool:
     """Return whether the text around a path has a word of the line, or the name of its definition."""
-    here = f"{code.text(number, place.line) or ''} {(code.symbol(number, place.line) or '').replace('.', ' ')}"
+    here = f"{code.text(number, line) or ''} {(code.symbol(number, line) or '').replace('.', ' ')}"
     around = context.replace(place.path.rpartition("/")[2], " ")
     return not _words(around).isdisjoint(_words(here))
 

@@ -1,0 +1,69 @@
+"""Lines of the release that a report is about, found again at the commit that is read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from nodes.search.facts.changes.releases import made_before
+from nodes.search.history.versions import parse_version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.search.facts.code import Code
+    from nodes.search.facts.types import Fact
+    from nodes.search.facts.witness import Witness
+    from nodes.search.history.versions import Release
+
+ENOUGH = 4
+"""Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
+_SAYS = re.compile(r", line (\d{1,7}) of ([^\s,]{1,40})\.$")
+
+
+class Moved(NamedTuple):
+    """Where a line of a release is at the commit that is read."""
+
+    line: int | None
+    """None if the file has no such line any more."""
+    says: str = ""
+    """The end of a sentence that names the line of the release, if it has another number now."""
+    is_known: bool = False
+    """Whether the text of the line in the release was compared."""
+
+
+def line_now(code: Code, release: Release | None, number: int, line: int) -> Moved:
+    """Return the present place of a line of a file of a release; the line itself if its text is not known."""
+    if release is None or release.commit == code.sha:
+        return Moved(line if code.text(number, line) else None)
+    then = code.repository.lines(release.commit, code.path(number), line, line)
+    lines = code.lines(number)
+    text = (then or "").strip()
+    if sum(map(str.isalnum, text)) < ENOUGH:
+        return Moved(line if code.text(number, line) else None)
+    now = nearest(lines, text, line)
+    return Moved(now, "" if now == line else f", line {line} of {release.version}.", is_known=True)
+
+
+def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
+    """Return the nearest line with a text, white space around it left aside."""
+    same = (line for line, here in enumerate(lines, 1) if here.strip() == text)
+    return min(same, key=lambda line: abs(line - near), default=None)
+
+
+def line_then(fact: Fact) -> int:
+    """Return the number of a fact's line as the report gives it."""
+    said = _SAYS.search(fact.says)
+    return int(said[1]) if said else fact.line or 0
+
+
+def check(fact: Fact, witness: Witness) -> str | None:
+    """Verify that the release has a fact's text at the line that its sentence names, if it names one."""
+    said = _SAYS.search(fact.says)
+    version = parse_version(said[2]) if said else None
+    if said is None or version is None:
+        return None
+    path, line = fact.path or "", line_then(fact)
+    found = (one.exactly(version) for one in made_before(witness))
+    texts = [witness.repository.lines(one.commit, path, line, line) or "" for one in found if one]
+    return None if (fact.text or "").strip() in map(str.strip, texts) else "the release has another line there"
