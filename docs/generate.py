@@ -242,8 +242,9 @@ def _costs() -> Iterator[str]:
         f"{IMAGE_TOKENS:,} tokens are reserved for each picture "
         "| [the operator's file](pictures.md) |"
     )
+    calls = ", ".join(f"`{Settings(triage_effort=level).limits_run}` ({level})" for level in READING)
+    yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `TRIAGE_LIMITS_RUN` |"
     rows = (
-        ("calls, tokens and dollars of one run, all of them at once", "triage_limits_run", ""),
         ("calls a minute, of all processes together", "triage_model_calls_per_minute", ""),
         ("a repository's day", "triage_limits_repository", ", and lower in [`.github/triage.yml`](configuration.md)"),
         ("a day of one account's repositories", "triage_limits_installation", ""),

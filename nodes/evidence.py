@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal
+import json
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from nodes.search.types import Location
+from nodes.search.types import Location, ToolAnswer, ToolCall, ToolName
 
 MAX_QUOTE = 1_000
 """Characters of a quote that may enter the state or a prompt (SPEC section 2: at most 1 kB)."""
 
-EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human", "picture"]
+EvidenceKind = Literal["code", "trace", "commit", "issue", "web", "document", "database", "human", "picture", "lookup"]
 
 
 def is_citable(path: str, quote: str) -> bool:
@@ -89,3 +90,22 @@ def as_evidence(place: Location, sha: str, score: float) -> Evidence:
         score=round(score, 4),
         reasons=tuple(reason.text[:200] for reason in place.reasons if reason.kind != "prior")[:4],
     )
+
+
+def as_lookup(call: ToolCall, answer: ToolAnswer, sha: str) -> Evidence:
+    """Turn an answer without lines, such as no matches or the names in a folder, into evidence."""
+    asked = f"{call.tool} {json.dumps([call.what, call.path], ensure_ascii=False)}"
+    quote = "\n".join((asked[:700], f"{answer.note} {', '.join(answer.names)}".strip()))
+    return Evidence(kind="lookup", locator=Locator(sha=sha), quote=quote[:MAX_QUOTE])
+
+
+def call_of(lookup: Evidence) -> ToolCall | None:
+    """Return the call that a lookup answers, so that it can be repeated; None if it cannot be read."""
+    tool, _, arguments = lookup.quote.partition("\n")[0].partition(" ")
+    names: tuple[ToolName, ...] = get_args(ToolName)
+    known = next((name for name in names if name == tool), None)
+    try:
+        what, path = json.loads(arguments)
+    except ValueError:
+        return None
+    return ToolCall(known, what, path) if known and isinstance(what, str) and isinstance(path, str) else None

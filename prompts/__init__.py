@@ -36,6 +36,15 @@ _SHARED = (
 )
 _TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
 _SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
+_TURN_EXAMPLE = (
+    "Answer each turn of the conversation with one JSON object. A turn that reads:\n"
+    '{"calls": [{"tool": "grep", "what": "parse_date", "path": "src"}, {"tool": "read", "path": "src/dates.py", '
+    '"start_line": 40, "end_line": 80}], "submit": null}\n'
+    "The last turn, which cites only lines that were shown:\n"
+    '{"calls": [], "submit": {"cause": [{"text": "`parse_date` drops the time zone.", "evidence": ["E7:52"]}], '
+    '"verdict": "`parse_date` drops the time zone of the text.", "places": [{"evidence": "E7:52", "why": ""}], '
+    '"rival": null, "against": "", "confirm": "Parse a date with a zone.", "confidence": 0.8}}'
+)
 _OBJECTION = (
     "A critic objects to what you submitted, or a program could not confirm it. What the objection asks for was looked "
     "up. Check it against the code; read more if that decides. Then submit again in full: correct the cause and the "
@@ -92,6 +101,11 @@ def build_second_audit() -> str:
 def build_turns_left(turns: int, tokens: int) -> str:
     """State what is left of a conversation about the code."""
     return _TURNS_LEFT.format(turns=turns, tokens=tokens)
+
+
+def build_turn_example() -> str:
+    """Return an example of two turns, for models that call no tools natively; these are mostly small."""
+    return _TURN_EXAMPLE
 
 
 def build_objection() -> str:

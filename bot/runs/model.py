@@ -18,7 +18,7 @@ _PROBE_SECONDS = 5.0
 
 def model_settings(settings: Settings) -> ModelSettings:
     """Return the model of each role, with the endpoint and its limits."""
-    ceiling, prices = read_ceiling(settings.triage_limits_run), read_prices(settings.triage_prices)
+    ceiling, prices = read_ceiling(settings.limits_run), read_prices(settings.triage_prices)
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
         critic=settings.triage_critic_model,
@@ -65,7 +65,7 @@ def check_brain(settings: Settings) -> None:
 def _check_prices(settings: Settings) -> None:
     """Require a price for every model if a limit on cost is set; without a price the limit would have no effect."""
     limits = (
-        settings.triage_limits_run,
+        settings.limits_run,
         settings.triage_limits_repository,
         settings.triage_limits_installation,
         settings.triage_limits_all,

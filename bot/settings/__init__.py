@@ -209,9 +209,10 @@ class Settings(BaseSettings):
         "tokens if they cost less; a limit on `cost` needs them.",
         examples=["gpt-4o=2.50/10/1.25 gpt-4o-mini=0.15/0.60"],
     )
-    triage_limits_run: str = Field(
-        "calls=40",
-        description="Maximum model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge.",
+    triage_limits_run: str | None = Field(
+        None,
+        description="Maximum model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge. "
+        "Unset: `calls=8`, `calls=40` or `calls=80` for the levels of `TRIAGE_EFFORT`.",
         examples=["calls=40 tokens=200000 cost=0.50"],
     )
     triage_limits_repository: str = Field(
@@ -280,9 +281,15 @@ class Settings(BaseSettings):
 
     @field_validator("triage_limits_run")
     @classmethod
-    def _ceiling_of_run(cls, value: str) -> str:
-        read_ceiling(value, of_run=True)
+    def _ceiling_of_run(cls, value: str | None) -> str | None:
+        read_ceiling(value or "", of_run=True)
         return value
+
+    @property
+    def limits_run(self) -> str:
+        """The limits of one run: those that are set, else those of the level."""
+        calls = {"low": 8, "normal": 40, "high": 80}[self.triage_effort]
+        return f"calls={calls}" if self.triage_limits_run is None else self.triage_limits_run
 
     @field_validator("triage_limits_author")
     @classmethod

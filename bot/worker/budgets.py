@@ -47,7 +47,7 @@ class Budgets:
     def of(cls, settings: Settings) -> Budgets:
         """Create the budgets from the settings."""
         return cls(
-            run=read_ceiling(settings.triage_limits_run),
+            run=read_ceiling(settings.limits_run),
             repository=read_ceiling(settings.triage_limits_repository),
             installation=read_ceiling(settings.triage_limits_installation),
             everything=read_ceiling(settings.triage_limits_all),

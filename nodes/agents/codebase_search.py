@@ -187,9 +187,10 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     A sentence such as "this code decides it" suits any line, so an approval of it says nothing.
     """
     cause = submitted.cause if submitted is not None else ()
-    return bool(cause) and all(
-        names_quoted(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause
-    )
+    cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
+    # That something has no matches names no code, so it explains nothing by itself.
+    cited = [(text, items) for text, items in cited if not items or any(item.kind != "lookup" for item in items)]
+    return bool(cited) and all(names_quoted(text, items) for text, items in cited)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

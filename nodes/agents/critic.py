@@ -20,7 +20,7 @@ from nodes.trust.prose import ProseCheck
 from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
 
-_FUNCTIONS, _BODY, _AROUND = 2, 450, 8
+_FUNCTIONS, _BODY, _AROUND = 2, 320, 6
 """Functions that a model receives whole, maximum tokens of each, and lines around a place outside of functions."""
 
 

@@ -8,6 +8,7 @@ from nodes.brains.fence import compress, fence
 from nodes.brains.shared import build_message, join_sections
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
+from nodes.guards import has_submitted
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 from prompts import Role
@@ -100,9 +101,14 @@ _REJECTED = 1_500
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:
     """Build the human message of a role, except supervisor and readers; all text from strangers is fenced."""
     state = case.state
-    quoted = [_evidence(item, shown) for item in shown]
+    # Lines of a function that is given whole are not repeated.
+    whole = {item.id: next((n for n, body in case.bodies.items() if item.evidence.quote in body), "") for item in shown}
+    quoted = [_evidence(item, shown, whole[item.id]) for item in shown]
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
-    findings = compress(_format_findings(state.findings), _FINDINGS_LATER if shown else _FINDINGS)
+    # A critic judges what was submitted, not what was guessed before the code was read.
+    guesses = ("investigator",) if role == "critic" and has_submitted(state) else ()
+    told = [one for one in state.findings if one.agent_name not in guesses]
+    findings = compress(_format_findings(told), _FINDINGS_LATER if shown else _FINDINGS)
     asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
     sections = (
@@ -129,7 +135,18 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     submitted = next((one.submitted for one in reversed(given) if one.submitted is not None), None)
     cited = frozenset(key for one in submitted.cause for key in one.evidence) if submitted is not None else frozenset()
     places = frozenset(one.evidence for one in submitted.places) if submitted is not None else frozenset()
-    return select(case.evidence, first=(answers, cited | places), room=EVIDENCE + (_ANSWERS if answers else 0))
+    room = EVIDENCE + (_ANSWERS if answers else 0)
+    if not places:
+        return select(case.evidence, first=(answers, cited), room=room)
+    # Of what only the search found, the place that it prefers and the lines that a program checked can refute.
+    best = max((one.evidence.score for one in case.evidence if one.evidence.key not in places), default=0.0)
+    basis = [one for one in case.evidence if one.evidence.key in answers | cited | places or _may_refute(one, best)]
+    return select(basis, first=(answers, cited | places), room=room)
+
+
+def _may_refute(item: NumberedEvidence, best: float) -> bool:
+    evidence = item.evidence
+    return evidence.kind != "code" or evidence.score >= best or any(one.startswith(CHECKED) for one in evidence.reasons)
 
 
 def select(
@@ -158,12 +175,12 @@ def select(
     return tuple(item for item in numbered if item.id in chosen)
 
 
-def _evidence(item: NumberedEvidence, shown: Sequence[NumberedEvidence] = ()) -> str:
-    """Format evidence; lines that a longer quote contains are not repeated."""
+def _evidence(item: NumberedEvidence, shown: Sequence[NumberedEvidence] = (), whole: str = "") -> str:
+    """Format evidence; lines that a longer quote or a whole function contains are not repeated."""
     evidence = item.evidence
     heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
     longer = next((other.id for other in shown if _contains(other.evidence, evidence)), "")
-    text = f"(quoted in {longer})" if longer else evidence.quote
+    text = f"(in the function of {whole})" if whole else f"(quoted in {longer})" if longer else evidence.quote
     # How the search found a place says nothing about the fault; what a program checked does.
     checked = [reason for reason in evidence.reasons if reason.startswith(CHECKED) or evidence.kind != "code"]
     reasons = f"Found because: {'; '.join(checked[:4])}" if checked else ""

@@ -28,7 +28,7 @@ OPENED = 8
 _CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
 _LOOKED_UP = 700
 """Maximum tokens of what was looked up for an objection."""
-_RESULT, _LEAST = 1_800, 120
+_RESULT, _LEAST = 1_500, 120
 """Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
 
 
@@ -194,8 +194,12 @@ class _Concluded:
         return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
 
     async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
-        name, why = await self._cited(one.evidence), _CITATION.sub("", one.why).strip()
-        return None if name is None else SubmittedPlace(evidence=name, why=why if self._known.holds(why) else "")
+        found, why = await self._tools.cite(one.evidence), _CITATION.sub("", one.why).strip()
+        # A commit or an answer without matches may support a sentence and is no place.
+        if found is None or found.evidence.kind != "code":
+            self.dropped += 1
+            return None
+        return SubmittedPlace(evidence=found.id, why=why if self._known.holds(why) else "")
 
     async def _cited(self, reference: str) -> str | None:
         found: NumberedEvidence | None = await self._tools.cite(reference)

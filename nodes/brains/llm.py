@@ -142,7 +142,6 @@ class LLMBrain:
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
-        # The same evidence as the writer's, in the same place, so that the writer's request begins with the critic's.
         shown = evidence_for(case)
         first = await self._ask(case, "critic", Audit, shown)
         if self._settings.level != "high" or not first.value.approved:
@@ -176,10 +175,12 @@ class LLMBrain:
         except InvalidOutput as invalid:
             message = f"{model.name} gave the {role} two invalid answers: {invalid}"
             raise ModelError(message[:300], invalid.usage) from invalid
-        left_out = role in ("critic", "writer") and len(shown) < len(case.evidence)
-        compressed = left_out or is_shortened(case)
         return Judged(
-            answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks, compressed=compressed
+            answer.value,
+            judged_by=model.name,
+            usage=answer.usage,
+            remarks=model.remarks,
+            compressed=is_shortened(case),
         )
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:

@@ -65,7 +65,8 @@ def build_investigation(case: Case) -> str:
     if reading is None:
         return ""
     terms = ", ".join(reading.search_terms[:8])
-    return mask("\n".join(filter(None, (reading.problem, reading.hypothesis, terms))))
+    # The issue itself states the problem.
+    return mask("\n".join(filter(None, (reading.hypothesis or reading.problem, terms))))
 
 
 def is_shortened(case: Case) -> bool:

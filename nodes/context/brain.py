@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from nodes.evidence import NumberedEvidence
+from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.search.issue.forms import IssueForm
@@ -45,7 +45,7 @@ class PictureReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Lines of one file, or one commit, under one number."""
+    """Lines of one file, one commit, or an answer without lines, under one number."""
 
     path: str = ""
     lines: frozenset[int] = frozenset()
@@ -53,6 +53,8 @@ class Shown:
     """The line that the number alone cites."""
     commit: tuple[str, str] | None = None
     """SHA and first line of the message."""
+    lookup: Evidence | None = None
+    """What was asked, and that it has no matches, or which names a folder has."""
 
 
 class ToolPort(Protocol):
@@ -150,7 +152,7 @@ class Judged(Generic[J]):
     dropped: int = 0
     """The number of parts of the answer that were removed because they cite unknown evidence."""
     compressed: bool = False
-    """Whether the model got the issue without its middle, or not all of the evidence."""
+    """Whether the model got the issue without some of its parts."""
     remarks: tuple[str, ...] = ()
     """Remarks of the report about the model that judged."""
 

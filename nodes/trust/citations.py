@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from nodes.evidence import Evidence
+from nodes.evidence import Evidence, as_lookup, call_of
 from nodes.judgements import Draft
 from nodes.report import CitationAudit
+from nodes.search.types import ToolAnswer, ToolCall
 from nodes.trust.statements import EvidenceBasis, cited_in, headline, reasons, ruled_out, sentences
 
 FABRICATION_FACTOR = 0.5
@@ -27,6 +28,9 @@ class Source(Protocol):
 
     async def subject(self, change: str) -> str | None:
         """Return the first line of a commit's message, or None if the pinned commit's history does not contain it."""
+
+    async def use_tool(self, call: ToolCall) -> ToolAnswer:
+        """Answer a query of the commit."""
 
 
 class OtherIssues(Protocol):
@@ -102,19 +106,26 @@ def _citations(draft: Draft) -> tuple[str, ...]:
 
 async def still_matches(evidence: Evidence, source: Source, issue: str, others: OtherIssues | None = None) -> bool:
     """Return whether the text at the evidence's locator still matches its quote."""
-    where = evidence.locator
-    if evidence.kind == "code":
-        if where.path is None or where.start_line is None or where.end_line is None:
-            return False
-        return await source.read(where.path, where.start_line, where.end_line) == evidence.quote
-    if evidence.kind == "commit":
-        return where.sha is not None and await source.subject(where.sha) == evidence.quote
-    if evidence.kind == "issue" and where.url is not None:
-        return others is not None and await others.title(where.url) == evidence.quote
+    if evidence.kind in ("code", "commit", "lookup"):
+        return await _read_again(evidence, source) == evidence.quote
+    if evidence.kind == "issue" and evidence.locator.url is not None:
+        return others is not None and await others.title(evidence.locator.url) == evidence.quote
     if evidence.kind in ("issue", "trace"):
         return evidence.quote in issue
     # Other kinds, from people and from outside sources, cannot be read again.
     return bool(evidence.quote)
+
+
+async def _read_again(evidence: Evidence, source: Source) -> str | None:
+    where = evidence.locator
+    if evidence.kind == "commit":
+        return await source.subject(where.sha) if where.sha is not None else None
+    if evidence.kind == "lookup":
+        call = call_of(evidence)
+        return as_lookup(call, await source.use_tool(call), where.sha or "").quote if call is not None else None
+    if where.path is None or where.start_line is None or where.end_line is None:
+        return None
+    return await source.read(where.path, where.start_line, where.end_line)
 
 
 def _removal_reason(name: str, fabricated: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from nodes.brains.calls.tokens import estimate
 from nodes.context import FileCard
 from nodes.evidence import MAX_QUOTE
 from nodes.search.types import ToolAnswer, ToolCall
+from nodes.trust.citations import still_matches
 from tests.support.fakes import SHA, FakeCode
 
 
@@ -110,6 +111,29 @@ async def test_a_commit_is_cited_by_its_number_or_its_id() -> None:
         assert found is not None
         assert (found.evidence.kind, found.evidence.quote) == ("commit", "Change the lexer")
         assert found.evidence.locator.sha == "b" * 40
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(ToolCall("grep", "no_such_name"), id="no-matches"),
+        pytest.param(ToolCall("tree", path="src"), id="a-folder"),
+        pytest.param(ToolCall("read", path='gh"ost.py'), id="no-file"),
+    ],
+)
+async def test_an_answer_without_lines_is_citable_and_asked_again(call: ToolCall) -> None:
+    code = FakeCode()
+    tools = tools_of(code)
+    assert (await tools.use(call, 500)).startswith(f"E1 {call.tool}")
+    found = await tools.cite("E1")
+    assert found is not None
+    assert found.evidence.kind == "lookup"
+    assert await still_matches(found.evidence, code, "")
+    # What the commit answers now decides, not what was said to be shown.
+    code.files = {"src/new.py": ["no_such_name"], 'gh"ost.py': ["x"]}
+    assert not await still_matches(found.evidence, code, "")
+    forged = found.evidence.model_copy(update={"quote": "rm [1, 2]\n0 matches"})
+    assert not await still_matches(forged, code, "")
 
 
 async def test_the_files_of_the_search_are_citable_by_the_lines_that_are_shown() -> None:

@@ -159,6 +159,19 @@ async def test_a_senseless_call_costs_only_itself(
     assert judged.value.suspects == ("E1",)
 
 
+async def test_an_answer_without_matches_supports_a_sentence_and_is_no_place(
+    models: Models, server: ModelServer
+) -> None:
+    case, tools = case_of()
+    said = [("The lexer has no `rewind`.", ["E3"])]
+    server.script = [calls(("grep", {"pattern": "rewind"})), submits("E3", "src/lexer.py:1", cause=said)]
+    judged = await LLMBrain(models).read_code(case, ())
+    assert judged.value.submitted is not None
+    assert judged.value.submitted.cause[0].evidence == ("E1",)
+    assert tools.gathered[0].evidence.quote.startswith('grep ["rewind", ""]\n0 matches')
+    assert [place.evidence for place in judged.value.submitted.places] == ["E2"]
+
+
 async def test_what_was_not_shown_is_dropped_and_counted(models: Models, server: ModelServer) -> None:
     case, tools = case_of()
     server.script = [

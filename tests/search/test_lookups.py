@@ -179,3 +179,9 @@ def test_excluded_files_are_not_found(engine: Engine) -> None:
     assert lookups.lines("src/reader.py", 1, 1) is None
     assert places(lookups.definitions("parse")) == ["src/other.py:2-3"]
     assert places(lookups.references("scan")) == ["tests/test_reader.py:2-2"]
+
+
+def test_a_definition_is_found_with_template_arguments(lookups: Lookups) -> None:
+    assert lookups.definitions("Reader<int>::parse").passages == lookups.definitions("Reader.parse").passages
+    assert lookups.definitions("a<b<c>>::scan<d>()").passages == lookups.definitions("scan").passages
+    assert lookups.definitions("<" * 10**5).total == 0

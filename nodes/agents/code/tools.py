@@ -10,7 +10,7 @@ from itertools import groupby
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.opening import fitted_body
 from nodes.context import CodePort, FileCard, Shown
-from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
+from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable
 from nodes.search.reading.lookups import name_parts
 from nodes.search.types import FileSketch, Passage, PlaceSketch, Query, ToolAnswer, ToolCall
 from nodes.trust.secrets import mask
@@ -27,8 +27,8 @@ _CITED_LINES = 12
 """Lines of one citation; a longer range is cited by its beginning."""
 _LINE = 240
 _ASKED, _NOTED = 100, 40
-_FIRST_FILES, _FIRST, _OTHERS = 3, (3, 2), (1, 1)
-"""The files that open a conversation in more detail, and the places and matching lines of these and of the others."""
+_FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 2), (1, 1), (1, 0)
+"""The files that open a conversation in more detail; places and lines of these, of others with facts, of the rest."""
 _FACTS, _FACT, _MATCH = 2, 160, 110
 
 
@@ -69,7 +69,10 @@ class CodeTools:
 
     def list_files(self, cards: Sequence[FileCard]) -> str:
         """Show the first files of the search: their facts, and the lines of each that match the issue."""
-        return "\n".join(self._card(card, *(_FIRST if at < _FIRST_FILES else _OTHERS)) for at, card in enumerate(cards))
+        details = [
+            _FIRST if at < _FIRST_FILES else _CHECKED if card.facts else _OTHERS for at, card in enumerate(cards)
+        ]
+        return "\n".join(self._card(card, *detail) for card, detail in zip(cards, details, strict=True))
 
     def _card(self, card: FileCard, places: int, matches: int) -> str:
         sketch, lines, best = card.sketch, dict[int, str](), 0
@@ -104,7 +107,11 @@ class CodeTools:
         if call in self._answered:
             return f"The same call was answered before: {self._answered[call]}"
         answer = await self._code.use_tool(call)
-        text = "\n".join((_asked(call), mask(answer.note), *self._blocks(answer, tokens)))
+        heading = _asked(call)
+        if not (answer.passages or answer.changes):
+            # That nothing matches is a finding, and so is what a folder has.
+            heading = f"{self._number(Shown(lookup=as_lookup(call, answer, self._code.sha)))} {heading}"
+        text = "\n".join((heading, mask(answer.note), *self._blocks(answer, tokens)))
         self._answered[call] = answer.note[:_LINE]
         if len(self.lines) < _NOTED:
             self.lines.append(_plain(f"{_asked(call)[:60]} → {answer.note}")[:_ASKED])
@@ -138,6 +145,8 @@ class CodeTools:
         shown = self.shown.get(name) or self._by_name(name, start)
         if shown is None:
             return None
+        if shown.lookup is not None:
+            return self._evidence(shown.lookup)
         if shown.commit is not None:
             sha, subject = shown.commit
             return self._evidence(Evidence(kind="commit", locator=Locator(sha=sha), quote=subject, reasons=(READ,)))

@@ -13,7 +13,7 @@ from nodes.judgements import Submit
 Message = tuple[Literal["system", "human", "ai", "tool"], str]
 """A message. One of ``tool`` answers a call of the last one of ``ai``, in the order of its calls."""
 _TEXT, _LINE = {"type": "string"}, {"type": "integer"}
-_PATH = {"path": {"type": "string", "description": "a file or folder"}}
+_PATH = {"path": _TEXT}
 _TOOLS: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
     ("grep", "Lines that match a regular expression, with counts.", {"pattern": _TEXT, **_PATH}, ("pattern",)),
     ("read", "Lines of a file.", {**_PATH, "start_line": _LINE, "end_line": _LINE}, ("path",)),
@@ -42,7 +42,7 @@ def _bare(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     named = {"properties": {name: _bare(field) for name, field in schema.get("properties", {}).items()}}
-    dropped = ("title", "description", "additionalProperties", "properties")
+    dropped = ("title", "description", "additionalProperties", "properties", "maxItems")
     bare = {key: _bare(part) for key, part in schema.items() if key not in dropped}
     return {**bare, **named} if "properties" in schema else bare
 

@@ -15,7 +15,7 @@ from nodes.brains.calls.native import Message, joined_answers, native_messages
 from nodes.brains.calls.schema import without_bounds
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
-from prompts import build_schema_request
+from prompts import build_schema_request, build_turn_example
 
 Role = TypeVar("Role", bound=str)
 SMALLEST = 700
@@ -106,6 +106,10 @@ class Request:
     def fitted(self) -> list[Message]:
         """The messages as they are sent."""
         messages = list(self.messages)
+        if self.tools and not self._native:
+            # In the first message, so that later turns only append.
+            role, text = messages[0]
+            messages[0] = (role, f"{text}\n\n{build_turn_example()}")
         if self._in_words:
             role, text = messages[-1]
             messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")

@@ -25,12 +25,16 @@ PROSE = ("#", "//", "*", "/*", "--", "..", '"', "'", "<!--")
 """Beginnings of lines that probably describe a name instead of using it."""
 _PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
+_ARGUMENTS = re.compile(r"<[^<>]{0,100}>")
+"""Template arguments: definitions are stored without them, explicit specialisations too."""
 
 
 def name_parts(name: str) -> list[str]:
     """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is not a name."""
-    plain = name.strip().strip("`'\"").removesuffix("()")
-    parts = [part for part in _PARTS.split(plain[:LONGEST]) if part]
+    plain = name[:LONGEST].strip().strip("`'\"").removesuffix("()")
+    while (shorter := _ARGUMENTS.sub("", plain)) != plain:
+        plain = shorter
+    parts = [part for part in _PARTS.split(plain) if part]
     return parts if all(_NAME.fullmatch(part) for part in parts) else []
 
 

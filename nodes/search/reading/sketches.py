@@ -67,7 +67,9 @@ def sketch(source: Source, places: Sequence[Location]) -> FileSketch:
 
 def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int], str]) -> PlaceSketch:
     signature = signatures.get((place.symbol or "", place.start_line), "")
-    numbered = range(place.start_line, min(place.end_line, len(source.lines)) + 1)
+    lines = range(place.start_line, min(place.end_line, len(source.lines)) + 1)
+    # Outside definitions comments are mostly licences, which share words with any text.
+    numbered = [number for number in lines if signature or not _is_aside(source.lines[number - 1])]
     scored = [(line_score(source.lines[number - 1], source.weights), number) for number in numbered]
     best = sorted(scored, key=lambda item: (-item[0], item[1]))[: MATCHES + 1]
     texts = [
