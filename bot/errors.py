@@ -7,6 +7,14 @@ class BotError(Exception):
     """Base class of our exceptions."""
 
 
+def unanswered(host: str, cause: Exception) -> str:
+    """Say in words that a host gave no answer, and how; the class of the exception says that to programmers only."""
+    name = type(cause).__name__
+    if "Timeout" in name:
+        return f"{host} does not answer in time"
+    return f"{host} {'broke off its answer' if name.startswith(('Read', 'Write', 'Remote')) else 'cannot be reached'}"
+
+
 class UserError(BotError):
     """The user can fix it; the message is shown to them verbatim, on one line."""
 

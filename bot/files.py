@@ -92,6 +92,12 @@ def origin_of(repository: str) -> str | None:
     return _git(Path(repository), "config", "--get", "remote.origin.url")
 
 
+def checkout_of(repository: str) -> Path | None:
+    """Return the root of a repository's work tree; None if it is bare, or no repository."""
+    root = _git(Path(repository), "rev-parse", "--show-toplevel")
+    return Path(root) if root else None
+
+
 def _git_directory(folder: Path) -> Path | None:
     """Return the git directory that all work trees of a repository share; None if git fails."""
     directory = _git(folder, "rev-parse", "--git-common-dir")

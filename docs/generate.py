@@ -18,6 +18,7 @@ from picture import draw
 from pydantic import BaseModel
 
 from bot.cli import cli
+from bot.cli.proposal import WORKFLOW
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.report.document import result_schema
 from bot.server.api.openapi import openapi
@@ -45,6 +46,7 @@ WIDTH = 100
 
 
 _TRIED, _TRIED_ENDS = "<!-- tried: docs/generate.py writes what is below -->", "<!-- tried ends -->"
+_WORKFLOW, _WORKFLOW_END = "<!-- workflow: docs/generate.py writes what is below -->", "<!-- workflow ends -->"
 _COSTS, _COSTS_END = "<!-- costs: docs/generate.py writes what is below -->", "<!-- costs end -->"
 
 
@@ -59,6 +61,7 @@ def pages() -> dict[Path, str]:
         DOCS / "endpoints.md": "\n".join(_endpoints()),
         DOCS / "facts.md": "\n".join(facts()),
         DOCS / "security.md": _between("security.md", _TRIED, _TRIED_ENDS, table(count())),
+        DOCS / "action.md": _between("action.md", _WORKFLOW, _WORKFLOW_END, ["```yaml", WORKFLOW.rstrip(), "```"]),
         DOCS / "cost.md": _between("cost.md", _COSTS, _COSTS_END, _costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "openapi.json": _json(openapi()),

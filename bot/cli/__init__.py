@@ -21,6 +21,7 @@ Exit codes:
 """
 
 _COMMANDS = {
+    "init": ("local", "Write .github/triage.yml from what the repository has, and try 20 fixes."),
     "run": ("local", "Triage one issue and print the report."),
     "locate": ("local", "Rank the files and functions that an issue is about."),
     "ask": ("local", "Answer questions about a repository."),

@@ -198,12 +198,17 @@ class Channel:
         """Send a call; if the token was rejected, once more with a new one. A rejected call was not executed."""
         token = await self.token(repositories, permissions)
         try:
-            return await self._session.send(method, path, authorization=f"Bearer {token}", **options)
+            return await self._session.send(method, path, authorization=_bearer(token), **options)
         except TokenRefusedError:
             # A token may be revoked before it expires.
             self._tokens.forget(token)
         token = await self.token(repositories, permissions)
-        return await self._session.send(method, path, authorization=f"Bearer {token}", **options)
+        return await self._session.send(method, path, authorization=_bearer(token), **options)
+
+
+def _bearer(token: str) -> str:
+    """Return the header; empty without a token, with which public repositories can be read."""
+    return f"Bearer {token}" if token else ""
 
 
 _NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))

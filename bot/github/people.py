@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.errors import RefusedError, RetryableError
+from bot.errors import RefusedError, RetryableError, unanswered
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _PATIENCE = 10.0
@@ -107,7 +107,7 @@ class People:
                     async for repository in self._listed(path, "repositories", token):
                         found[int(repository["id"])] = _may_triage(repository)
         except (TimeoutError, KeyError, TypeError, ValueError) as error:
-            raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
+            raise RetryableError(unanswered(httpx.URL(self._api).host, error)) from error
         return found
 
     async def _listed(self, path: str, name: str, token: str, *, needed: bool = False) -> AsyncIterator[dict[str, Any]]:
@@ -138,7 +138,7 @@ class People:
                 response = await http.request(method, address, **options)
                 body = response.json() if response.status_code == 200 else {}
         except (httpx.HTTPError, ValueError) as error:
-            raise RetryableError(f"no answer from GitHub ({type(error).__name__})") from error
+            raise RetryableError(unanswered(httpx.URL(address).host, error)) from error
         if response.status_code == 401:
             raise LoggedOutError("GitHub no longer accepts the token")
         if response.status_code in (403, 404):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from bot.errors import GoneError, UserError
+from bot.errors import GoneError, UserError, unanswered
 from bot.github.session import Session
 from bot.github.values import Json, text
 
@@ -45,7 +45,7 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
             response = await http.post(f"{api_url.rstrip('/')}/app-manifests/{code}/conversions")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
-            f"GitHub's API at {api_url} gave no answer ({type(error).__name__}): the App may exist there, but"
+            f"{unanswered(api_url, error)}: the App may exist there, but"
             " its key is lost. Delete it on GitHub, and start again"
         ) from error
     if response.status_code != 201:

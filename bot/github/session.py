@@ -17,7 +17,7 @@ from githubkit.exception import GitHubException, RequestError, RequestFailed
 from githubkit.response import Response
 from githubkit.typing import RetryOption
 
-from bot.errors import AppRefusedError, BotError, MovedError, OutcomeUnknownError, RetryableError
+from bot.errors import AppRefusedError, BotError, MovedError, OutcomeUnknownError, RetryableError, unanswered
 from bot.github.responses import Answer, UndecodableError, answer_of, fault_of, is_signed_by_app
 from bot.observability.measures import GITHUB_CALLS, GITHUB_REMAINING
 
@@ -120,9 +120,9 @@ class Session:
                 self.app_fault = str(fault)
             raise fault from error
         except RequestError as error:
-            raise _unanswered(method, error.exc) from error
+            raise _unanswered(method, url, error.exc) from error
         except TimeoutError as error:
-            raise _unanswered(method, error) from error
+            raise _unanswered(method, url, error) from error
         if is_signed_by_app(done.raw_request):
             self.app_fault = ""
         return _counted(done.raw_response)
@@ -149,10 +149,10 @@ def _counted(answer: httpx.Response) -> httpx.Response:
     return answer
 
 
-def _unanswered(method: str, cause: Exception) -> BotError:
+def _unanswered(method: str, url: httpx.URL, cause: Exception) -> BotError:
     """Return the error for a missing response: a write may have been executed, unless no connection was made."""
     GITHUB_CALLS.labels(method, "0").inc()
-    says = f"{method}: no answer from GitHub ({type(cause).__name__})"
+    says = unanswered(url.host, cause)
     # Without a connection nothing was sent, so even a POST may be repeated.
     unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     return OutcomeUnknownError(says) if method == "POST" and not unsent else RetryableError(says)

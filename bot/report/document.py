@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.release import schema_address
 from bot.report.languages.catalogue import ENGLISH
 from bot.report.languages.translate import known_language, translate
 from nodes.evidence import Evidence, NumberedEvidence
@@ -65,7 +66,7 @@ def result_schema() -> dict[str, Any]:
     schema = Result.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:tracehound:schema:triage-result",
+        "$id": schema_address("triage-result"),
         "title": "Tracehound triage result",
         **schema,
     }

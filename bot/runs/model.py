@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from bot.errors import UserError
+from bot.errors import UserError, unanswered
 from bot.limits.ceilings import cost, read_ceiling, read_prices
 from bot.settings import Settings
 from nodes.brains.calls.budget import RunLimits
@@ -102,7 +102,7 @@ async def _unreachable(models: ModelSettings) -> str | None:
             # The list of models needs a valid key but costs no tokens.
             response = await client.get(f"{base}/models", headers=headers)
     except httpx.HTTPError as error:
-        return f"{base} does not answer ({type(error).__name__}): check OPENAI_BASE_URL"
+        return f"{unanswered(base, error)}: check OPENAI_BASE_URL"
     # Other errors are not reported: some endpoints have no list of models.
     if response.status_code in (401, 403):
         return f"{base} refuses the key ({response.status_code}): check OPENAI_API_KEY"

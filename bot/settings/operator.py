@@ -21,6 +21,7 @@ from pydantic import (
 
 from bot.errors import UserError
 from bot.files import is_inside
+from bot.release import schema_address
 from bot.settings.plain import ABSOLUTE, ENV_NAME, HEADER_NAME, HOST_NAME, ONE_LINE, TOOL_NAME
 from bot.settings.yaml_file import ConfigError, read_yaml
 from nodes.evidence import EvidenceKind
@@ -273,7 +274,7 @@ def operator_schema() -> dict[str, Any]:
     schema = OperatorConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:tracehound:schema:operator.yml",
+        "$id": schema_address("operator.yml"),
         **schema,
         "title": "Tracehound: the operator's configuration",
     }

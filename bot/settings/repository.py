@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from bot.release import schema_address
 from bot.settings.paths import PathInside
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, read_yaml
@@ -186,7 +187,7 @@ def config_schema() -> dict[str, Any]:
     schema = RepositoryConfig.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:tracehound:schema:triage.yml",
+        "$id": schema_address("triage.yml"),
         **schema,
         "title": "Tracehound: .github/triage.yml",
     }

@@ -71,6 +71,10 @@ class RepositoryData:
         rows = await self._database.read(lambda db: db.execute(_THREADS, _key_bounds(self.key)).fetchall())
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
+    async def counts(self) -> dict[str, int]:
+        """Return the number of rows of each table."""
+        return {table: len(await self.rows(table)) for table in REPOSITORY_ROWS}
+
     async def forget(self) -> dict[str, int]:
         """Delete all of it; returns the number of rows deleted per table."""
         return await self._database.do(lambda db: forget_repository(db, self.key))

@@ -78,7 +78,7 @@ async def fetch_json(
     except TimeoutError as error:
         raise SourceError(f"no answer within {timeout:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise SourceError(f"{type(error).__name__}: {error}"[:200]) from error
+        raise SourceError(f"{url.partition('?')[0]} cannot be reached"[:200]) from error
     except ResponseTooLargeError as error:
         raise SourceError(f"it sent {error}") from error
     except (ValueError, RecursionError) as error:

@@ -10,9 +10,11 @@ import jsonschema
 import pytest
 
 from bot.limits.ceilings import Amount, Scope
+from bot.release import released
 from bot.server.api.openapi import SCHEMAS, openapi
 from bot.store.runs.outcomes import Verdict
 from tests.api.conftest import Api
+from tests.cli.process import ROOT
 from tests.report.reports import FOUND, SHA
 from tests.web.stored import PARSER, SECRET, Ran, known, ran
 
@@ -203,6 +205,8 @@ async def test_unknown_names_are_not_found(filled: Api, path: str) -> None:
 async def test_each_schema_is_served_with_an_id(api: Api, name: str) -> None:
     schema = (await api.http.get(f"/api/v1/schemas/{name}")).json()
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["$id"] == f"urn:tracehound:schema:{name.removesuffix('.json')}"
+    assert schema["$id"] == f"https://github.com/tracehound/tracehound/releases/download/v{released()}/{name}"
+    # The release has the files of this folder, by their names.
+    assert (ROOT / "docs" / "schema" / name).exists()
     assert len({made()["$id"] for made in SCHEMAS.values()}) == len(SCHEMAS)
     assert (await api.http.get("/api/v1/schemas/other.json")).status_code == 404

@@ -14,6 +14,7 @@ import click
 from bot.cli.local.changes import printable
 from bot.cli.local.progress import Progress
 from bot.cli.local.repository import Storage, open_engine
+from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.files import ignored_settings
 
 if TYPE_CHECKING:
@@ -28,16 +29,10 @@ _LEAVE = frozenset({"exit", "quit", ":q"})
 
 @click.command("ask")
 @click.argument("question", required=False)
-@click.option("--repo", default=".", show_default=True, help="A git repository, bare or not; it is not changed.")
-@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON: route, text, places, people, changes, results, notes."
-)
-@click.option(
-    "--brain",
-    type=click.Choice(["rules", "llm", "auto"]),
-    help="The brain that writes the answer: rules, llm, or auto: llm if a key or an address is set.",
-)
+@REPO
+@REV
+@prints("route, text, places, people, changes, results, notes.")
+@BRAIN
 def command(
     *, question: str | None, repo: str, rev: str, as_json: bool, brain: Literal["rules", "llm", "auto"] | None
 ) -> None:

@@ -15,6 +15,7 @@ import click
 
 from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.repository import Storage, open_engine
+from bot.cli.options import REPO, REV, prints
 from bot.errors import UserError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -23,8 +24,8 @@ _EVERY = 10
 
 
 @click.command("backtest")
-@click.option("--repo", required=True, help="A git repository with its history, bare or not; it is not changed.")
-@click.option("--rev", default="HEAD", show_default=True, help="The branch to search for fixes.")
+@REPO
+@REV
 @click.option("--since", metavar="DATE", help="Only fixes committed since this date, such as 2026-01-31.")
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
 @click.option(
@@ -51,7 +52,7 @@ _EVERY = 10
     help="The brain, as in `triage run`; a model is compared with the rules.",
 )
 @click.option("--fresh", is_flag=True, help="Discard the stored results of an earlier backtest, finished or not.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: hits, calibration, threshold, cost, every case.")
+@prints("hits, calibration, threshold, cost, every case.")
 def command(
     *,
     repo: str,

@@ -28,8 +28,6 @@ _OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's 
 def check(file: Path, *, operator: bool) -> None:
     """Report every fault of FILE with its line; exit with 1 if there is one."""
     from bot.errors import UserError  # noqa: PLC0415
-    from bot.settings.operator import read_operator_config  # noqa: PLC0415
-    from bot.settings.repository import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
 
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -37,13 +35,21 @@ def check(file: Path, *, operator: bool) -> None:
         raise UserError(f"{file}: cannot be read: there is no such file; without one the defaults apply") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
+    click.echo(checked(str(file), text, operator=operator))
+
+
+def checked(name: str, text: str, *, operator: bool = False) -> str:
+    """Return a line about a valid file; print the faults of another, and exit with 1."""
+    from bot.settings.operator import read_operator_config  # noqa: PLC0415
+    from bot.settings.repository import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
+
     try:
         summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
     except ConfigError as error:
         for fault in error.faults:
-            click.echo(f"{file}:{fault.line}: {fault.message}")
+            click.echo(f"{name}:{fault.line}: {fault.message}")
         sys.exit(1)
-    click.echo(f"{file}: valid; {summary}")
+    return f"{name}: valid; {summary}"
 
 
 def _repositorys(config: RepositoryConfig) -> str:

@@ -10,6 +10,7 @@ import click
 
 from bot.cli.local.progress import Progress
 from bot.cli.local.repository import open_engine, storage
+from bot.cli.options import REPO, REV, prints
 from bot.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option("--repo", required=True, help="A git repository, bare or not; it is not changed.")
-@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, files, texts, parsed, seconds, cache.")
+@REPO
+@REV
+@prints("commit, files, texts, parsed, seconds, cache.")
 def command(*, repo: str, rev: str, as_json: bool) -> None:
     """Parse every file of a commit that is not in the cache yet, so that the next query is fast.
 

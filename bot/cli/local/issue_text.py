@@ -110,12 +110,19 @@ def numbered(number: str, repo: str) -> str:
         UserError: the clone has no remote that names a project.
     """
     digits = number.removeprefix("#")
-    named = _REMOTE.fullmatch(origin_of(repo) or "")
+    named = project_of(repo)
     if named is None:
         raise UserError(f"{number}: the remote origin of {repo} names no project on GitHub: write owner/repo#{digits}")
+    return f"{named[0]}/{named[1]}/issues/{digits}"
+
+
+def project_of(repo: str) -> tuple[str, str] | None:
+    """Return the server's address and ``owner/name`` of the project that a clone's remote ``origin`` names, if any."""
+    named = _REMOTE.fullmatch(origin_of(repo) or "")
+    if named is None:
+        return None
     scheme, host, port, project = named.groups()
-    server = f"{scheme}{host}{port or ''}" if scheme else f"https://{host}"
-    return f"{server}/{project}/issues/{digits}"
+    return f"{scheme}{host}{port or ''}" if scheme else f"https://{host}", project
 
 
 @dataclass(frozen=True, slots=True)

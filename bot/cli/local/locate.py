@@ -11,6 +11,8 @@ from bot.cli.local.changes import history_document, history_text, printable, rea
 from bot.cli.local.issue_text import IssueText, fetch, is_number, is_remote, named_issue, numbered, read_issue
 from bot.cli.local.progress import Progress
 from bot.cli.local.repository import open_engine, storage
+from bot.cli.options import REPO_OF_ISSUE, REV, names_issue, prints
+from bot.errors import UserError
 
 if TYPE_CHECKING:
     from nodes.search.engine import Engine
@@ -19,25 +21,16 @@ if TYPE_CHECKING:
 
 
 @click.command("locate")
-@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
-@click.option(
-    "--repo",
-    default=".",
-    show_default=True,
-    type=click.Path(),
-    help="A git repository, bare or not; it is not changed.",
-)
-@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
-@click.option("--text", help="The issue text itself.")
-@click.option("--title", help="The title; without it the first line is the title.")
+@names_issue
+@REPO_OF_ISSUE
+@REV
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
 @click.option("--history", is_flag=True, help="Also print which changes may have broken it, and who knows the code.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: commit, confidence, files, locations, seconds.")
+@prints("commit, confidence, files, locations, seconds.")
 def command(
     *,
     argument: str | None,
-    repo: str,
+    repo: str | None,
     rev: str,
     issue: str | None,
     text: str | None,
@@ -58,7 +51,7 @@ def command(
     from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
 
     progress = Progress()
-    given = _issue(named_issue(argument, issue), text, title, repo, progress)
+    given, repo = _issue(named_issue(argument, issue), text, title, repo, progress)
     engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
@@ -72,14 +65,21 @@ def command(
         click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
 
 
-def _issue(issue: str | None, text: str | None, title: str | None, repo: str, progress: Progress) -> IssueText:
+def _issue(
+    issue: str | None, text: str | None, title: str | None, repo: str | None, progress: Progress
+) -> tuple[IssueText, str]:
+    """Return the issue and its repository."""
     if is_number(issue) and text is None:
+        repo = repo or "."
         issue = numbered(str(issue), repo)
     if not is_remote(issue) or text is not None:
-        return read_issue(issue, text, title)
+        return read_issue(issue, text, title), repo or "."
     from bot.settings import load_settings  # noqa: PLC0415  an issue in a file needs no settings
 
-    return fetch(str(issue), repo, load_settings(repo), progress).text
+    located = fetch(str(issue), repo, load_settings(repo or "."), progress)
+    if located.no_code is not None:
+        raise UserError(f"{issue}: the code cannot be read ({located.no_code.reason}); name a clone with --repo")
+    return located.text, located.repository
 
 
 def _history(engine: Engine, query: Query, ranking: Ranking) -> History:

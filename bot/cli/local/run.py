@@ -23,6 +23,7 @@ from bot.cli.local.issue_text import (
 from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.questions import Questions
 from bot.cli.local.repository import Storage, open_engine
+from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
@@ -39,29 +40,14 @@ Format = Literal["md", "json", "ticket", "prompt"]
 
 
 @click.command("run")
-@click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path())
-@click.option(
-    "--repo",
-    type=click.Path(),
-    help="A git repository, bare or not; it is not changed. Default: the issue's repository, else the current one.",
-)
-@click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
-@click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE.")
-@click.option("--text", help="The issue text itself.")
-@click.option("--title", help="The title; without it the first line is the title.")
-@click.option(
-    "--brain",
-    type=click.Choice(["rules", "llm", "auto"]),
-    help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["md", "json", "ticket", "prompt"]),
-    default="md",
-    show_default=True,
-    help="md: the comment (laid out on a terminal); json: report, trace and metrics; ticket: a tracker's draft; "
-    "prompt: a brief for a coding agent.",
+@names_issue
+@REPO_OF_ISSUE
+@REV
+@BRAIN
+@prints(
+    "report, trace and metrics; ",
+    *("md", "ticket", "prompt"),
+    more="md: the comment (laid out on a terminal); ticket: a tracker's draft; prompt: a brief for a coding agent.",
 )
 @click.option(
     "--language",

@@ -58,9 +58,7 @@ MAX_ISSUES, MAX_PAST = 2_000, 50_000
     "--limit", type=click.IntRange(1, MAX_ISSUES), default=20, show_default=True, help="The maximum number of issues."
 )
 @click.option("--since", metavar="DATE", help="Only issues that changed since this date, such as 2026-01-31.")
-@click.option(
-    "--write", is_flag=True, help="Queue the issues for the server; without this option they are only listed."
-)
+@click.option("--write/--dry-run", help="Queue the issues for the server, or only list them, which is the default.")
 @click.option(
     "--html",
     "page",

@@ -16,7 +16,8 @@ SECRETS = ("app.json", "session-secret")
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(path_type=Path))
-def command(*, folder: Path) -> None:
+@click.option("--dry-run", is_flag=True, help="Print what would be copied, and copy nothing.")
+def command(*, folder: Path, dry_run: bool) -> None:
     """Copy the data directory's databases and secrets to a new FOLDER.
 
     A server may run at the same time. The copy is a data directory: `TRIAGE_DATA_DIR` may name it, or a copy of it.
@@ -32,11 +33,12 @@ def command(*, folder: Path) -> None:
     data = settings.triage_data_dir
     if not (data / DATABASES[0]).exists():
         raise UserError(f"there is no {data / DATABASES[0]}: set TRIAGE_DATA_DIR to the server's")
+    found = [name for name in (*DATABASES, *SECRETS) if (data / name).exists()]
     try:
-        folder.mkdir(mode=0o700)
-        found = [name for name in (*DATABASES, *SECRETS) if (data / name).exists()]
-        for name in found:
+        if not dry_run:
+            folder.mkdir(mode=0o700)
+        for name in found if not dry_run else ():
             (copy_database if name in DATABASES else shutil.copy2)(data / name, folder / name)
     except (OSError, StoreError) as error:
         raise UserError(f"no complete backup in {folder}: {getattr(error, 'strerror', None) or error}") from error
-    click.echo(f"{folder}: {', '.join(found)}")
+    click.echo(f"{folder}: {', '.join(found)}{' would be copied' if dry_run else ''}")

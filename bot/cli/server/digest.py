@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import prints
 from bot.errors import UserError
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The language of the fixed sentences; titles and questions stay as they are.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all entries of each list.")
+@prints("all entries of each list.")
 def command(*, repository: str, days: int, output: Path | None, language: str, as_json: bool) -> None:
     """Summarize the open issues of a repository: bugs by place, suspect changes, questions, duplicates.
 

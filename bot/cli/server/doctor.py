@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import prints
 from bot.files import ignored_settings, repository_around
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     help="Send no request to the model; by default a few short requests and a long one are sent.",
 )
 @click.option("--all", "every", is_flag=True, help="Print every check and every setting, not only the summary.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of ok, name and says.")
+@prints("a list of ok, name and says.")
 def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool, as_json: bool) -> None:
     """Check the installation and say how to fix each fault; exit with 1 if there is one.
 

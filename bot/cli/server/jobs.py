@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import prints
+
 if TYPE_CHECKING:
     from bot.store.tables import Store
 
@@ -16,9 +18,10 @@ if TYPE_CHECKING:
 @click.option(
     "--replay", "number", type=int, metavar="JOB", help="Retry a dead job; its attempts are counted from zero."
 )
+@click.option("--dry-run", is_flag=True, help="With --replay: change nothing.")
 @click.option("--parked", is_flag=True, help="List the jobs that wait for a suspended installation instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def command(*, number: int | None, parked: bool, as_json: bool) -> None:
+@prints("one object per line.")
+def command(*, number: int | None, dry_run: bool, parked: bool, as_json: bool) -> None:
     """List dead jobs, which failed permanently, with the reason; `--replay` retries one.
 
     A server may run at the same time; it starts a replayed job within seconds.
@@ -26,17 +29,19 @@ def command(*, number: int | None, parked: bool, as_json: bool) -> None:
     from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
     from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
 
-    asyncio.run(_jobs(open_existing_store(load_settings()), number, "parked" if parked else "dead", as_json=as_json))
+    state = "parked" if parked else "dead"
+    asyncio.run(_jobs(open_existing_store(load_settings()), number, state, dry_run=dry_run, as_json=as_json))
 
 
-async def _jobs(store: Store, number: int | None, state: str, *, as_json: bool) -> None:
+async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, as_json: bool) -> None:
     from bot.errors import UserError  # noqa: PLC0415  as above
 
     try:
         if number is not None:
-            if not await store.jobs.replay(number):
+            dead = number in {job.id for job in await store.jobs.held_jobs("dead")}
+            if not (dead if dry_run else await store.jobs.replay(number)):
                 raise UserError(f"no dead job has the number {number}; `triage jobs` lists them")
-            click.echo(f"job {number} is queued again")
+            click.echo(f"job {number} {'would be' if dry_run else 'is'} queued again")
             return
         for job in await store.jobs.held_jobs(state):
             row = {

@@ -6,7 +6,8 @@ import click
 
 
 @click.command("migrate")
-def command() -> None:
+@click.option("--dry-run", is_flag=True, help="Print how many steps are missing, and apply none.")
+def command(*, dry_run: bool) -> None:
     """Create or update the tables in DATABASE_URL's database.
 
     Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
@@ -21,9 +22,10 @@ def command() -> None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
         from bot.store.databases.postgres import connect  # noqa: PLC0415
-        from bot.store.databases.postgres.migrate import migrate  # noqa: PLC0415  an optional dependency
+        from bot.store.databases.postgres.migrate import migrate, missing  # noqa: PLC0415  an optional dependency
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:
-        steps = migrate(connection)
-    click.echo(f"{steps} migration steps applied" if steps else "the database is up to date")
+        steps = missing(connection) if dry_run else migrate(connection)
+    done = "would be applied" if dry_run else "applied"
+    click.echo(f"{steps} migration steps {done}" if steps else "the database is up to date")

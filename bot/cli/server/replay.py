@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--event", help="The event's name, as in X-GitHub-Event; without it, the file's name up to its first dot."
 )
-@click.option("--store", is_flag=True, help="Store the jobs for the server; without this option nothing is changed.")
+@click.option("--store/--dry-run", help="Store the jobs for the server, or only print them, which is the default.")
 def command(*, file: Path, event: str | None, store: bool) -> None:
     """Read a delivery saved as FILE, such as issues.opened.json, and print its jobs.
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bot.cli.options import prints
+
 if TYPE_CHECKING:
     from bot.report.record import Record
     from bot.runs.promise import Fifth
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("stats")
 @click.argument("repository", metavar="[OWNER/REPO]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: counts and calibration of each repository.")
+@prints("counts and calibration of each repository.")
 def command(*, repository: str | None, as_json: bool) -> None:
     """Count, per repository, the reports and how often the landed fix changed the reported files.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from bot.cli.options import prints
 from bot.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def create(*, repository: str, label: str) -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@prints("one object per line.")
 def listed(*, as_json: bool) -> None:
     """List the tokens by id, without their texts."""
     for line in _with_store(lambda store: _listed(store, as_json=as_json)):

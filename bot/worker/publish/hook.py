@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from bot.errors import RefusedError, RetryableError
+from bot.errors import RefusedError, RetryableError, unanswered
 
 PATIENCE = 10.0
 """Seconds for the whole request."""
@@ -49,7 +49,7 @@ class Hook:
             ):
                 status = response.status_code
         except httpx.HTTPError as error:
-            raise RetryableError(f"the alert address does not respond ({type(error).__name__})", after=60.0) from error
+            raise RetryableError(unanswered("the alert address", error), after=60.0) from error
         if status == 429 or status >= 500:
             raise RetryableError(f"the alert address answered {status}", after=60.0)
         if not 200 <= status < 300:

@@ -58,6 +58,12 @@ def migrate(connection: Connection) -> int:
     return len(STEPS) - taken
 
 
+def missing(connection: Connection) -> int:
+    """Return the number of steps that the database lacks."""
+    (there,) = _one(connection, "SELECT to_regclass('schema_version') IS NOT NULL")
+    return len(STEPS) - (_version(connection) if there else 0)
+
+
 def require_current(connection: Connection) -> None:
     """Return if the schema is this release's.
 

@@ -1,0 +1,83 @@
+"""Options that several commands have, with one name, one default and one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_REPOSITORY = "A git repository, bare or not; it is not changed."
+REPO = click.option("--repo", default=".", show_default=True, metavar="PATH", help=_REPOSITORY)
+REPO_OF_ISSUE = click.option(
+    "--repo", metavar="PATH", help=f"{_REPOSITORY} Default: the issue's repository, else the current one."
+)
+REV = click.option("--rev", default="HEAD", show_default=True, help="The commit, branch or tag to read.")
+BRAIN = click.option(
+    "--brain",
+    type=click.Choice(["rules", "llm", "auto"]),
+    help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
+)
+_ASKED = "bot.cli.options.json"
+
+
+def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's signature
+    ctx.meta[_ASKED] = value
+
+
+def _form(ctx: click.Context, _: click.Parameter, value: str) -> str:
+    return "json" if ctx.meta.get(_ASKED) else value
+
+
+def _is_json(ctx: click.Context, parameter: click.Parameter, value: str) -> bool:
+    return _form(ctx, parameter, value) == "json"
+
+
+def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
+    """Give a command ``--format`` and ``--json``, which is short for ``--format json``.
+
+    Args:
+        contents: what the JSON contains.
+        forms: the other forms, the default first; without any, the command's parameter is ``as_json``, else ``form``.
+        more: what the other forms contain.
+    """
+    choices = [*(forms or ("text",)), "json"]
+
+    def decorate(command: F) -> F:
+        flag = click.option(
+            "--json",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_remember,
+            help="The same as --format json.",
+        )
+        form = click.option(
+            "--format",
+            "form" if forms else "as_json",
+            type=click.Choice(choices),
+            default=choices[0],
+            show_default=True,
+            callback=_form if forms else _is_json,
+            help=f"json: {contents}{more}",
+        )
+        return form(flag(command))
+
+    return decorate
+
+
+ISSUE = (
+    click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
+    click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
+    click.option("--text", help="The issue text itself."),
+    click.option("--title", help="The title; without it the first line is the title."),
+)
+
+
+def names_issue(command: F) -> F:
+    """Give a command the ways to name an issue."""
+    for option in reversed(ISSUE):
+        command = option(command)
+    return command
