@@ -299,6 +299,26 @@ class ApiRun(_RepositoryWork):
     id: str
 
 
+Event = Literal["question", "ended", "permission", "dead", "digest"]
+
+
+class Notify(_RepositoryWork):
+    """Send a notice of something that waits for a person to the operator's address."""
+
+    kind: Literal["notify"] = "notify"
+    lane: ClassVar[Lane] = "control"
+    event: Event
+    issue: int = 0
+    """Number of the issue; 0 if it is about the whole repository."""
+    text: str
+    link: str
+
+    @property
+    def key(self) -> str:
+        """The ordering key, of its own: a receiver that does not respond must not delay commands on the issue."""
+        return f"{self.ref.key}#0{self.issue}"
+
+
 class InstallationChanged(_Work):
     """Handle an installation that was created, deleted, suspended or given other repositories or permissions."""
 
@@ -356,7 +376,7 @@ OnIssueWork = (
     | Typed
     | JudgeLabels
 )
-Work = OnIssueWork | LearnPast | ApiRun | InstallationChanged | RepositoryChanged
+Work = OnIssueWork | LearnPast | ApiRun | Notify | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])
 

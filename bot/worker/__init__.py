@@ -36,6 +36,7 @@ from bot.jobs import (
     Labelled,
     LearnPast,
     LeftOver,
+    Notify,
     OnIssueWork,
     PageCommand,
     PostDigest,
@@ -55,7 +56,7 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker import alerts, control, digests, outcomes, past
+from bot.worker import alerts, control, digests, notices, outcomes, past
 from bot.worker.commands import page
 from bot.worker.issue_job import IssueJob, note_missing
 from bot.worker.outcomes import judgements
@@ -160,6 +161,8 @@ class Worker:
             await control.installation(job, work, self._tools)
         elif isinstance(work, RepositoryChanged):
             await control.repository(job, work, self._tools)
+        elif isinstance(work, Notify):
+            await notices.send(job, work, self._tools)
         else:
             await self._run_if_allowed(job, work)
 

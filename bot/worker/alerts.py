@@ -72,6 +72,8 @@ async def _send(issue_job: IssueJob, storm: Storm) -> None:
         "fingerprint": storm.fingerprint,
         "issues": list(storm.issues),
         "reporters": storm.reporters,
+        "text": f"{ref.owner}/{ref.name}: {storm.reporters} people reported one crash within 24 hours, first in",
+        "link": f"https://{ref.host}/{ref.owner}/{ref.name}/issues/{ref.number}",
     }
     try:
         await hook.send(f"crash:{ref.repository.key}:{storm.fingerprint}", event)

@@ -27,7 +27,7 @@ from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
-from bot.worker.publish.hook import Hook
+from bot.worker.publish.hook import Hook, chat_form
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
@@ -196,17 +196,17 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
 
 
 def _hook(settings: Settings) -> Hook | None:
-    """Return the operator's address for alerts; None if there is none.
+    """Return the operator's address for alerts and notices; None if there is none.
 
     Raises:
-        UserError: The address has no secret.
+        UserError: The address has no secret, and is not that of a chat service.
     """
     url, secret = settings.triage_alert_url, settings.triage_alert_secret
     if url is None:
         return None
-    if secret is None:
+    if secret is None and chat_form(url) is None:
         raise UserError("TRIAGE_ALERT_URL needs TRIAGE_ALERT_SECRET, with which its requests are signed")
-    return Hook(url, secret.get_secret_value().encode())
+    return Hook(url, secret.get_secret_value().encode() if secret else b"")
 
 
 def _github(settings: ServerSettings, store: Store) -> GitHub:

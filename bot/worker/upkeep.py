@@ -12,6 +12,7 @@ from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.digests import queue_digests
 from bot.worker.missed import catch_up, find_missed, revive_dead, unpark_active
+from bot.worker.notices import queue_notices
 from bot.worker.outcomes.judgements import read_ratings
 from bot.worker.tools import Tools
 
@@ -104,6 +105,7 @@ async def run_upkeep_round(tools: Tools) -> None:
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("queue_fix_searches", lambda: queue_fix_searches(store))
     await _part("queue_digests", lambda: queue_digests(store))
+    await _part("queue_notices", lambda: queue_notices(tools))
     await _part("read_ratings", lambda: read_ratings(store, github.for_repository))
     await _part("prune", lambda: prune(tools))
 

@@ -76,6 +76,10 @@ ELSEWHERE = {
     "bot/worker/outcomes/__init__.py": (
         "no commit on the default branch", "the reported commit", "the fix changed", "the code",
     ),
+    "bot/worker/alerts.py": ("people reported one",),
+    "bot/worker/notices.py": (
+        "a question has", "the run", "was stopped", "the job", "failed on every", "the digest of", "is posted",
+    ),
     "bot/worker/publish/hook.py": ("the alert address",),
     "bot/worker/publish/publisher.py": ("carried by the report",),
     "bot/worker/runs/api_runs.py": ("triage is switched off", "there is no issue"),

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,18 +31,20 @@ class Receiver:
 
     url: str = ""
     faults: int = 0
+    status: int = 204
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
+@contextmanager
+def received_posts() -> Iterator[Receiver]:
+    """Serve a receiver."""
     found = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.received.append((dict(self.headers), body))
-            self.send_response(503 if len(found.received) <= found.faults else 204)
+            self.send_response(503 if len(found.received) <= found.faults else found.status)
             self.end_headers()
 
         def log_message(self, *_args) -> None:
@@ -52,6 +55,12 @@ def receiver() -> Iterator[Receiver]:
         found.url = f"http://127.0.0.1:{server.server_port}/alerts"
         yield found
         server.shutdown()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with received_posts() as found:
+        yield found
 
 
 @pytest.fixture
