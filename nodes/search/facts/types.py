@@ -46,7 +46,7 @@ LEADING: tuple[Kind, ...] = (
     "named_here",
 )
 """Kinds that may lead a report, in order of precedence."""
-NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here"})
+NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here", "pasted_here"})
 """Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
 NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_since", "absent"})
 """Kinds about a change, or about what no file has; if strong, they are stated whatever the ranking says."""
@@ -106,5 +106,5 @@ class Fact:
 
     @property
     def is_named_line(self) -> bool:
-        """Whether the report itself names the line: by a stack frame, a link or a path."""
+        """Whether the report itself names the line: by a stack frame, a link, a path or its code."""
         return self.kind in NAMED_BY_REPORT and self.line is not None and not self.in_title

@@ -1,4 +1,5 @@
 """A name refers to its only definition; an ambiguous name refers to none."""
+# ruff: noqa: E501  a table of sources reads better in rows
 
 from __future__ import annotations
 
@@ -192,3 +193,19 @@ def test_a_variable_of_that_name_in_another_file_is_a_second_definition(tmp_path
     (fact,) = of_kind(engine.facts(query, ["zones.py"], sha), "defined_once")
     assert (verify(fact, engine.repository, sha, query.title) is None) is holds
     assert bool(of_kind(engine.survey(query, sha).facts, "defined_once")) is holds
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "line"),
+    [
+        pytest.param("zones.py", "class Zone:\n    def load_all(self):\n        pass\n\n\nclass Other:\n    def load_all(self):\n        pass\n\n\nclass Middle(Zone):\n    pass\n\n\nclass Packed(Middle, metaclass=abc.ABCMeta):\n    pass\n", 2, id="python"),
+        pytest.param("Zone.java", "class Zone {\n  void load_all() {}\n}\nclass Other {\n  void load_all() {}\n}\nfinal class Packed extends Zone {\n  void save() {}\n}\n", 2, id="java"),
+        pytest.param("zones.rb", "class Zone\n  def load_all\n  end\nend\nclass Other\n  def load_all\n  end\nend\nclass Packed < Zone\n  def save\n  end\nend\n", 2, id="ruby"),
+        pytest.param("zones.cpp", "class Zone {\n  void load_all() {}\n};\nclass Other {\n  void load_all() {}\n};\nclass Packed : public Zone {\n  void save() {}\n};\n", 2, id="c++"),
+        pytest.param("zones.py", "class Zone:\n    def load_all(self):\n        pass\n\n\nclass Packed(Library):\n    pass\n", None, id="of-a-library"),
+    ],
+)  # fmt: skip
+def test_an_inherited_member_is_found_in_the_base_class(tmp_path: Path, path: str, code: str, line: int | None):
+    facts = of_kind(facts_of(tmp_path, {path: code}, "It is slow", "`Packed.load_all` takes minutes."), "defined_once")
+    assert [fact.line for fact in facts] == [line] * (line is not None)
+    assert all(fact.says.startswith("`Packed.load_all` is inherited from `Zone.load_all`") for fact in facts)

@@ -122,12 +122,12 @@ def test_prose_that_the_code_repeats_is_not_pasted_code(tmp_path: Path):
     assert of_kind(facts, "pasted_here") == []
 
 
-@pytest.mark.parametrize(("first", "strong"), [("a.py", True), ("c.py", False)])
-def test_one_pasted_line_leads_on_the_first_file_alone(tmp_path: Path, first: str, strong: bool):
+@pytest.mark.parametrize(("first", "unclaimed"), [("a.py", False), ("c.py", True)])
+def test_one_pasted_line_supports_a_claim_on_the_first_file_alone(tmp_path: Path, first: str, unclaimed: bool):
     body = "```python\n    handle = open_it(path)\n```\n"
     files = {"a.py": OLD, "c.py": "x = 1\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "Wrong", body, first=sorted(files, key=first.__ne__)), "pasted_here")
-    assert (found.path, found.strong) == ("a.py", strong)
+    assert (found.path, found.strong, found.unclaimed) == ("a.py", True, unclaimed)
 
 
 @pytest.mark.parametrize(

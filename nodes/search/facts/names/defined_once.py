@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.code import folder_of_copies, whole_word
-from nodes.search.facts.names import BUILT_IN, names, names_of_code
+from nodes.search.facts.names import BUILT_IN, inherited, names, names_of_code
+from nodes.search.facts.names.inherited import is_inherited
 from nodes.search.facts.types import Fact
 from nodes.search.paths.suffixes import module_parts
 
@@ -130,6 +131,8 @@ def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
 def _resolved(code: Code, name: Name) -> tuple[Name, int | None]:
     """Return a name and its only definition; an undefined member in the title is replaced by its class."""
     row = definition_of(code, name)
+    if row is None and len(name.parts) > 1:
+        row = inherited.definition(code, name.parts[-2], name.last)
     if row is not None or not name.in_title or len(name.parts) < 2 or not name.parts[-2][0].isupper():
         return name, row
     return _owner(name), definition_of(code, _owner(name))
@@ -208,6 +211,8 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     outside = f" outside `{hit.aside}`" if hit.aside else ""
     words = _without_marks(hit.name.words, text)
     says = f"The only definition of `{words}`{outside} is in `{code.path(number)}`."
+    if hit.qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
+        says = f"`{words}` is inherited from `{symbol}`, in `{code.path(number)}`."
     return Fact("defined_once", says, words, code.path(number), line, text, symbol, count=hit.count, users=hit.users)
 
 
@@ -225,7 +230,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
         return "the line does not contain the name"
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
-        return None
+        base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]
+        if "is inherited from" not in fact.says or is_inherited(witness, parts[-2], base, fact.path or ""):
+            return None
+        return "the class does not inherit it from there"
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
     for hit in witness.grep(name, path=fact.path) or ():

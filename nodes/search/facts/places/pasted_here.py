@@ -23,6 +23,8 @@ MAX_LINES = 80
 """Maximum number of pasted lines that are looked up."""
 MAX_PLACES = 8
 """Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
+MAX_GREPPED = 4
+"""Maximum number of lines of common words that git looks up; each costs a process."""
 # One of the conditions that exclude idioms, such as the lines that create a figure.
 ENOUGH = 16
 """Minimum number of characters of a line, not counting white space."""
@@ -93,9 +95,26 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     chunks = {value: chunk[order[bounds[at] : bounds[at + 1]]] for at, value in enumerate(hashes)}
     # A line with a single term would be in too many chunks.
     near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
-    near = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
-    code.read(int(code.index.chunk_file[one]) for found in near.values() for one in found)
-    return {text: places for text, found in near.items() if (places := _lines(code, text, found))}
+    few = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
+    code.read(int(code.index.chunk_file[one]) for found in few.values() for one in found)
+    places = {text: _lines(code, text, found) for text, found in few.items()}
+    # The terms of a line may all be common, and the line is in one place all the same.
+    common = [text for text, found in near.items() if len(found) > MAX_PLACES][:MAX_GREPPED]
+    places |= {text: _grepped(code, text) for text in common}
+    return {text: found for text, found in places.items() if found}
+
+
+def _grepped(code: Code, text: str) -> list[tuple[int, int]]:
+    """Return (file, line) of a line in own code as git finds it, or nothing if many files have it."""
+    command = ("grep", "-I", "-l", "-z", "-F", "--full-name", "-e", text, code.sha, "--")
+    held = (code.repository.cached_output("--no-pager", *command) or b"").decode("utf-8", "replace").split("\0")
+    numbers = [code.number(name.removeprefix(f"{code.sha}:")) for name in held if name]
+    own = [number for number in numbers if number is not None and code.own[number]]
+    if len(own) > MAX_PLACES:
+        return []
+    code.read(own)
+    wanted = _SPACE.sub("", text)
+    return [(n, line) for n in own for line, here in enumerate(code.lines(n), 1) if _SPACE.sub("", here) == wanted]
 
 
 def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]:
@@ -138,7 +157,8 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
     else:
         says = f"A line of the report's code is in {where} and nowhere else."
     path = code.path(number)
-    # One line alone may be pasted from a copy elsewhere; on the search's first file both agree.
+    # One line alone may be pasted from a copy elsewhere; on the search's first file both agree. On the next four, 5 of
+    # 8 such files were in the fix: they are stated, and no claim rests on them.
     yield Fact(
         "pasted_here",
         says,
@@ -148,7 +168,8 @@ def _fact(inquiry: FinderInput, number: int, places: list[tuple[int, str]]) -> I
         text,
         symbol,
         count=len(places),
-        strong=several or path in inquiry.first[:1],
+        strong=True,
+        unclaimed=not several and path not in inquiry.first[:1],
     )
 
 
