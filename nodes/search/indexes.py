@@ -50,8 +50,16 @@ class Indexes:
         with self._lock:
             commits = self._loaded[scope]
             if sha not in commits:
-                limit = self._most_text
-                commits[sha] = load_index(repository, sha, self._cache, self._progress, scope=scope, most_text=limit)
+                listings = [of[sha].index.listing for of in self._loaded.values() if sha in of]
+                commits[sha] = load_index(
+                    repository,
+                    sha,
+                    self._cache,
+                    self._progress,
+                    scope=scope,
+                    most_text=self._most_text,
+                    known=listings[0] if listings else None,
+                )
                 while len(commits) > COMMITS:
                     commits.popitem(last=False)
             commits.move_to_end(sha)

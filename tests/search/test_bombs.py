@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import resource
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.git.objects import BlobReader, parse_batch
 from nodes.search.git.running import ReadLimits, Running
+from nodes.search.indexes import Indexes
 from nodes.search.types import Query
 from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
 from tests.support.repositories import git, make_repository
@@ -48,6 +50,20 @@ def test_a_tree_bomb_is_listed_up_to_a_limit_and_reported_once(
     assert len(caplog.messages) == 1
     assert repository.shortfalls.unreported_limits() == ("repository.files",)
     assert repository.shortfalls.unreported_limits() == ()
+
+
+def test_the_second_index_of_a_tree_bomb_adds_little_memory(tmp_path: Path) -> None:
+    sha, files = tree_bomb(tmp_path), 20_000
+    repository = Repository.open(tmp_path, ReadLimits(entries=files))
+    indexes = Indexes(None, lambda _phase, _done, _total: None, 1_000_000)
+    indexes.load(repository, sha, "source")
+    tracemalloc.start()
+    try:
+        indexes.load(repository, sha, "all")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000 * files
 
 
 def test_the_default_limits_stop_a_tree_bomb(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from nodes.search.index import Tree, path_terms, unpack_tree
+from nodes.search.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import read_changes
 from nodes.search.index.columns import COLUMNS, empty, is_intact, select_files, unpack
 from nodes.search.index.postings import Vocabulary
@@ -83,11 +83,13 @@ def test_every_flipped_bit_and_every_truncation_is_detected():
 def test_a_tree_is_packed_and_read_again():
     paths = ("a.py", "odd\nname \udcff.py")
     changes = read_changes(b"\x01Fix the ring\x02\0\na.py\0", {"a.py": 0})
-    tree = Tree(paths, ("ab" * 20, "01" * 20), ("source", "test"), path_terms(paths), built(0, 4), changes)
+    files = Listing(paths, ("ab" * 20, "01" * 20), ("source", "test"), path_terms(paths), changes)
+    tree = Tree(files, built(0, 4))
     found = unpack_tree(tree.pack())
-    assert (found.paths, found.blobs, found.roles) == (tree.paths, tree.blobs, tree.roles)
+    assert (found.listing.paths, found.listing.blobs, found.listing.roles) == (files.paths, files.blobs, files.roles)
     assert same(found.columns, tree.columns)
-    assert found.path_terms.tolist() == tree.path_terms.tolist()
-    assert repr(found.changes) == repr(changes)
-    assert unpack_tree(Tree((), (), (), path_terms(()), empty(), read_changes(b"", {})).pack()).paths == ()
+    assert found.listing.path_terms.tolist() == files.path_terms.tolist()
+    assert repr(found.listing.changes) == repr(changes)
+    nothing = Listing((), (), (), path_terms(()), read_changes(b"", {}))
+    assert unpack_tree(Tree(nothing, empty()).pack()).listing.paths == ()
     assert unpack_tree(tree.pack()[:-1]) is None

@@ -10,6 +10,7 @@ from nodes.search.cache import Cache
 from nodes.search.git import Repository
 from nodes.search.index import loading
 from nodes.search.index.loading import load_index
+from nodes.search.indexes import Indexes
 from nodes.search.parsers import parsing, workers
 from nodes.search.paths.roles import role_of
 from nodes.search.types import Scope
@@ -84,6 +85,31 @@ def test_the_content_of_source_files_alone_is_indexed_for_a_ranking(repository):
     with_words = {index.paths[number] for number in index.chunk_file.tolist()}
     assert with_words == {path for path in FILES if role_of(path) == "source"} - {"pkg/__init__.py", "image.png"}
     assert set(index.paths) == set(FILES)
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["read-from-git", "from-the-cache"])
+@pytest.mark.parametrize("order", [("source", "all"), ("all", "source")], ids=["source-first", "all-first"])
+def test_both_indexes_of_a_commit_share_one_listing(
+    repository, cache, monkeypatch, order: tuple[Scope, Scope], cached: bool
+):
+    sha, commands = repository.resolve(), []
+    if cached:
+        for scope in order:
+            load_index(repository, sha, cache, ignored, scope=scope)
+    indexes = Indexes(cache, ignored, loading.MAX_TEXT)
+    first = indexes.load(repository, sha, order[0]).index
+    start = Repository.start
+
+    def noted(self, *command, **named):
+        """Start a git command, and note its name."""
+        commands.append(command[0])
+        return start(self, *command, **named)
+
+    monkeypatch.setattr(Repository, "start", noted)
+    second = indexes.load(repository, sha, order[1]).index
+    assert second.listing is first.listing
+    assert not {"log", "ls-tree", "--literal-pathspecs"} & set(commands)
+    assert state(second) == state(load_index(repository, sha, None, ignored, scope=order[1]).index)
 
 
 def test_from_records_alone(repository, cache, tmp_path, expected):

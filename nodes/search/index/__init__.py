@@ -34,9 +34,9 @@ TAIL = 3  # parts at the end of a path whose words are indexed; folders further 
 _HEAD = struct.Struct("<II6I")  # checksum, number of files, and the length of each part
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The files of a commit in the order of their paths, and the commits before it."""
+@dataclass(frozen=True)
+class Listing:
+    """The files of a commit in the order of their paths, and the commits before it; its indexes share one listing."""
 
     paths: tuple[str, ...]
     blobs: tuple[str, ...]
@@ -45,8 +45,29 @@ class Tree:
     """Roles by path only."""
     path_terms: npt.NDArray[np.uint32]
     """Shape (2, n): the number of a file, and the hash of a term of its path; ordered by file, then hash."""
-    columns: Columns
     changes: Changes
+    sizes: npt.NDArray[np.int64] | None = None
+    """Bytes of each file, -1 for a missing one; None if the listing comes from the cache."""
+    has_history: bool = True
+    """Whether the history could be read."""
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The position of each path."""
+        return {path: number for number, path in enumerate(self.paths)}
+
+    @cached_property
+    def names(self) -> PathIndex:
+        """The files by their names."""
+        return PathIndex(self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of a commit, and their contents in columns."""
+
+    listing: Listing
+    columns: Columns
 
     @property
     def texts(self) -> int:
@@ -55,16 +76,16 @@ class Tree:
 
     def pack(self) -> bytes:
         """Return bytes for ``unpack_tree``."""
-        number = {role: code for code, role in enumerate(ROLES)}
+        number, files = {role: code for code, role in enumerate(ROLES)}, self.listing
         parts = [
-            "\0".join(self.paths).encode("utf-8", "surrogateescape"),
-            bytes.fromhex("".join(self.blobs)),
-            bytes(number[role] for role in self.roles),
-            np.asarray(self.path_terms, "<u4").tobytes(),
-            self.changes.pack(),
+            "\0".join(files.paths).encode("utf-8", "surrogateescape"),
+            bytes.fromhex("".join(files.blobs)),
+            bytes(number[role] for role in files.roles),
+            np.asarray(files.path_terms, "<u4").tobytes(),
+            files.changes.pack(),
             self.columns.pack(),
         ]
-        return with_header(len(self.paths), [struct.pack("<6I", *map(len, parts)), *parts])
+        return with_header(len(files.paths), [struct.pack("<6I", *map(len, parts)), *parts])
 
 
 def unpack_tree(packed: bytes | None) -> Tree | None:
@@ -76,18 +97,18 @@ def unpack_tree(packed: bytes | None) -> Tree | None:
     parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
     # The width follows from the length: an id has 20 bytes (SHA-1) or 32 (SHA-256).
     blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
-    return Tree(
+    listing = Listing(
         paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
         blobs=tuple(blobs[at : at + width] for at in range(0, len(blobs), max(1, width))),
         roles=tuple(map(ROLES.__getitem__, parts[2])),
         path_terms=np.frombuffer(parts[3], "<u4").reshape(2, -1),
         changes=unpack_changes(parts[4]),
-        columns=unpack([parts[5]]),
     )
+    return Tree(listing, unpack([parts[5]]))
 
 
 def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Return the distinct terms of the last parts of each path, in the shape of ``Tree.path_terms``."""
+    """Return the distinct terms of the last parts of each path, in the shape of ``Listing.path_terms``."""
     tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
     found = count_postings(Vocabulary(), tails, (), 0)
     return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])
@@ -118,11 +139,11 @@ class Index:
 
     def __init__(self, tree: Tree, project: Project) -> None:
         self.project = project
-        self.paths, self.blobs = tree.paths, tree.blobs
-        self.number_of = {path: number for number, path in enumerate(self.paths)}
+        self.listing = files = tree.listing
+        self.paths, self.blobs, self.number_of = files.paths, files.blobs, files.number_of
         self.roles = _roles(tree)
-        self.path_file, self.path_hash = tree.path_terms[0].astype(np.int32), tree.path_terms[1]
-        self.changes = tree.changes
+        self.path_file, self.path_hash = files.path_terms[0].astype(np.int32), files.path_terms[1]
+        self.changes = files.changes
         columns, values = tree.columns, tree.columns.values
         self._first_meta, self._metas = columns.firsts("meta"), values["metas"]
         self._join_posts(columns)
@@ -151,10 +172,10 @@ class Index:
         arrays = sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
         return arrays + _PATH * len(self.paths)
 
-    @cached_property
+    @property
     def names(self) -> PathIndex:
         """The files by their names."""
-        return PathIndex(self.paths)
+        return self.listing.names
 
     @cached_property
     def file_length(self) -> Ints:
@@ -206,7 +227,7 @@ def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 def _roles(tree: Tree) -> tuple[Role, ...]:
     """Return the role of each file: by its path, its first lines or its content, the later ones for source only."""
-    roles = list(tree.roles)
+    roles = list(tree.listing.roles)
     marked = tree.columns.owners("mark").tolist()
     for number, mark in zip(marked, tree.columns.values["marks"].tolist(), strict=True):
         if roles[number] == "source":

@@ -11,7 +11,7 @@ import numpy as np
 
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, Entry
-from nodes.search.index import Index, Tree, path_terms, unpack_tree
+from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import COMMITS, read_changes
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack
 from nodes.search.index.version import parser_version
@@ -70,6 +70,7 @@ def load_index(
     *,
     scope: Scope = "all",
     most_text: int = MAX_TEXT,
+    known: Listing | None = None,
 ) -> Loaded:
     """Load the index of a commit; parse only what the cache lacks.
 
@@ -80,35 +81,31 @@ def load_index(
         progress: called with (phase, done, total).
         scope: the files whose content is indexed; all others are found by their path only.
         most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
+        known: the listing of the commit, if another index of it is loaded.
     """
     # Scope and limit of text are part of the key because they decide which files are indexed.
     version = f"{scope}:{parser_version()}"
     tree_key = f"{commit}:{most_text}:{version}"
     stored = unpack_tree(cache.tree(tree_key)) if cache else None
     if stored:
-        return Loaded(_index(repository, stored), stored.texts)
+        return Loaded(_index(repository, _shared(stored, known)), stored.texts)
     # git walks the history in its own process while this process parses the files
     with ThreadPoolExecutor(1) as pool:
-        log = pool.submit(repository.log, commit, COMMITS)
-        entries = repository.tree(commit)
-        paths = tuple(entry.path for entry in entries)
-        changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))
-        terms = pool.submit(path_terms, paths)
         # Most contents of a commit are those of the last indexed one, and one row of SQLite is read faster than
         # 10,000.
         # The last tree of the same scope, else of the other one, which has a part of the contents or more than needed.
         previous = unpack_tree(cache.latest_tree(version) or cache.latest_tree(parser_version())) if cache else None
-        roles = path_roles(entries, previous)
+        previous = previous and _shared(previous, known)
+        entries, roles, listing = _list(pool, repository, commit, previous, known)
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
         # Before ``batches``, so that only what no cache has is parsed.
         files.add_known(previous, cache)
         parsed = len(files.missing)
         batches = Progress(files.batches())
         complete = _parse(repository, files, batches, cache, progress)
-    blobs = tuple(entry.blob for entry in entries)
-    tree = Tree(paths, blobs, roles, terms.result(), files.columns(), changes.result())
+    tree = Tree(listing(), files.columns())
     # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
-    complete &= log.result() is not None and all(entry.size >= 0 for entry in entries)
+    complete &= tree.listing.has_history and all(entry.size >= 0 for entry in entries)
     if cache and complete and not repository.shallow:
         cache.put_tree(tree_key, tree.pack())
     loaded = Loaded(_index(repository, tree), tree.texts, parsed, batches.unparsed, files.left_out)
@@ -116,8 +113,38 @@ def load_index(
     return loaded
 
 
+def _list(
+    pool: ThreadPoolExecutor, repository: Repository, commit: str, previous: Tree | None, known: Listing | None
+) -> tuple[Sequence[Entry], Sequence[Role], Callable[[], Listing]]:
+    """Return a commit's files, their roles, and what waits for the rest of the listing; read only what is not known."""
+    if known is not None and known.sizes is not None:
+        files = zip(known.paths, known.blobs, known.sizes.tolist(), strict=True)
+        return [Entry(*file) for file in files], known.roles, lambda: known
+    log = pool.submit(repository.log, commit, COMMITS)
+    entries = repository.tree(commit)
+    paths = tuple(entry.path for entry in entries)
+    changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))
+    terms = pool.submit(path_terms, paths)
+    roles = path_roles(entries, previous)
+
+    def listing() -> Listing:
+        """Wait for what other threads read."""
+        one: dict[str, str] = {}
+        blobs = tuple(one.setdefault(entry.blob, entry.blob) for entry in entries)
+        sizes = np.array([entry.size for entry in entries], np.int64)
+        return Listing(paths, blobs, roles, terms.result(), changes.result(), sizes, log.result() is not None)
+
+    return entries, roles, listing
+
+
+def _shared(tree: Tree, known: Listing | None) -> Tree:
+    """Return a tree with the known listing if that is equal, so that the paths of a commit are in memory once."""
+    same = known is not None and (tree.listing.paths, tree.listing.blobs) == (known.paths, known.blobs)
+    return Tree(known, tree.columns) if known is not None and same else tree
+
+
 def _index(repository: Repository, tree: Tree) -> Index:
-    return Index(tree, read_project(repository, dict(zip(tree.paths, tree.blobs, strict=True))))
+    return Index(tree, read_project(repository, dict(zip(tree.listing.paths, tree.listing.blobs, strict=True))))
 
 
 def _log_limits(repository: Repository, commit: str, loaded: Loaded) -> None:
@@ -204,7 +231,7 @@ class Assembly:
         if previous:
             # A file without rows may have been beyond the text limit at that time.
             known = set(np.flatnonzero(previous.columns.sizes.sum(1)).tolist())
-            files = enumerate(zip(previous.paths, previous.blobs, strict=True))
+            files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
             self.add(
                 [key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns
             )
@@ -225,7 +252,7 @@ def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset
 
 def path_roles(entries: Iterable[Entry], previous: Tree | None) -> tuple[Role, ...]:
     """Return the role that each path indicates; reuse the last tree's."""
-    known = dict(zip(previous.paths, previous.roles, strict=True)) if previous else {}
+    known = dict(zip(previous.listing.paths, previous.listing.roles, strict=True)) if previous else {}
     # A role depends on the path only, and a dozen patterns take longer than one lookup.
     return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
 
