@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from bot.cli.library import triage
     from bot.errors import UserError
     from bot.report.document import Result
+
+# LangGraph imports httpx, and httpx its own command line with rich and pygments, unless that cannot be imported.
+sys.modules.setdefault("httpx._main", cast("ModuleType", None))
 
 __all__ = ["Result", "UserError", "triage"]
 _HOME = {"Result": "bot.report.document", "UserError": "bot.errors", "triage": "bot.cli.library"}

@@ -23,7 +23,7 @@ PATIENCE = 14 * 86_400.0
 class _Work(BaseModel):
     """Base class of stored work."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     lane: ClassVar[Lane] = "run"
     rest: ClassVar[float] = 0.0
     merges: ClassVar[bool] = False

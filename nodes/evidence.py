@@ -28,7 +28,7 @@ def is_citable(path: str, quote: str) -> bool:
 class Locator(BaseModel):
     """The location of evidence: a path with lines at a commit, a commit alone, or a URL."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     path: str | None = None
     start_line: int | None = None
@@ -50,7 +50,7 @@ class Locator(BaseModel):
 class Evidence(BaseModel):
     """One piece of gathered evidence. Equal content has an equal key, independent of the source."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: EvidenceKind
     locator: Locator = Locator()
@@ -74,7 +74,7 @@ class Evidence(BaseModel):
 class NumberedEvidence(BaseModel):
     """Evidence under the short name that prompts, drafts and reports use."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     id: str = Field(pattern=r"^E\d+$")
     evidence: Evidence

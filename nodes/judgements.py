@@ -37,7 +37,7 @@ def _whole(value: Any) -> int:
 class Judgement(BaseModel):
     """A brain's answer; every string is bounded, every number has its range."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
 
 
 class Investigation(Judgement):

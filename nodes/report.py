@@ -36,7 +36,7 @@ Text = Annotated[str, StringConstraints(max_length=1_200)]
 class Part(BaseModel):
     """A frozen piece of a report, described by its fields' docstrings."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, defer_build=True)
 
 
 class Suspect(Part):

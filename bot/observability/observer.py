@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -188,10 +188,3 @@ def tracing(settings: Settings) -> Iterator[Spans]:
         finally:
             if client is not None:
                 client.flush(timeout=_FLUSH)
-
-
-@contextlib.asynccontextmanager
-async def traced(settings: Settings) -> AsyncIterator[None]:
-    """Trace one run on the command line, like ``tracing``."""
-    with tracing(settings):
-        yield

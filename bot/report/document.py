@@ -18,7 +18,7 @@ from nodes.state import BugTriageState, CriticVerdict, HumanExchange, Metrics, T
 class Result(BaseModel):
     """The output of ``triage run --format json``: the report, the steps that led to it, and its cost."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     report: TriageReport
     questions: tuple[HumanExchange, ...] = ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
-from bot.observability.observer import traced
+from bot.observability.tracing_switch import langsmith_is_on
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
@@ -60,7 +60,7 @@ async def triage(
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
     rules = RulesBrain()
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
-    async with _open_run(settings, key) as run, open_brain(settings) as brain, traced(settings):
+    async with _open_run(settings, key) as run, open_brain(settings) as brain:
         context = build_context(
             title,
             text.body,
@@ -77,8 +77,18 @@ async def triage(
             pictures=pictures,
             attached=text.attached,
         )
-        state = await _run_to_completion(run, context, ask, text.notes)
+        with _tracing(settings):
+            state = await _run_to_completion(run, context, ask, text.notes)
         return await _conclude(run, context, state, settings)
+
+
+def _tracing(settings: Settings) -> AbstractContextManager[object]:
+    """Trace the run if a destination is configured. The counters of this process are shown nowhere."""
+    if settings.otel_exporter_otlp_endpoint is None and not langsmith_is_on():
+        return nullcontext()
+    from bot.observability.observer import tracing  # noqa: PLC0415  it imports Prometheus' client, 5 % of a run
+
+    return tracing(settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 class _Line(BaseModel):
     """An issue as GitHub's API and ``gh issue list --json`` write it. Other fields are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     number: int = Field(gt=0, lt=1_000_000_000)
     title: Text = ""

@@ -69,7 +69,7 @@ SourceKind = Literal["document", "database", "web"]
 class Section(BaseModel):
     """A section of the file; an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
 
 
 class ToolConfig(Section):

@@ -44,7 +44,7 @@ PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, patter
 class Section(BaseModel):
     """A section of the file; an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
 
 
 class Labels(Section):

@@ -44,7 +44,7 @@ Long = Annotated[str, StringConstraints(max_length=600)]
 class Value(BaseModel):
     """A frozen part of the state."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class AgentFinding(Value):

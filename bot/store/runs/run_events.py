@@ -18,7 +18,7 @@ LOOKS = 6
 class Visit(BaseModel):
     """The start or end of a node's execution; a node that ends immediately is stored only at its end."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     id: str
     """The same at the start and at the end."""
