@@ -18,6 +18,7 @@ from langgraph.errors import GraphBubbleUp
 
 from bot.observability.measures import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS, NODE_SECONDS
 from bot.observability.spans import Spans, only_routing, open_spans, routing
+from bot.observability.spans import messages as as_messages
 from bot.observability.tracing_switch import langsmith_is_on
 from bot.settings import Settings
 from nodes.trust.secrets import mask
@@ -64,6 +65,8 @@ def _masked(data: Any) -> Any:
     return data
 
 
+_ROLES = {"human": "user", "ai": "assistant"}
+"""The names of the conventions for LangChain's roles."""
 _watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
 
 
@@ -124,8 +127,19 @@ class Observer(AsyncCallbackHandler):
         details = metadata or {}
         name, node = str(details.get("ls_model_name", "unknown")), details.get("langgraph_node")
         parent = next((open_span.span for open_span in reversed(self._nodes.values()) if open_span.name == node), None)
-        text = "\n\n".join(str(message.content) for batch in messages for message in batch)
-        span = self._spans.begin("model", {"gen_ai.request.model": name, "gen_ai.input": text}, parent)
+        asked: dict[str, Any] = {
+            "gen_ai.operation.name": "chat",
+            # Every endpoint is called with OpenAI's API, which the conventions name then.
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": name,
+            "gen_ai.request.temperature": details.get("ls_temperature"),
+            "gen_ai.request.max_tokens": details.get("ls_max_tokens"),
+        }
+        if self._spans.text:
+            texts = ((_ROLES.get(one.type, one.type), str(one.content)) for batch in messages for one in batch)
+            asked["gen_ai.input.messages"] = as_messages(texts)
+        known = {key: value for key, value in asked.items() if value is not None}
+        span = self._spans.begin(f"chat {name}", known, parent, calls=True)
         self._models[run_id] = _OpenSpan(name, time.perf_counter(), span)
 
     async def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_given: Any) -> None:
@@ -133,13 +147,31 @@ class Observer(AsyncCallbackHandler):
         open_span = self._models.pop(run_id, None)
         if open_span is None:
             return
-        asked, answered, text = _counted(response)
+        message = _answer(response)
+        usage = getattr(message, "usage_metadata", None) or {}
+        asked, answered = int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0))
         MODEL_CALLS.labels(open_span.name, "answered").inc()
         MODEL_SECONDS.labels(open_span.name).observe(time.perf_counter() - open_span.at)
         MODEL_TOKENS.labels(open_span.name, "input").inc(asked)
         MODEL_TOKENS.labels(open_span.name, "output").inc(answered)
         counts = {"gen_ai.usage.input_tokens": asked, "gen_ai.usage.output_tokens": answered}
-        self._spans.end(open_span.span, {**counts, "gen_ai.output": text})
+        self._spans.end(open_span.span, {**counts, **self._described(message)})
+
+    def _described(self, message: BaseMessage | None) -> dict[str, Any]:
+        """Return the attributes of an answer that its server stated, and its text if that may be sent."""
+        if message is None:
+            return {}
+        stated = message.response_metadata
+        reason = str(stated.get("finish_reason") or "")
+        found = {
+            "gen_ai.response.model": stated.get("model_name"),
+            "gen_ai.response.id": stated.get("id"),
+            "gen_ai.response.finish_reasons": [reason] if reason else None,
+        }
+        if self._spans.text:
+            texts = [("assistant", str(message.text))]
+            found["gen_ai.output.messages"] = as_messages(texts, finish_reason=reason or "unknown")
+        return {name: value for name, value in found.items() if value}
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **_given: Any) -> None:
         """Record a failed model call."""
@@ -150,13 +182,10 @@ class Observer(AsyncCallbackHandler):
             self._spans.end(open_span.span, error=error)
 
 
-def _counted(response: LLMResult) -> tuple[int, int, str]:
-    """Return input tokens, output tokens and the text of a response."""
-    for generation in (one for batch in response.generations for one in batch):
-        if isinstance(generation, ChatGeneration):
-            usage = getattr(generation.message, "usage_metadata", None) or {}
-            return int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)), str(generation.text)
-    return 0, 0, ""
+def _answer(response: LLMResult) -> BaseMessage | None:
+    """Return the message of a response; None if it has none."""
+    generations = (one for batch in response.generations for one in batch)
+    return next((one.message for one in generations if isinstance(one, ChatGeneration)), None)
 
 
 @contextlib.contextmanager

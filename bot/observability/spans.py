@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -99,22 +99,43 @@ def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-Attributes = Mapping[str, str | float]
+Attributes = Mapping[str, str | float | Sequence[str]]
+CONVENTIONS = "1.44.0"
+"""The version of OpenTelemetry's semantic conventions that spans of model calls follow."""
+_SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+MODEL_CALL = (
+    *("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.request.temperature"),
+    *("gen_ai.request.max_tokens", "gen_ai.response.model", "gen_ai.response.id", "gen_ai.response.finish_reasons"),
+    *("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
+)
+"""Attributes of a model call, as the conventions name them."""
 ALLOWED = frozenset(
     {
         *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
         *ATTRIBUTES,
-        *("gen_ai.request.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "error.type"),
+        *MODEL_CALL,
+        "error.type",
     }
 )
 """Attributes without text of an issue, of code or of a model. An issue is named by its number and by ids."""
-TEXT = frozenset({"gen_ai.input", "gen_ai.output"})
+TEXT = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
 """Attributes with such text. They are sent only if the operator allows it."""
 _LONGEST = 20_000
-"""Characters of a text attribute."""
+"""Characters of one message."""
 NO_SDK = (
     "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: install the extra `otel` (in a clone: make install EXTRAS=otel)"
 )
+
+
+def messages(texts: Iterable[tuple[str, str]], **more: str) -> str:
+    """Return messages in the JSON of the conventions, with secrets masked.
+
+    Args:
+        texts: pairs of a role and a text.
+        more: further fields of each message.
+    """
+    parts = ((role, [{"type": "text", "content": mask(text)[:_LONGEST]}]) for role, text in texts)
+    return json.dumps([{"role": role, "parts": content, **more} for role, content in parts])
 
 
 class Spans:
@@ -122,16 +143,21 @@ class Spans:
 
     def __init__(self, tracer: Any = None, *, text: bool = False) -> None:
         self._tracer = tracer
-        self._text = text
+        self.text = text
+        """Whether texts are sent."""
 
-    def begin(self, name: str, attributes: Attributes, parent: Any = None) -> Any:
-        """Start a span below the given parent or the current span; None if no collector is configured."""
+    def begin(self, name: str, attributes: Attributes, parent: Any = None, *, calls: bool = False) -> Any:
+        """Start a span below the given parent or the current span; None if no collector is configured.
+
+        ``calls``: the span is a call of another server.
+        """
         if self._tracer is None:
             return None
-        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415  optional dependency
+        from opentelemetry.trace import SpanKind, set_span_in_context  # noqa: PLC0415  optional dependency
 
         context = None if parent is None else set_span_in_context(parent)
-        return self._tracer.start_span(name, context=context, attributes=self._kept(attributes))
+        kind = SpanKind.CLIENT if calls else SpanKind.INTERNAL
+        return self._tracer.start_span(name, context=context, kind=kind, attributes=self._kept(attributes))
 
     def end(self, span: Any, attributes: Attributes | None = None, error: BaseException | None = None) -> None:
         """End a span. An error is recorded by its type, without its message."""
@@ -164,11 +190,9 @@ class Spans:
         self.end(span)
 
     def _kept(self, attributes: Attributes) -> Attributes:
-        """Return the attributes that may be sent: known names, and text only if allowed, masked and shortened."""
-        known = {name: value for name, value in attributes.items() if name in ALLOWED}
-        if not self._text:
-            return known
-        return {**known, **{name: mask(str(value))[:_LONGEST] for name, value in attributes.items() if name in TEXT}}
+        """Return the attributes that may be sent: known names, and text only if allowed."""
+        known = ALLOWED | TEXT if self.text else ALLOWED
+        return {name: value for name, value in attributes.items() if name in known}
 
 
 @contextlib.contextmanager
@@ -191,6 +215,6 @@ def open_spans(endpoint: str | None, *, text: bool) -> Iterator[Spans]:
     provider = TracerProvider(resource=Resource.create({"service.name": "tracehound"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")))
     try:
-        yield Spans(provider.get_tracer("tracehound"), text=text)
+        yield Spans(provider.get_tracer("tracehound", schema_url=_SCHEMA), text=text)
     finally:
         provider.shutdown()

@@ -44,15 +44,15 @@ async def send(job: Job, work: Notify, tools: Tools) -> None:
     Raises:
         RetryableError: The address does not respond; the job is retried.
     """
-    said = "sent"
+    message = "sent"
     event = {"event": work.event, "repository": f"{work.ref.owner}/{work.ref.name}", "issue": work.issue or None}
     try:
         if tools.hook is not None:
             await tools.hook.send(job.delivery, {**event, "text": work.text, "link": work.link})
     except RefusedError as error:
-        said = str(error)
+        message = str(error)
         logger.warning("notice refused: %s", error, extra={"action": "notice.refused"})
-    await tools.store.jobs.settle(job, said)
+    await tools.store.jobs.settle(job, message)
 
 
 async def _found(tools: Tools) -> AsyncIterator[tuple[str, Notify]]:

@@ -94,7 +94,13 @@ def test_spans_contain_the_outcome_and_no_text(seen: Seen) -> None:
     spans = seen.collector.spans()
     job = next(span for span in spans if span.name == "job triage")
     node = next(span for span in spans if span.name == "node investigator")
-    model = next(span for span in spans if span.name == "model")
+    model = next(span for span in spans if span.name == "chat gpt-4o")
+    said = {one.key: one.value for one in model.attributes}
+    assert said["gen_ai.operation.name"].string_value == "chat"
+    assert said["gen_ai.provider.name"].string_value == "openai"
+    assert said["gen_ai.request.model"].string_value == "gpt-4o"
+    assert said["gen_ai.usage.input_tokens"].int_value == 100
+    assert model.kind == model.SPAN_KIND_CLIENT
     assert node.trace_id == model.trace_id == job.trace_id
     assert node.parent_span_id == job.span_id
     assert model.parent_span_id in {span.span_id for span in spans if span.name.startswith("node ")}

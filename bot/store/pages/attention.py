@@ -21,7 +21,7 @@ NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.issue_key = runs.issue_key A
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A question that nobody has answered yet."""
+    """A question without an answer."""
 
     run: RunRow
     text: str
