@@ -89,3 +89,30 @@ def test_an_empty_tree_has_no_answer(tmp_path):
     make_repository(tmp_path, {})
     ranking = Engine(tmp_path).find(ISSUE, "HEAD")
     assert (ranking.files, ranking.locations, ranking.confidence) == ((), (), 0.0)
+
+
+PERL = (
+    "package Parser;\n\n\nsub parse_header {\n    my ($line) = @_;\n"
+    "    die 'header line fails' unless $line =~ /:/;\n    return $line;\n}\n\n\nsub other {\n    return 1;\n}\n"
+)
+
+
+def test_a_binding_without_a_grammar_is_ranked_below_the_code_that_it_repeats(tmp_path):
+    make_repository(
+        tmp_path / "r", {**FILES, "pkg/more.py": "x = [\n" + "    1,\n" * 300 + "]\n", "perl/Parser.pm": PERL}
+    )
+    engine = Engine(tmp_path / "r")
+    ranking = engine.find(Query("parse_header fails", "A header line fails."), engine.commit())
+    assert [hit.path for hit in ranking.files[:2]] == ["pkg/parser.py", "perl/Parser.pm"]
+    assert {reason.kind for reason in ranking.files[1].reasons}.isdisjoint({"symbol"})
+    place = next(one for one in ranking.locations if one.path == "perl/Parser.pm")
+    assert (place.symbol, place.start_line, place.end_line, place.quote_start) == ("parse_header", 4, 8, 4)
+
+
+def test_names_count_where_most_code_has_no_grammar(tmp_path):
+    make_repository(tmp_path / "r", {"lib/Parser.pm": PERL, "lib/Writer.pm": PERL.replace("parse_header", "write")})
+    engine = Engine(tmp_path / "r")
+    ranking = engine.find(Query("parse_header fails", "A header line fails."), engine.commit())
+    assert ranking.files[0].path == "lib/Parser.pm"
+    assert "symbol" in {reason.kind for reason in ranking.files[0].reasons}
+    assert ranking.locations[0].symbol == "parse_header"

@@ -145,18 +145,9 @@ class Code:
         own_rows = rows[self.own[self.index.def_file[rows]]].tolist() if len(rows) else []
         return [row for row in own_rows if not _TEST_SCOPE.search(self.index.name_of(row))]
 
-    def around(self, number: int, line: int) -> int | None:
-        """Return the innermost definition around a line, or None."""
-        index = self.index
-        first, last = int(index.first_def[number]), int(index.first_def[number + 1])
-        starts, ends = index.def_start[first:last], index.def_end[first:last]
-        inside = np.flatnonzero((starts <= line) & (ends >= line))
-        # Definitions are in the order of their first lines, so the last one around a line is the innermost.
-        return first + int(inside[-1]) if len(inside) else None
-
     def symbol(self, number: int, line: int) -> str | None:
         """Return the name of the innermost definition around a line."""
-        row = self.around(number, line)
+        row = self.index.definition_at(number, line)
         return self.index.name_of(row) if row is not None else None
 
     def is_tested(self, number: int, line: int) -> bool:

@@ -33,7 +33,7 @@ def limited(code: Code, fact: Fact) -> Fact:
     number = code.number(fact.path)
     if number is None or not fact.line or not fact.symbol or fact.sha:
         return fact
-    row = code.around(number, fact.line)
+    row = code.index.definition_at(number, fact.line)
     if row is None or code.index.name_of(row) != fact.symbol:
         return fact
     body = code.lines(number)[int(code.index.def_start[row]) - 1 : int(code.index.def_end[row])]

@@ -15,6 +15,7 @@ from nodes.search.index.columns import MUCH, Columns, is_intact, ranges, starts,
 from nodes.search.index.combined import combined_files
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
+from nodes.search.languages import has_grammar
 from nodes.search.paths.suffixes import PathIndex
 from nodes.search.tokens import WORD_BYTES
 from nodes.search.types import Role
@@ -182,6 +183,18 @@ class Index:
         """The number of terms of each file."""
         return np.bincount(self.chunk_file, self.chunk_length, len(self.paths)).astype(np.int32)
 
+    @cached_property
+    def compared(self) -> npt.NDArray[np.bool_]:
+        """Mark the files whose definitions a ranking counts: those with a grammar, or all if most code has none."""
+        # Bindings for other languages repeat the names of the code that they call, and are rarely at fault.
+        defining = np.unique(self.def_file)
+        by_grammar = np.array([has_grammar(self.paths[number]) for number in defining], bool)
+        own = np.array([self.roles[number] == "source" for number in defining], bool)
+        lengths = self.file_length[defining] * own
+        marked = np.zeros(len(self.paths), bool)
+        marked[defining] = by_grammar | (2 * lengths[by_grammar].sum() < lengths.sum())
+        return marked
+
     def meta(self, number: int) -> Meta:
         """Return names, kinds and imports of a file."""
         # Decoded on demand, because a query needs the names of some dozen files only.
@@ -191,6 +204,13 @@ class Index:
         """Return the dotted name of a definition."""
         number = int(self.def_file[definition])
         return self.meta(number).names[definition - int(self.first_def[number])]
+
+    def definition_at(self, number: int, line: int) -> int | None:
+        """Return the innermost definition around a 1-based line of a file."""
+        first, last = int(self.first_def[number]), int(self.first_def[number + 1])
+        inside = np.flatnonzero((self.def_start[first:last] <= line) & (self.def_end[first:last] >= line))
+        # Definitions are in the order of their first lines, so the last one around a line is the innermost.
+        return first + int(inside[-1]) if len(inside) else None
 
     def match(self, hashes: Sequence[int], chunks: npt.NDArray[np.signedinteger] | None = None) -> Matches:
         """Find every occurrence of terms, given by their distinct hashes, in all chunks or in some."""

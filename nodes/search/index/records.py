@@ -13,6 +13,7 @@ import numpy as np
 from nodes.search.git.objects import decode
 from nodes.search.index.columns import COLUMNS, GROUPS, MUCH, Columns, grouped, starts
 from nodes.search.index.postings import Vocabulary, count_postings
+from nodes.search.languages.by_lines import SYNTAX
 from nodes.search.paths.roles import mark_of
 from nodes.search.tokens import WORD_BYTES, shingles, term_hash
 
@@ -154,7 +155,8 @@ def _definitions(outlines: Sequence[Outline]) -> Rows:
 
 def _chunks(vocabulary: Vocabulary, outlines: Sequence[Outline], texts: Sequence[bytes]) -> Rows:
     lines = [text.count(b"\n") for text in texts]
-    cut = cut_chunks([one.definitions for one in outlines], lines)
+    # A ranking compares the chunks of all files, and mixed kinds would favour one: without a grammar they are plain.
+    cut = cut_chunks([() if one.language in SYNTAX else one.definitions for one in outlines], lines)
     found = count_postings(vocabulary, list(_texts(cut, texts, lines)), _names(cut, outlines), NAME_WEIGHT)
     kept = found.distinct > 0  # chunks without terms, such as blank lines between two functions, are not results
     of_file = np.repeat(cut.file, found.distinct)

@@ -104,11 +104,8 @@ def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Pass
 
 def symbol_at(source: Source, line: int) -> str | None:
     """Return the name of the innermost definition around a line."""
-    index = source.index
-    in_file = np.flatnonzero(index.def_file == source.number)
-    around = in_file[(index.def_start[in_file] <= line) & (index.def_end[in_file] >= line)]
-    # An outer definition precedes those inside it, so the last one is the innermost.
-    return index.name_of(int(around[-1])) if len(around) else None
+    row = source.index.definition_at(source.number, line)
+    return source.index.name_of(row) if row is not None else None
 
 
 def _folders(path: str, names: Collection[str]) -> Iterator[str]:

@@ -88,13 +88,16 @@ def locate_places(
 
 def locate(index: Index, place: Place, lines: list[str], weights: dict[str, float]) -> Location:
     """Convert a ranked chunk to a location: the whole definition, with a quote of the chunk's matching lines."""
-    owner = int(index.chunk_def[place.chunk])
-    start, end = int(index.chunk_start[place.chunk]), int(index.chunk_end[place.chunk])
+    number, start, end = (int(column[place.chunk]) for column in (index.chunk_file, index.chunk_start, index.chunk_end))
     quoted = quote(lines, start, end, weights)
-    symbol = None
+    owner, symbol = int(index.chunk_def[place.chunk]), None
+    if owner < 0 and (around := index.definition_at(number, quoted.start)) is not None:
+        # The chunks of code without a grammar do not follow its definitions.
+        owner, quoted = around, quote(lines, int(index.def_start[around]), int(index.def_end[around]), weights)
     if owner >= 0:
         symbol = index.name_of(owner)
         start, end = int(index.def_start[owner]), int(index.def_end[owner])
-    path = index.paths[index.chunk_file[place.chunk]]
     end = max(start, min(end, len(lines)))
-    return Location(path, start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons)
+    return Location(
+        index.paths[number], start, end, symbol, place.score, quoted.text, quoted.start, quoted.end, place.reasons
+    )

@@ -37,7 +37,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         number = code.number(fact.path)
         if number is None or fact.line is None:
             continue
-        row = code.around(number, fact.line)
+        row = code.index.definition_at(number, fact.line)
         # A condition outside the function decides whether it is defined, and not whether this line runs.
         first = int(code.index.def_start[row]) if row is not None else max(1, fact.line - FAR)
         found = guard(code.lines(number), fact.line, first)

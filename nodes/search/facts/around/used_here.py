@@ -67,7 +67,7 @@ def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
     mine = (fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.path == inquiry.first[0])
     for fact in mine:
         number = code.number(fact.path)
-        row = code.around(number, fact.line) if number is not None and fact.line and not fact.sha else None
+        row = code.index.definition_at(number, fact.line) if number is not None and fact.line and not fact.sha else None
         if row is not None and row not in seen and len(seen) < MAX_DEFINITIONS:
             seen.add(row)
             yield fact, row

@@ -83,7 +83,7 @@ def _named(inquiry: FinderInput) -> Iterator[_Part]:
     code, index = inquiry.code, inquiry.code.index
     for fact in inquiry.found:
         number = code.number(fact.path) if fact.strong and fact.line and not fact.sha else None
-        row = code.around(number, fact.line or 0) if number is not None else None
+        row = code.index.definition_at(number, fact.line or 0) if number is not None else None
         if number is not None and row is not None:
             yield _Part(number, int(index.def_start[row]), int(index.def_end[row]))
 

@@ -263,7 +263,7 @@ def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     """Return a file's definitions that match the frame, nearest first; the whole file for code outside functions."""
     index, name, line = code.index, last_part(frame.function), frame.line or 0
     rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
-    if name is None and line and (row := code.around(number, line)) is not None:
+    if name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]
     found = [_Span(int(index.def_start[row]), int(index.def_end[row]), index.name_of(row)) for row in rows]
     # Methods of several classes may have one name, and the line of the trace tells them apart.

@@ -51,7 +51,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
     for text, found in places.items():
         for number, line in found:
-            key = (number, code.around(number, line))
+            key = (number, code.index.definition_at(number, line))
             by_function[key].append((line, text))
             unique[key] |= len(found) == 1
     for key in sorted(by_function, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0])):

@@ -116,7 +116,7 @@ def definitions_named(
 ) -> tuple[list[int], list[int]]:
     """Return (definition, hash) for the definitions in ranked files whose name has one of the hashes."""
     place, exact = lookup(np.asarray(hashes, np.uint32), names)
-    rows = np.flatnonzero(exact & ranked[index.def_file])
+    rows = np.flatnonzero(exact & (ranked & index.compared)[index.def_file])
     return rows.tolist(), [hashes[number] for number in place[rows]]
 
 

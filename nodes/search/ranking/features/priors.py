@@ -57,13 +57,20 @@ def add_priors(features: Features, index: Index, ranked: Flags) -> None:
         features.files[f"role_{role}"] = np.array([float(role == other) for other in index.roles]) * ~ranked
     stems = [path.rpartition("/")[2].partition(".")[0] for path in index.paths]
     features.files["package_file"] = np.array([float(stem in PACKAGE_FILES) for stem in stems])
-    defined = np.bincount(index.def_file, minlength=len(index.paths)) > 0
     code = np.array([role == "source" for role in index.roles], bool) | ~ranked
-    features.files["no_definitions"] = (~defined & code).astype(float)
+    features.files["no_definitions"] = (~index.compared & code).astype(float)
     # The logarithm and the divisor bring sizes to about 0 to 1, as all features are.
     features.files["size"] = np.log1p(index.file_length) / 10
-    features.chunks["outside"] = (index.chunk_def < 0).astype(float)
+    features.chunks["outside"] = _outside(index).astype(float)
     features.chunks["size"] = np.log1p(index.chunk_length) / 10
+
+
+def _outside(index: Index) -> Flags:
+    """Mark the chunks outside definitions, unless the file was cut without regard to its definitions."""
+    inside = index.chunk_def >= 0
+    plain = np.bincount(index.def_file, minlength=len(index.paths)) > 0
+    plain[index.chunk_file[inside]] = False
+    return np.asarray(~inside & ~plain[index.chunk_file])
 
 
 def roles_in_title(parsed: Parsed) -> frozenset[str]:
