@@ -107,8 +107,8 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
     # A critic judges what was submitted, not what was guessed before the code was read.
     guesses = ("investigator",) if role == "critic" and has_submitted(state) else ()
-    told = [one for one in state.findings if one.agent_name not in guesses]
-    findings = compress(_format_findings(told), _FINDINGS_LATER if shown else _FINDINGS)
+    findings_shown = [one for one in state.findings if one.agent_name not in guesses]
+    findings = compress(_format_findings(findings_shown), _FINDINGS_LATER if shown else _FINDINGS)
     asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
     sections = (

@@ -22,7 +22,7 @@ _SAYS = re.compile(r", line (\d{1,7}) of ([^\s,]{1,40})\.$")
 
 
 class Moved(NamedTuple):
-    """Where a line of a release is at the commit that is read."""
+    """The place of a line of a release at the commit that is read."""
 
     line: int | None
     """None if the file has no such line any more."""
@@ -53,17 +53,17 @@ def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
 
 def line_then(fact: Fact) -> int:
     """Return the number of a fact's line as the report gives it."""
-    said = _SAYS.search(fact.says)
-    return int(said[1]) if said else fact.line or 0
+    found = _SAYS.search(fact.says)
+    return int(found[1]) if found else fact.line or 0
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the release has a fact's text at the line that its sentence names, if it names one."""
-    said = _SAYS.search(fact.says)
-    version = parse_version(said[2]) if said else None
-    if said is None or version is None:
+    found = _SAYS.search(fact.says)
+    version = parse_version(found[2]) if found else None
+    if found is None or version is None:
         return None
     path, line = fact.path or "", line_then(fact)
-    found = (one.exactly(version) for one in made_before(witness))
-    texts = [witness.repository.lines(one.commit, path, line, line) or "" for one in found if one]
+    releases = (one.exactly(version) for one in made_before(witness))
+    texts = [witness.repository.lines(one.commit, path, line, line) or "" for one in releases if one]
     return None if (fact.text or "").strip() in map(str.strip, texts) else "the release has another line there"
