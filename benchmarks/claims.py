@@ -31,7 +31,7 @@ from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindRun, BlindTriager
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
-from nodes.trust.sentences import split
+from nodes.trust.prose import split
 
 PRECISION, COVERAGE = 0.80, 0.35
 """Minimum precision (share of claims whose file was fixed) and coverage (share of reports with a claim)."""

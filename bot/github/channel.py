@@ -20,6 +20,9 @@ MAX_RESPONSES, MAX_BYTES, LARGEST = 2_000, 4_000_000, 131_072
 """Number of responses, bytes of all, and bytes of one; a larger one is never cached."""
 _ABSENT, _ABSENCES = 300.0, 1_000
 """Seconds for which a 404 is cached, and how many of them."""
+_PAGE, _PAGES = 100, 30
+"""Items per page, which is GitHub's maximum, and pages per list."""
+_NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))
 
 
 class ResponseCache:
@@ -70,10 +73,6 @@ class ResponseCache:
         self._absent.move_to_end(key)
         while len(self._absent) > _ABSENCES:
             self._absent.popitem(last=False)
-
-
-_PAGE, _PAGES = 100, 30
-"""Items per page, which is GitHub's maximum, and pages per list."""
 
 
 class Channel:
@@ -209,9 +208,6 @@ class Channel:
 def _bearer(token: str) -> str:
     """Return the header; empty without a token, with which public repositories can be read."""
     return f"Bearer {token}" if token else ""
-
-
-_NEEDED = (("/issues", "issues"), ("/pulls", "pull_requests"), ("/contents/", "contents"), ("/commits", "contents"))
 
 
 def _needed(path: str) -> tuple[str, ...]:

@@ -31,6 +31,15 @@ _NO_CONTENT = frozenset({202, 204, 205})
 NOT_MODIFIED = 304
 RENDERED = "application/vnd.github.full+json"
 """The media type of responses whose texts GitHub also renders as HTML."""
+_NAMES = re.compile(r"([a-z_]{1,40})=")
+_CLOCK_WRONG = 45.0
+"""Seconds; GitHub accepts a signature from a clock that is up to a minute ahead."""
+_LATER = re.compile(
+    r"rate[ -]limit|abuse detection|submitted too quickly|wait a few minutes|has been spammed", re.IGNORECASE
+)
+"""Reasons of refusals without a header that are limits: GitHub has no code for them."""
+_LONGEST = 6 * 3600.0
+"""Seconds; a longer wait in a header is cut to this."""
 
 
 class UndecodableError(RetryableError):
@@ -70,6 +79,10 @@ class Answer:
         if not isinstance(self.data, list) or not all(isinstance(item, dict) for item in self.data):
             raise UndecodableError("GitHub's response is not a list of JSON objects")
         return self.data
+
+
+class TokenRefusedError(RetryableError):
+    """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
 
 
 def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
@@ -138,26 +151,6 @@ def expect_shape(what: str) -> Iterator[None]:
         raise UndecodableError(f"GitHub's response is not {what}: {type(error).__name__}") from error
 
 
-def _says_json(response: httpx.Response) -> bool:
-    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
-
-
-_NAMES = re.compile(r"([a-z_]{1,40})=")
-_CLOCK_WRONG = 45.0
-"""Seconds; GitHub accepts a signature from a clock that is up to a minute ahead."""
-_LATER = re.compile(
-    r"rate[ -]limit|abuse detection|submitted too quickly|wait a few minutes|has been spammed", re.IGNORECASE
-)
-"""Reasons of refusals without a header that are limits: GitHub has no code for them."""
-_LONGEST = 6 * 3600.0
-"""Seconds; a longer wait in a header is cut to this."""
-
-
-class TokenRefusedError(RetryableError):
-    """GitHub rejected the token, so nothing was done: the token was revoked, or the clocks differ."""
-
-
 def fault_of(response: httpx.Response) -> BotError:
     """Return the error for an unsuccessful status. Only GitHub's own response proves absence or refusal."""
     status, method = response.status_code, response.request.method
@@ -171,54 +164,9 @@ def fault_of(response: httpx.Response) -> BotError:
     return _refusal(response, description) if is_githubs(response) else undecodable(response)
 
 
-def _refusal(response: httpx.Response, description: str) -> BotError:
-    """Return the error for a response in which GitHub itself refuses the request."""
-    status = response.status_code
-    if _refuses_app(response):
-        return AppRefusedError(f"{_cause(response)}: {description}")
-    if status == 401:
-        return TokenRefusedError(description)
-    if status in (404, 410):
-        return GoneError(description)
-    return _refused(response, description)
-
-
-def _refused(response: httpx.Response, description: str) -> RefusedError:
-    reason = message(response).lower() if response.status_code == 403 else ""
-    # GitHub has no code for these refusals, so its message decides.
-    if "suspended" in reason:
-        return SuspendedError(description)
-    if "not accessible by integration" in reason:
-        return MissingPermissionError(description, permissions=_accepted(response))
-    return RefusedError(description)
-
-
-def _accepted(response: httpx.Response) -> tuple[str, ...]:
-    """Return the permissions that GitHub's header names, as in ``issues=write,contents=read``."""
-    return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
-
-
-def _refuses_app(response: httpx.Response) -> bool:
-    """Return whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
-    if response.status_code == 401:
-        return is_signed_by_app(response.request)
-    return response.status_code == 404 and "Integration not found" in message(response)
-
-
 def is_signed_by_app(request: httpx.Request) -> bool:
     """Return whether the App's own signature authorizes a request: a JSON web token, whose first byte is a brace."""
     return str(request.headers.get("authorization", "")).startswith("Bearer eyJ")
-
-
-def _cause(response: httpx.Response) -> str:
-    """Return what an operator has to check, by GitHub's clock."""
-    try:
-        ahead = time.time() - parsedate_to_datetime(response.headers["date"]).timestamp()
-    except (KeyError, ValueError):
-        return "check GITHUB_APP_ID, the App's private key and this machine's clock"
-    if abs(ahead) < _CLOCK_WRONG:
-        return "check GITHUB_APP_ID and the App's private key"
-    return f"this machine's clock is {timedelta(seconds=abs(round(ahead)))} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def is_limited(response: httpx.Response) -> bool:
@@ -255,6 +203,56 @@ def message(response: httpx.Response) -> str:
     except (ValueError, KeyError, TypeError):
         return response.reason_phrase or "no reason given"
     return " ".join(str(detail).split())[:200]
+
+
+def _says_json(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _refusal(response: httpx.Response, description: str) -> BotError:
+    """Return the error for a response in which GitHub itself refuses the request."""
+    status = response.status_code
+    if _refuses_app(response):
+        return AppRefusedError(f"{_cause(response)}: {description}")
+    if status == 401:
+        return TokenRefusedError(description)
+    if status in (404, 410):
+        return GoneError(description)
+    return _refused(response, description)
+
+
+def _refused(response: httpx.Response, description: str) -> RefusedError:
+    reason = message(response).lower() if response.status_code == 403 else ""
+    # GitHub has no code for these refusals, so its message decides.
+    if "suspended" in reason:
+        return SuspendedError(description)
+    if "not accessible by integration" in reason:
+        return MissingPermissionError(description, permissions=_accepted(response))
+    return RefusedError(description)
+
+
+def _accepted(response: httpx.Response) -> tuple[str, ...]:
+    """Return the permissions that GitHub's header names, as in ``issues=write,contents=read``."""
+    return tuple(_NAMES.findall(response.headers.get("x-accepted-github-permissions", "")[:500]))
+
+
+def _refuses_app(response: httpx.Response) -> bool:
+    """Return whether GitHub does not recognize the App. An operator can fix that, so the error is retried."""
+    if response.status_code == 401:
+        return is_signed_by_app(response.request)
+    return response.status_code == 404 and "Integration not found" in message(response)
+
+
+def _cause(response: httpx.Response) -> str:
+    """Return what an operator has to check, by GitHub's clock."""
+    try:
+        ahead = time.time() - parsedate_to_datetime(response.headers["date"]).timestamp()
+    except (KeyError, ValueError):
+        return "check GITHUB_APP_ID, the App's private key and this machine's clock"
+    if abs(ahead) < _CLOCK_WRONG:
+        return "check GITHUB_APP_ID and the App's private key"
+    return f"this machine's clock is {timedelta(seconds=abs(round(ahead)))} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def _reasons(response: httpx.Response) -> str:

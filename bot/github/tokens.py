@@ -23,35 +23,6 @@ from bot.github.values import Json
 from bot.ports import InstallationSeen
 
 _LEVELS = ("read", "write", "admin")
-
-
-async def find_installation(session: Session, path: str) -> InstallationSeen | None:
-    """Return the installation at a path of the API; None if it does not exist.
-
-    Raises:
-        RetryableError: GitHub's response cannot be read.
-    """
-    try:
-        response = await session.send("GET", path, authorization=await session.app_authorization())
-        seen = response.object()
-        granted = seen.get("permissions") or {}
-        permissions = {str(name): str(level) for name, level in granted.items()}
-        return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
-    except GoneError:
-        return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RetryableError("GitHub's response about an installation cannot be read") from error
-
-
-def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the needed permissions that were not granted, by name."""
-    return tuple(name for name, level in needed.items() if _level(granted.get(name)) < _level(level))
-
-
-def _level(name: str | None) -> int:
-    return _LEVELS.index(name) if name in _LEVELS else -1
-
-
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}
 READ_CODE = {"contents": "read", "metadata": "read"}
 READ_PULLS = {"pull_requests": "read", "metadata": "read"}
@@ -65,7 +36,6 @@ _TRIES = 3
 """Attempts of one request for a token."""
 _REFUSED_FOR = 300.0
 """Seconds for which a refusal is cached."""
-
 _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
 
@@ -162,6 +132,33 @@ class Tokens:
         self._cache.move_to_end(key)
         while len(self._cache) > _KEPT:
             self._cache.popitem(last=False)
+
+
+async def find_installation(session: Session, path: str) -> InstallationSeen | None:
+    """Return the installation at a path of the API; None if it does not exist.
+
+    Raises:
+        RetryableError: GitHub's response cannot be read.
+    """
+    try:
+        response = await session.send("GET", path, authorization=await session.app_authorization())
+        seen = response.object()
+        granted = seen.get("permissions") or {}
+        permissions = {str(name): str(level) for name, level in granted.items()}
+        return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
+    except GoneError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RetryableError("GitHub's response about an installation cannot be read") from error
+
+
+def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the needed permissions that were not granted, by name."""
+    return tuple(name for name, level in needed.items() if _level(granted.get(name)) < _level(level))
+
+
+def _level(name: str | None) -> int:
+    return _LEVELS.index(name) if name in _LEVELS else -1
 
 
 def _end(expires_at: object) -> float:

@@ -35,8 +35,14 @@ _ROLES = {
     "triage": Permission.TRIAGE,
     "read": Permission.READ,
 }
-
 Json = Mapping[str, Any]
+MAX_FILE = 131_072
+"""Bytes; a larger file is an error."""
+_GLIMPSE = 1_000_000
+"""Bytes; GitHub omits the content of files above about this size."""
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MAX_ISSUES = 50
+"""Maximum number of issues of one search."""
 
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:
@@ -133,17 +139,6 @@ def text(value: object) -> str:
     return "" if value is None else str(value).encode("utf-8", "replace").decode()
 
 
-def _label(label: object) -> str:
-    return text(label.get("name")) if isinstance(label, Mapping) else text(label)
-
-
-MAX_FILE = 131_072
-"""Bytes; a larger file is an error."""
-_GLIMPSE = 1_000_000
-"""Bytes; GitHub omits the content of files above about this size."""
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
 def text_file(answer: object) -> str:
     """Return the text of a file in a response of GitHub's contents API.
 
@@ -173,6 +168,27 @@ def text_file(answer: object) -> str:
         raise UnreadableFileError(problem, line=line, digest=_digest(content), glimpse=_glimpse(content)) from error
 
 
+def issue_search(query: str, limit: int) -> dict[str, str | int]:
+    """Return the parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
+    return {"q": query, "per_page": max(1, min(limit, _MAX_ISSUES))}
+
+
+def found_issues(answer: Answer) -> list[Json]:
+    """Return the issues in a response, at most 50.
+
+    Raises:
+        UndecodableError: The response has no list of issues.
+    """
+    items: Any = answer.object().get("items")
+    if not isinstance(items, list):
+        raise UndecodableError("GitHub's response to a search contains no issues")
+    return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]
+
+
+def _label(label: object) -> str:
+    return text(label.get("name")) if isinstance(label, Mapping) else text(label)
+
+
 def _content(answer: Mapping[str, object]) -> bytes:
     """Return the decoded bytes; empty if GitHub omits them because the file is large."""
     try:
@@ -189,24 +205,3 @@ def _glimpse(content: bytes) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
-
-
-_MAX_ISSUES = 50
-"""Maximum number of issues of one search."""
-
-
-def issue_search(query: str, limit: int) -> dict[str, str | int]:
-    """Return the parameters of ``GET /search/issues``. Results are in GitHub's default order, best first."""
-    return {"q": query, "per_page": max(1, min(limit, _MAX_ISSUES))}
-
-
-def found_issues(answer: Answer) -> list[Json]:
-    """Return the issues in a response, at most 50.
-
-    Raises:
-        UndecodableError: The response has no list of issues.
-    """
-    items: Any = answer.object().get("items")
-    if not isinstance(items, list):
-        raise UndecodableError("GitHub's response to a search contains no issues")
-    return [item for item in items[:_MAX_ISSUES] if isinstance(item, dict)]

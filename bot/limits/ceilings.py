@@ -29,56 +29,28 @@ _WHOSE: Mapping[ScopeKind, str] = {
     "all": "all repositories today",
     "author": "one author",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """An amount of each limited resource."""
-
-    calls: int = 0
-    tokens: int = 0
-    cost: int = 0
-    """Millionths of a dollar."""
-    issues: int = 0
-    questions: int = 0
-    answers: int = 0
-    """The number of comments whose commands are answered."""
-
-    def __sub__(self, other: Amount) -> Amount:
-        """Subtract resource by resource."""
-        return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
-
-
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The maximum of each resource; None means no limit."""
-
-    calls: int | None = None
-    tokens: int | None = None
-    cost: int | None = None
-    issues: int | None = None
-    questions: int | None = None
-    answers: int | None = None
-
-    def __bool__(self) -> bool:
-        """Return whether any resource is limited."""
-        return any(getattr(self, f.name) is not None for f in fields(self))
-
-    def capped_by(self, other: Ceiling) -> Ceiling:
-        """Return the lower limit of each resource."""
-        both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A spender and the period its ceiling applies to."""
-
-    kind: ScopeKind
-    key: str
-    period: str
-    """A day, an hour (both UTC), or ``run``."""
-    ceiling: Ceiling = Ceiling()
+PERMISSION = "permission"
+"""Prefix of the codes of missing permissions."""
+_GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
+_LIMITS = {
+    "permission.issues": _GRANT.format("the permission Issues (write), so labels or comments are missing"),
+    "permission.contents": _GRANT.format("the permission Contents (read), so the code cannot be read"),
+    "permission.metadata": _GRANT.format("the permission Metadata (read)"),
+    "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
+    "model.pace": "the rate of model calls",
+    "model.busy": "the rate limit of the model's server",
+    "github.writes": "the rate of writes to this account's repositories, kept below GitHub's limit",
+    "github.quiet": "GitHub's own limits",
+    "github.limit": "GitHub's own limits",
+    "disk.full": "space on the server's disk",
+    "repository.files": "the number of indexed files: this repository is too large to search completely",
+    "repository.text": "the amount of indexed text: this repository has more, and further files are found by path only",
+    "repository.history": "the number of indexed commits: this repository's history is too large to search completely",
+}
+ANSWERS_AN_HOUR = 20
+"""Default number of comments per author and hour whose commands are answered."""
+Prices = Mapping[str, tuple[float, ...]]
+"""Dollars per million input tokens, output tokens and, if they cost less, cached input tokens, by model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,37 +81,11 @@ class AuthorCeiling:
     answers: int | None = None
 
 
-PERMISSION = "permission"
-"""Prefix of the codes of missing permissions."""
-_GRANT = "the App lacks {}: an owner can grant it in the installation's settings on GitHub"
-_LIMITS = {
-    "permission.issues": _GRANT.format("the permission Issues (write), so labels or comments are missing"),
-    "permission.contents": _GRANT.format("the permission Contents (read), so the code cannot be read"),
-    "permission.metadata": _GRANT.format("the permission Metadata (read)"),
-    "permission.unknown": _GRANT.format("a permission that GitHub does not name"),
-    "model.pace": "the rate of model calls",
-    "model.busy": "the rate limit of the model's server",
-    "github.writes": "the rate of writes to this account's repositories, kept below GitHub's limit",
-    "github.quiet": "GitHub's own limits",
-    "github.limit": "GitHub's own limits",
-    "disk.full": "space on the server's disk",
-    "repository.files": "the number of indexed files: this repository is too large to search completely",
-    "repository.text": "the amount of indexed text: this repository has more, and further files are found by path only",
-    "repository.history": "the number of indexed commits: this repository's history is too large to search completely",
-}
-
-
 def describe_limit(code: str) -> str:
     """Describe a limit, given by its code, for maintainers."""
     kind, _, what = code.partition(".")
     known = _LIMITS.get(code)
     return known or f"{_WORDS.get(what, what)} for {next((_WHOSE[k] for k in _WHOSE if k == kind), kind)}"
-
-
-ANSWERS_AN_HOUR = 20
-"""Default number of comments per author and hour whose commands are answered."""
-Prices = Mapping[str, tuple[float, ...]]
-"""Dollars per million input tokens, output tokens and, if they cost less, cached input tokens, by model."""
 
 
 def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
@@ -196,6 +142,56 @@ def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cach
     into, out, *of_cache = prices.get(model, (0.0, 0.0))
     cached = min(cached_tokens, input_tokens) if of_cache else 0
     return round((input_tokens - cached) * into + output_tokens * out + cached * sum(of_cache))
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount of each limited resource."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: int = 0
+    """Millionths of a dollar."""
+    issues: int = 0
+    questions: int = 0
+    answers: int = 0
+    """The number of comments whose commands are answered."""
+
+    def __sub__(self, other: Amount) -> Amount:
+        """Subtract resource by resource."""
+        return Amount(*(getattr(self, f.name) - getattr(other, f.name) for f in fields(Amount)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The maximum of each resource; None means no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: int | None = None
+    issues: int | None = None
+    questions: int | None = None
+    answers: int | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether any resource is limited."""
+        return any(getattr(self, f.name) is not None for f in fields(self))
+
+    def capped_by(self, other: Ceiling) -> Ceiling:
+        """Return the lower limit of each resource."""
+        both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A spender and the period its ceiling applies to."""
+
+    kind: ScopeKind
+    key: str
+    period: str
+    """A day, an hour (both UTC), or ``run``."""
+    ceiling: Ceiling = Ceiling()
 
 
 def day_of(now: float) -> str:

@@ -14,7 +14,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
 from nodes.search.history.log import Log
-from nodes.search.history.naming import NamingCommit
+from nodes.search.history.mainline import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm

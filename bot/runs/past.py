@@ -17,65 +17,12 @@ from nodes.search.issue.similar import PastIndex, words_of
 
 ISSUES, PAGES = 1_000, 20
 """Limits of automatic reading. Pages are limited too, because most entries of a page may be pull requests."""
-
-
-async def learn_page(past: PastIssues, github: GitHubPort) -> ReadingProgress:
-    """Read and store the next page. After a crash it is read again, and no issue is stored twice."""
-    walk = await past.progress() or ReadingProgress()
-    if walk.finished:
-        return walk
-    issues, more = await github.issues_page(walk.page)
-    # Splitting and hashing the words takes processor time, which would block the event loop.
-    kept = await asyncio.to_thread(lambda: [to_stored(issue) for issue in issues])
-    after = ReadingProgress(walk.page + 1, walk.seen + len(kept), finished=not more)
-    await past.store_page(kept, after)
-    return after
-
-
-def is_enough(walk: ReadingProgress, issues: int = ISSUES, pages: int = PAGES) -> bool:
-    """Return whether automatic reading is complete."""
-    return walk.finished or walk.seen >= issues or walk.page > pages
-
-
-def to_stored(issue: Issue) -> StoredIssue:
-    """Return the stored form of an issue."""
-    return StoredIssue(issue.ref.number, issue.state == "open", issue.updated_at, words_of(issue.title, issue.body))
-
-
-async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None) -> None:
-    """Store an issue as just read under its number, or delete it if ``is_here`` is false."""
-    if is_here(number, issue) and issue is not None:
-        await past.keep([await asyncio.to_thread(to_stored, issue)])
-    else:
-        await past.forget(number)
-
-
-def is_here(number: int, issue: Issue | None) -> bool:
-    """Return whether the result read under a number is an issue, not a pull request, and still has that number."""
-    return issue is not None and not issue.is_pull_request and issue.ref.number == number
-
-
 LARGEST = 512_000_000
 """Bytes of a file."""
 _TEXT = 131_072
-
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-
-
-class _Line(BaseModel):
-    """An issue as GitHub's API and ``gh issue list --json`` write it. Other fields are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
-
-    number: int = Field(gt=0, lt=1_000_000_000)
-    title: Text = ""
-    body: Text = ""
-    state: Annotated[Literal["open", "closed"], BeforeValidator(lambda value: str(value).lower())] = "open"
-    reason: Annotated[Text, BeforeValidator(lambda value: str(value or "").lower())] = Field(
-        "", validation_alias=AliasChoices("state_reason", "stateReason")
-    )
-    html_url: Text = ""
-    url: Text = ""
+_LOOKED_AT = 40
+"""Nearest issues to choose from. Most reports of a known crash are closed, but a report should name the open one."""
 
 
 class ListedPast:
@@ -95,45 +42,6 @@ class ListedPast:
     def _similar(self, title: str, body: str, limit: int) -> Nearby:
         past = PastIndex([(number, words_of(one.title, one.body)) for number, one in self._issues.items()])
         return Nearby(tuple(near.number for near in past.nearest(words_of(title, body), limit)), past)
-
-
-def read_listed(file: str) -> ListedPast:
-    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins.
-
-    Raises:
-        UserError: the file cannot be read, is larger than ``LARGEST``, or a line is not an issue.
-    """
-    try:
-        if Path(file).stat().st_size > LARGEST:
-            raise UserError(f"{file} is larger than {LARGEST // 1_000_000} MB: keep the newest issues")
-        with Path(file).open("rb") as lines:
-            found = [_issue(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    except OSError as error:
-        raise UserError(f"cannot read the issues from {file}: {error.strerror}") from error
-    return ListedPast({issue.number: issue for issue in found})
-
-
-def _issue(file: str, number: int, line: bytes) -> PastIssue:
-    try:
-        parsed = _Line.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UserError(f"{file}, line {number}: {f'{where}: ' if where else ''}{first['msg']}") from None
-    address = parsed.html_url or parsed.url
-    shown = address if address.startswith(("https://", "http://")) and len(address) <= 500 else ""
-    return PastIssue(
-        parsed.number,
-        parsed.title[:1_024],
-        parsed.body[:_TEXT],
-        parsed.state,
-        shown,
-        parsed.reason == "not_planned",
-    )
-
-
-_LOOKED_AT = 40
-"""Nearest issues to choose from. Most reports of a known crash are closed, but a report should name the open one."""
 
 
 class StoredPast:
@@ -173,6 +81,93 @@ class StoredPast:
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
         return _past_issue(current) if current is not None and not current.is_pull_request else None
+
+
+class _Line(BaseModel):
+    """An issue as GitHub's API and ``gh issue list --json`` write it. Other fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+    number: int = Field(gt=0, lt=1_000_000_000)
+    title: Text = ""
+    body: Text = ""
+    state: Annotated[Literal["open", "closed"], BeforeValidator(lambda value: str(value).lower())] = "open"
+    reason: Annotated[Text, BeforeValidator(lambda value: str(value or "").lower())] = Field(
+        "", validation_alias=AliasChoices("state_reason", "stateReason")
+    )
+    html_url: Text = ""
+    url: Text = ""
+
+
+async def learn_page(past: PastIssues, github: GitHubPort) -> ReadingProgress:
+    """Read and store the next page. After a crash it is read again, and no issue is stored twice."""
+    walk = await past.progress() or ReadingProgress()
+    if walk.finished:
+        return walk
+    issues, more = await github.issues_page(walk.page)
+    # Splitting and hashing the words takes processor time, which would block the event loop.
+    kept = await asyncio.to_thread(lambda: [to_stored(issue) for issue in issues])
+    after = ReadingProgress(walk.page + 1, walk.seen + len(kept), finished=not more)
+    await past.store_page(kept, after)
+    return after
+
+
+def is_enough(walk: ReadingProgress, issues: int = ISSUES, pages: int = PAGES) -> bool:
+    """Return whether automatic reading is complete."""
+    return walk.finished or walk.seen >= issues or walk.page > pages
+
+
+def to_stored(issue: Issue) -> StoredIssue:
+    """Return the stored form of an issue."""
+    return StoredIssue(issue.ref.number, issue.state == "open", issue.updated_at, words_of(issue.title, issue.body))
+
+
+async def update_stored_issue(past: PastIssues, number: int, issue: Issue | None) -> None:
+    """Store an issue as just read under its number, or delete it if ``is_here`` is false."""
+    if is_here(number, issue) and issue is not None:
+        await past.keep([await asyncio.to_thread(to_stored, issue)])
+    else:
+        await past.forget(number)
+
+
+def is_here(number: int, issue: Issue | None) -> bool:
+    """Return whether the result read under a number is an issue, not a pull request, and still has that number."""
+    return issue is not None and not issue.is_pull_request and issue.ref.number == number
+
+
+def read_listed(file: str) -> ListedPast:
+    """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins.
+
+    Raises:
+        UserError: the file cannot be read, is larger than ``LARGEST``, or a line is not an issue.
+    """
+    try:
+        if Path(file).stat().st_size > LARGEST:
+            raise UserError(f"{file} is larger than {LARGEST // 1_000_000} MB: keep the newest issues")
+        with Path(file).open("rb") as lines:
+            found = [_issue(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    except OSError as error:
+        raise UserError(f"cannot read the issues from {file}: {error.strerror}") from error
+    return ListedPast({issue.number: issue for issue in found})
+
+
+def _issue(file: str, number: int, line: bytes) -> PastIssue:
+    try:
+        parsed = _Line.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{file}, line {number}: {f'{where}: ' if where else ''}{first['msg']}") from None
+    address = parsed.html_url or parsed.url
+    shown = address if address.startswith(("https://", "http://")) and len(address) <= 500 else ""
+    return PastIssue(
+        parsed.number,
+        parsed.title[:1_024],
+        parsed.body[:_TEXT],
+        parsed.state,
+        shown,
+        parsed.reason == "not_planned",
+    )
 
 
 def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:

@@ -23,6 +23,7 @@ from nodes.context import IssueOrigin
 _NAME = r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
 _REFERENCE = re.compile(rf"{_NAME}#([1-9]\d{{0,9}})")
 _ADDRESS = re.compile(rf"https?://([^/\s@]{{1,255}})/{_NAME}/(?:issues|pull)/([1-9]\d{{0,9}})(?:[/?#]\S{{0,500}})?")
+_HOW = "set GITHUB_TOKEN, or the App's settings, for private repositories"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,19 @@ class RemoteIssue:
     """Set if the repository could not be fetched."""
     origin: IssueOrigin | None = None
     """None if GitHub does not say when the issue was opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    url: str
+    header: str
+
+    # None: a command fetches each time, because it has no cached tip of an earlier command.
+    async def tip(self) -> str | None:
+        return None
+
+    async def clone_url_and_header(self) -> tuple[str, str]:
+        return self.url, self.header
 
 
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
@@ -104,14 +118,23 @@ async def read_rendered(reference: Reference, settings: Settings) -> str:
         return await reader.rendered(reference.number)
 
 
+async def token_for(full_name: str, settings: Settings) -> str:
+    """Return GITHUB_TOKEN if set, else a read-only installation token for this repository, else an empty string."""
+    if settings.github_token is not None:
+        return settings.github_token.get_secret_value()
+    key = app_key(settings)
+    if settings.github_app_id is None or key is None:
+        return ""
+    return await installation_token(
+        full_name, app_id=str(settings.github_app_id), private_key=key, api_url=settings.github_api_url
+    )
+
+
 async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:
     issue = await reader.issue(reference.number)
     if issue is None or issue.is_pull_request:
         raise UserError(f"issue {reference} does not exist, or cannot be read: {_HOW}")
     return issue
-
-
-_HOW = "set GITHUB_TOKEN, or the App's settings, for private repositories"
 
 
 @asynccontextmanager
@@ -123,18 +146,6 @@ async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[Iss
         yield reader
     finally:
         await reader.aclose()
-
-
-async def token_for(full_name: str, settings: Settings) -> str:
-    """Return GITHUB_TOKEN if set, else a read-only installation token for this repository, else an empty string."""
-    if settings.github_token is not None:
-        return settings.github_token.get_secret_value()
-    key = app_key(settings)
-    if settings.github_app_id is None or key is None:
-        return ""
-    return await installation_token(
-        full_name, app_id=str(settings.github_app_id), private_key=key, api_url=settings.github_api_url
-    )
 
 
 async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path | NoCode:
@@ -152,19 +163,6 @@ async def _mirrored(reader: IssueReader, reference: Reference, settings: Setting
                 return mirror.directory
         except (RefusedError, ForbiddenError) as error:
             return NoCode.because(error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    url: str
-    header: str
-
-    # None: a command fetches each time, because it has no cached tip of an earlier command.
-    async def tip(self) -> str | None:
-        return None
-
-    async def clone_url_and_header(self) -> tuple[str, str]:
-        return self.url, self.header
 
 
 @contextmanager

@@ -7,27 +7,28 @@ import contextlib
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Literal
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import UserError
 from bot.server.app import PATH, build_app
 from bot.server.connections import Connections, connection_limit, limited_protocol
-from bot.server.waiting import OpeningStore
 from bot.settings.server import ServerSettings
 from bot.store.tables import Store
-from bot.worker.dispatch.worker_process import locked, worker_process
+from bot.worker.dispatch.worker_process import locked, opened, worker_process
 
 HTTP_DRAIN = 1
 """Seconds that open requests have to finish when the server stops."""
-
 ACCEPTS = 16
 """Connections that are accepted in one round of the event loop."""
-
 logger = logging.getLogger(__name__)
+_QUICK = 0.5
+"""Seconds in which a database normally responds."""
 
 
 class ExternalWorkers:
@@ -57,6 +58,76 @@ class ExternalWorkers:
         """Do nothing: the workers continue."""
 
 
+class OpeningStore:
+    """Opens the store in a thread; until then it is an application that answers 503."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.done = asyncio.Event()
+        """Set when the store is open, or cannot be opened."""
+        self._settings = settings
+        self._store: Store | None = None
+        self._fault: UserError | None = None
+        self._thread = threading.Thread(target=self._open, daemon=True)
+
+    def start(self) -> bool:
+        """Begin to open the store; True if it was opened, or failed, at once."""
+        self._thread.start()
+        self._thread.join(_QUICK)
+        return not self._thread.is_alive()
+
+    def result(self) -> Store | None:
+        """Return the store; None if it is not open yet.
+
+        Raises:
+            UserError: it cannot be used.
+        """
+        if self._fault is not None:
+            raise self._fault
+        return self._store
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer that the store is not open yet. GitHub counts a delivery as failed, and it is asked for again."""
+        problem = {"ready": False, "faults": ["the database does not respond yet"]}
+        await JSONResponse(problem, 503, {"Retry-After": "3"})(scope, receive, send)
+
+    def _open(self) -> None:
+        try:
+            self._store = opened(self._settings, tidy=False)  # the worker tidies it
+        except UserError as error:
+            self._fault = error
+        finally:
+            self.done.set()
+
+
+class _Server(uvicorn.Server):
+    """Log the listening address, and exit with 0 when stopped."""
+
+    def __init__(self, config: uvicorn.Config, done: asyncio.Event | None = None) -> None:
+        super().__init__(config)
+        self._done = done
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether to stop."""
+        return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then log the listening address."""
+        await super().startup(sockets)
+        for host, port in {one.getsockname()[:2] for one in sockets or ()}:
+            logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGTERM and Ctrl-C without raising the signal again afterwards.
+
+        uvicorn's own method raises it again, and the process would end with the signal's status instead of 0.
+        """
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, self.handle_exit, name, None)
+        yield
+
+
 def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
     """Serve until the process is stopped; then give running jobs five seconds to finish.
 
@@ -81,19 +152,6 @@ def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = Tru
         _Server(server_config(build_app(settings, store, worker))).run(_accepting(listener, stack))
     if worker.fault:
         raise UserError(worker.fault)
-
-
-def _accepting(listener: socket.socket, stack: contextlib.ExitStack) -> list[socket.socket]:
-    """Return the listener several times.
-
-    libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections would
-    keep a delivery waiting for as many rounds.
-    """
-    return [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
-
-
-def _stop() -> None:
-    signal.raise_signal(signal.SIGTERM)
 
 
 def serve_until(app: ASGIApp, listener: socket.socket, done: asyncio.Event) -> None:
@@ -133,30 +191,14 @@ def listening(host: str, port: int) -> socket.socket:
         raise UserError(f"cannot listen on {host} port {port}: {error.strerror}; set HOST or PORT") from error
 
 
-class _Server(uvicorn.Server):
-    """Log the listening address, and exit with 0 when stopped."""
+def _accepting(listener: socket.socket, stack: contextlib.ExitStack) -> list[socket.socket]:
+    """Return the listener several times.
 
-    def __init__(self, config: uvicorn.Config, done: asyncio.Event | None = None) -> None:
-        super().__init__(config)
-        self._done = done
+    libuv accepts one connection of a listener in each round of the event loop. Hundreds of half-open connections would
+    keep a delivery waiting for as many rounds.
+    """
+    return [listener, *(stack.enter_context(listener.dup()) for _ in range(ACCEPTS - 1))]
 
-    async def on_tick(self, counter: int) -> bool:
-        """Return whether to stop."""
-        return await super().on_tick(counter) or (self._done is not None and self._done.is_set())
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then log the listening address."""
-        await super().startup(sockets)
-        for host, port in {one.getsockname()[:2] for one in sockets or ()}:
-            logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGTERM and Ctrl-C without raising the signal again afterwards.
-
-        uvicorn's own method raises it again, and the process would end with the signal's status instead of 0.
-        """
-        loop = asyncio.get_running_loop()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(name, self.handle_exit, name, None)
-        yield
+def _stop() -> None:
+    signal.raise_signal(signal.SIGTERM)

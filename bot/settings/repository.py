@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.release import schema_address
-from bot.settings.paths import PathInside
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
 from bot.settings.yaml_file import ConfigError, ConfigFault, read_yaml
 from nodes.report import Kind
@@ -39,33 +38,15 @@ LabelName = Literal[Kind, StateName]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=STARS)]
 PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=IGNORED_PATH)]
+Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+__all__ = ["CommandRole", "ConfigError", "ConfigFault", "Mode", "RepositoryConfig", "read_config"]
+LONGEST = 300
 
 
 class Section(BaseModel):
     """A section of the file; an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
-
-
-class Labels(Section):
-    """The labels that may be set. Labels are never created: those that do not exist in the repository are left out."""
-
-    allowed: Annotated[tuple[Glob, ...], Field(max_length=100)] = ("bug", "enhancement", "question", "documentation")
-    """Labels that may be set as proposed; ``*`` matches any text, as in ``area: *``."""
-    map: Annotated[dict[LabelName, Label], Field(max_length=50)] = {}
-    """This repository's label for a kind (``bug``, ``feature``, ``question``, ``docs``, ``spam``, ``security``) or a
-    state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
-    are allowed.
-    A state without an entry has no label."""
-
-    paths: Annotated[dict[Label, PathInside], Field(max_length=200)] = {}
-    """The folder or file that a label stands for, as in ``"area: parser": src/parser``. When a person with write access
-    adds or removes such a label after a report, this counts as half a judgement of the report. A label
-    ``area: FOLDER`` needs no entry if the folder exists."""
-
-    def allows(self, label: str) -> bool:
-        """Return whether this label may be set."""
-        return label in self.map.values() or any(name_matches(label, pattern) for pattern in self.allowed)
 
 
 class Types(Section):
@@ -107,9 +88,6 @@ class Limits(Section):
     ``triage backtest`` recommends a value for this repository."""
 
 
-Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-
-
 class WeeklyDigest(Section):
     """The weekly digest of open issues."""
 
@@ -119,6 +97,74 @@ class WeeklyDigest(Section):
     from the first triage or command after a change of the file."""
     day: Day = "monday"
     """The day of the week (UTC)."""
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the file's JSON Schema."""
+    schema = RepositoryConfig.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": schema_address("triage.yml"),
+        **schema,
+        "title": "Tracehound: .github/triage.yml",
+    }
+
+
+def read_config(text: str) -> RepositoryConfig:
+    """Parse a file's text; an empty file means the defaults.
+
+    Raises:
+        ConfigError: the text is invalid; the error names each fault with its line.
+    """
+    return read_yaml(text, RepositoryConfig, _known)
+
+
+def path_inside(written: str) -> str | None:
+    """Return a path below the root of a repository without a slash at its end; None if it is no such path."""
+    path = written.strip().removeprefix("./").rstrip("/")
+    parts = path.split("/")
+    outside = not path or len(path) > LONGEST or "\\" in path or not path.isprintable()
+    return None if outside or any(part in ("", ".", "..") for part in parts) else path
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a file is the path or below it."""
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _known(path: Sequence[str]) -> Sequence[str]:
+    return _KNOWN.get(".".join(path), ())
+
+
+def _checked(written: str) -> str:
+    path = path_inside(written)
+    if path is None:
+        raise ValueError("must be the path of a folder or file of the repository, such as `src/parser`")
+    return path
+
+
+PathInside = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_checked)]
+
+
+class Labels(Section):
+    """The labels that may be set. Labels are never created: those that do not exist in the repository are left out."""
+
+    allowed: Annotated[tuple[Glob, ...], Field(max_length=100)] = ("bug", "enhancement", "question", "documentation")
+    """Labels that may be set as proposed; ``*`` matches any text, as in ``area: *``."""
+    map: Annotated[dict[LabelName, Label], Field(max_length=50)] = {}
+    """This repository's label for a kind (``bug``, ``feature``, ``question``, ``docs``, ``spam``, ``security``) or a
+    state (``needs-answer``, ``no-answer``, ``cause-found``, ``no-cause``, ``duplicate``, ``fixed``). Labels named here
+    are allowed.
+    A state without an entry has no label."""
+
+    paths: Annotated[dict[Label, PathInside], Field(max_length=200)] = {}
+    """The folder or file that a label stands for, as in ``"area: parser": src/parser``. When a person with write access
+    adds or removes such a label after a report, this counts as half a judgement of the report. A label
+    ``area: FOLDER`` needs no entry if the folder exists."""
+
+    def allows(self, label: str) -> bool:
+        """Return whether this label may be set."""
+        return label in self.map.values() or any(name_matches(label, pattern) for pattern in self.allowed)
 
 
 class RepositoryConfig(Section):
@@ -182,17 +228,6 @@ class RepositoryConfig(Section):
     """Logins of bots whose issues are triaged like a person's, such as ``sentry-io[bot]``."""
 
 
-def config_schema() -> dict[str, Any]:
-    """Return the file's JSON Schema."""
-    schema = RepositoryConfig.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": schema_address("triage.yml"),
-        **schema,
-        "title": "Tracehound: .github/triage.yml",
-    }
-
-
 _KNOWN = {
     "": tuple(RepositoryConfig.model_fields),
     "labels": tuple(Labels.model_fields),
@@ -203,19 +238,3 @@ _KNOWN = {
     "digest": tuple(WeeklyDigest.model_fields),
     "commands": get_args(CommandName),
 }
-
-
-def read_config(text: str) -> RepositoryConfig:
-    """Parse a file's text; an empty file means the defaults.
-
-    Raises:
-        ConfigError: the text is invalid; the error names each fault with its line.
-    """
-    return read_yaml(text, RepositoryConfig, _known)
-
-
-def _known(path: Sequence[str]) -> Sequence[str]:
-    return _KNOWN.get(".".join(path), ())
-
-
-__all__ = ["CommandRole", "ConfigError", "ConfigFault", "Mode", "RepositoryConfig", "read_config"]

@@ -12,18 +12,20 @@ from nodes.context.brain import (
     Brain,
     Case,
     FileCard,
+    IssueOrigin,
     Judged,
     ModelError,
+    OpenPull,
     Picture,
     PictureReader,
+    PullReader,
     Shown,
     ToolPort,
 )
-from nodes.context.origin import IssueOrigin, OpenPull, PullReader
 from nodes.evidence import Evidence
 from nodes.issue.facts import IssueFacts
 from nodes.report import Ticket, TriageReport
-from nodes.search.history.naming import NamingCommit
+from nodes.search.history.mainline import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
@@ -66,6 +68,8 @@ __all__ = [
     "UnavailableError",
     "ignore_progress",
 ]
+LabelReader = Callable[[], Awaitable[frozenset[str]]]
+"""Reads the labels of the issue's repository; none if GitHub refuses them."""
 
 
 class CodePort(Protocol):
@@ -225,10 +229,6 @@ class Listener(Protocol):
         """Receive one line about what a node is doing."""
 
 
-def ignore_progress(node: str, message: str) -> None:
-    """Ignore progress messages: the listener of a run without a terminal."""
-
-
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """Time limits of specialists in seconds; after the limit, the run continues without the specialist."""
@@ -253,10 +253,6 @@ class ExternalSources:
         return tuple(SourceInfo.of(source) for source in (*filter(None, (self.web,)), *self.tools.values()))
 
 
-LabelReader = Callable[[], Awaitable[frozenset[str]]]
-"""Reads the labels of the issue's repository; none if GitHub refuses them."""
-
-
 @dataclass(frozen=True, slots=True)
 class AttachedText:
     """A file that is attached to the issue."""
@@ -264,6 +260,10 @@ class AttachedText:
     name: str
     text: str
     """The part of it that is in the issue's body."""
+
+
+def ignore_progress(node: str, message: str) -> None:
+    """Ignore progress messages: the listener of a run without a terminal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from nodes.evidence import Evidence, NumberedEvidence
@@ -15,8 +16,6 @@ from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
 J = TypeVar("J")
-
-
 COMPRESS_FROM = 6_000
 """Number of characters from which an issue's text is shortened in the middle for a model."""
 
@@ -190,3 +189,40 @@ class ModelError(Exception):
         super().__init__(message)
         self.usage = usage or Usage()
         """The usage of the failed call, which is charged anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueOrigin:
+    """The issue of a run, as commits and pull requests refer to it."""
+
+    number: int
+    project: str
+    """owner/name."""
+    opened: int
+    """Seconds since 1970."""
+    reopened: bool = False
+    """Whether a person reopened the issue; then a commit whose message says that it fixes the issue did not suffice."""
+
+    @classmethod
+    def of(cls, number: int, project: str, created_at: str, *, reopened: bool) -> IssueOrigin | None:
+        """Return the origin of an issue; None if GitHub's timestamp of its creation cannot be read."""
+        try:
+            opened = int(datetime.fromisoformat(created_at).timestamp())
+        except ValueError:
+            return None
+        return cls(number, project, opened, reopened)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPull:
+    """An open pull request."""
+
+    number: int
+    title: str
+    body: str
+    paths: tuple[str, ...] = ()
+    """The files that it changes, if they were read."""
+
+
+PullReader = Callable[[Sequence[str]], Awaitable[tuple[OpenPull, ...]]]
+"""Reads the open pull requests, with files if paths are given; none if GitHub refuses them."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 logger = logging.getLogger(__name__)
-
 FORMAT = 4
 """Stored in the file's ``user_version``. A file of an older format is recreated; a newer one stays untouched."""
 SCHEMA = (
@@ -35,12 +34,14 @@ SCHEMA = (
 )
 PAGE = 32_768  # bytes; a tree is one value of many megabytes, which reads four times as fast as with the default size
 WAIT = 20.0  # seconds to wait for another process to finish writing
-
 T = TypeVar("T")
-
-
-class _OldFormatError(sqlite3.DatabaseError):
-    """An earlier version wrote the file."""
+LARGEST = 512_000_000
+"""Default limit of the stored bytes."""
+TREES = 6
+"""Number of stored trees, of each of the two scopes: the current commit, the previous one, one of another branch."""
+BATCH = 500  # keys per statement; below SQLite's former limit of 999 variables
+HOUR = 3_600  # seconds; the last use of a record is stored with this precision, so that few reads cause a write
+READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
 class CacheFile:
@@ -104,34 +105,6 @@ class CacheFile:
         if not self._has_logged:
             logger.warning(message)
         self._has_logged = True
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    """Create the tables, unless another process has just created them."""
-    # SQLite applies both settings only as long as the file has no tables.
-    connection.execute(f"pragma page_size = {PAGE}")
-    connection.execute("pragma auto_vacuum = incremental")
-    connection.execute("begin immediate")
-    # Another process may have created the tables while this one waited for the write lock.
-    if _format(connection) < FORMAT:
-        if connection.execute("select count(*) from sqlite_master").fetchone()[0]:
-            raise _OldFormatError("it has an older format")
-        for statement in SCHEMA:
-            connection.execute(statement)
-    connection.commit()
-
-
-def _format(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("pragma user_version").fetchone()[0])
-
-
-LARGEST = 512_000_000
-"""Default limit of the stored bytes."""
-TREES = 6
-"""Number of stored trees, of each of the two scopes: the current commit, the previous one, one of another branch."""
-BATCH = 500  # keys per statement; below SQLite's former limit of 999 variables
-HOUR = 3_600  # seconds; the last use of a record is stored with this precision, so that few reads cause a write
-READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
 
 
 class Cache:
@@ -215,6 +188,29 @@ class Cache:
         room = self.largest - _total(connection)
         # Drop an eighth of the limit more than needed, so that not every write has to make room.
         return room if incoming <= room else room + _drop(connection, incoming - room + self.largest // 8, needed)
+
+
+class _OldFormatError(sqlite3.DatabaseError):
+    """An earlier version wrote the file."""
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Create the tables, unless another process has just created them."""
+    # SQLite applies both settings only as long as the file has no tables.
+    connection.execute(f"pragma page_size = {PAGE}")
+    connection.execute("pragma auto_vacuum = incremental")
+    connection.execute("begin immediate")
+    # Another process may have created the tables while this one waited for the write lock.
+    if _format(connection) < FORMAT:
+        if connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+            raise _OldFormatError("it has an older format")
+        for statement in SCHEMA:
+            connection.execute(statement)
+    connection.commit()
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("pragma user_version").fetchone()[0])
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts import Fact
     from nodes.search.facts.finding import Finder
-    from nodes.search.history.naming import NamingCommit
+    from nodes.search.history.mainline import NamingCommit
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
     from nodes.search.ranking.survey import Survey
@@ -189,7 +189,7 @@ class Engine:
     def naming(self, number: int, project: str, since: int, commit: str) -> tuple[NamingCommit, ...]:
         """Return the latest commits up to a commit that name an issue opened at a time (seconds since 1970)."""
         from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.history.naming import naming  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.mainline import naming  # noqa: PLC0415 - ranking alone does not need it
 
         return naming(Log(self.repository, self.commit(commit)), number, project, since)
 

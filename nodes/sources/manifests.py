@@ -42,8 +42,25 @@ _MAVEN = re.compile(
 _GRADLE = re.compile(r"[\"']([\w.-]{1,100}):([\w.-]{1,100})(?::([\w.+-]{1,60}))?[\"']")
 _GEM = re.compile(r"^ {4}([\w.-]{1,100}) \(([\w.-]{1,60})\)$", re.MULTILINE)
 _GEM_REMOTE = re.compile(r"^GIT\n {2}remote: (\S{1,300})\n", re.MULTILINE)
-
 Declared = Iterator[Dependency]
+_OWN_NAMES: dict[str, Callable[[str], object]] = {
+    "pyproject.toml": lambda text: (
+        (document := tomllib.loads(text)).get("project", {}).get("name")
+        or document.get("tool", {}).get("poetry", {}).get("name")
+    ),
+    "package.json": lambda text: json.loads(text).get("name"),
+    "go.mod": lambda text: next((line.split()[1] for line in text.splitlines() if line.startswith("module ")), ""),
+    "Cargo.toml": lambda text: tomllib.loads(text).get("package", {}).get("name"),
+}
+_FILES: dict[Ecosystem, tuple[str, ...]] = {
+    "python": ("uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"),
+    "javascript": ("package-lock.json", "package.json"),
+    "go": ("go.mod",),
+    "rust": ("Cargo.lock", "Cargo.toml"),
+    "jvm": ("pom.xml", "build.gradle", "build.gradle.kts"),
+    "ruby": ("Gemfile.lock",),
+    "php": ("composer.lock",),
+}
 
 
 def find_in(name: str, text: str, package: Package) -> Dependency | None:
@@ -222,22 +239,4 @@ _READERS: dict[str, Callable[[str], Declared]] = {
     "build.gradle.kts": _gradle,
     "Gemfile.lock": _gemfile_lock,
     "composer.lock": _composer_lock,
-}
-_OWN_NAMES: dict[str, Callable[[str], object]] = {
-    "pyproject.toml": lambda text: (
-        (document := tomllib.loads(text)).get("project", {}).get("name")
-        or document.get("tool", {}).get("poetry", {}).get("name")
-    ),
-    "package.json": lambda text: json.loads(text).get("name"),
-    "go.mod": lambda text: next((line.split()[1] for line in text.splitlines() if line.startswith("module ")), ""),
-    "Cargo.toml": lambda text: tomllib.loads(text).get("package", {}).get("name"),
-}
-_FILES: dict[Ecosystem, tuple[str, ...]] = {
-    "python": ("uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"),
-    "javascript": ("package-lock.json", "package.json"),
-    "go": ("go.mod",),
-    "rust": ("Cargo.lock", "Cargo.toml"),
-    "jvm": ("pom.xml", "build.gradle", "build.gradle.kts"),
-    "ruby": ("Gemfile.lock",),
-    "php": ("composer.lock",),
 }

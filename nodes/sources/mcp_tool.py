@@ -20,88 +20,6 @@ if TYPE_CHECKING:
 
 _QUESTIONS = ("query", "question", "q", "search", "search_query", "text", "input", "prompt", "keywords", "term")
 _COUNTS = frozenset({"limit", "max_results", "maxresults", "num_results", "top_k", "topk", "k", "n", "count", "size"})
-
-
-def fill(
-    schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any], argument: str = ""
-) -> dict[str, Any]:
-    """Return a tool's arguments: the question, the number of results if it accepts one, and the operator's arguments.
-
-    Args:
-        schema: JSON Schema of the tool's input.
-        question: the question as text.
-        limit: the number of results wanted.
-        given: arguments that the operator fixed.
-        argument: the argument for the question; if empty, it is derived from the schema.
-
-    Raises:
-        SourceError: the tool requires an argument without a value.
-    """
-    properties = schema.get("properties")
-    fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
-    required = [name for name in schema.get("required") or () if isinstance(name, str)]
-    name = argument or _question_of(fields, required, given)
-    counts = {key: limit for key, field in fields.items() if key.lower() in _COUNTS and _is(field, "integer", "number")}
-    # `given` comes last, so the operator's arguments win.
-    filled = {**counts, name: question, **given}
-    missing = [key for key in required if key not in filled]
-    if missing:
-        raise SourceError(f"the tool also needs {', '.join(missing[:5])[:120]}; give them under `arguments`")
-    return filled
-
-
-def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[str, Any]) -> str:
-    texts = [name for name, field in fields.items() if _is(field, "string") and name not in given]
-    needed = [name for name in texts if name in required]
-    known = [name for name in _QUESTIONS if name in texts]
-    # In this order: the only required text, a usual name, the only text at all.
-    for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
-        if names:
-            return names[0]
-    raise SourceError("the tool has no argument that is clearly for the question; name it as `argument`")
-
-
-def _is(field: Any, *types: str) -> bool:
-    if not isinstance(field, Mapping):
-        return False
-    own = field.get("type")
-    choices = [own, *(one.get("type") for one in field.get("anyOf") or () if isinstance(one, Mapping))]
-    return any(kind in types for kind in choices if isinstance(kind, str))
-
-
-def results_of(response: mcp_types.CallToolResult) -> list[Result]:
-    """Return the results in an answer, in the tool's order.
-
-    Raises:
-        SourceError: the tool reports a failure.
-    """
-    texts = [content.text for content in response.content if content.type == "text"]
-    if response.is_error:
-        raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it gives no reason'}")
-    if response.structured_content:
-        return results_in(response.structured_content)
-    links = [
-        Result(content.description or content.name, title=content.title or content.name, url=str(content.uri))
-        for content in response.content
-        if content.type == "resource_link"
-    ]
-    inside = [
-        Result(content.resource.text, url=str(content.resource.uri))
-        for content in response.content
-        if content.type == "resource" and hasattr(content.resource, "text")
-    ]
-    return [*(result for text in texts for result in _decoded(text)), *links, *inside]
-
-
-def _decoded(text: str) -> list[Result]:
-    """Decode a text that may contain JSON, as many servers send it."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return [Result(text)]
-    return results_in(value) if isinstance(value, dict | list) else [Result(text)]
-
-
 T = TypeVar("T")
 
 
@@ -181,6 +99,86 @@ class McpTool:
             return answers[0]
         self._chosen = None  # the remembered choice of a tool may be outdated
         raise SourceError(_why(fault, server, meter)) from fault
+
+
+def fill(
+    schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any], argument: str = ""
+) -> dict[str, Any]:
+    """Return a tool's arguments: the question, the number of results if it accepts one, and the operator's arguments.
+
+    Args:
+        schema: JSON Schema of the tool's input.
+        question: the question as text.
+        limit: the number of results wanted.
+        given: arguments that the operator fixed.
+        argument: the argument for the question; if empty, it is derived from the schema.
+
+    Raises:
+        SourceError: the tool requires an argument without a value.
+    """
+    properties = schema.get("properties")
+    fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    required = [name for name in schema.get("required") or () if isinstance(name, str)]
+    name = argument or _question_of(fields, required, given)
+    counts = {key: limit for key, field in fields.items() if key.lower() in _COUNTS and _is(field, "integer", "number")}
+    # `given` comes last, so the operator's arguments win.
+    filled = {**counts, name: question, **given}
+    missing = [key for key in required if key not in filled]
+    if missing:
+        raise SourceError(f"the tool also needs {', '.join(missing[:5])[:120]}; give them under `arguments`")
+    return filled
+
+
+def results_of(response: mcp_types.CallToolResult) -> list[Result]:
+    """Return the results in an answer, in the tool's order.
+
+    Raises:
+        SourceError: the tool reports a failure.
+    """
+    texts = [content.text for content in response.content if content.type == "text"]
+    if response.is_error:
+        raise SourceError(f"the tool failed: {clean(' '.join(texts))[:200] or 'it gives no reason'}")
+    if response.structured_content:
+        return results_in(response.structured_content)
+    links = [
+        Result(content.description or content.name, title=content.title or content.name, url=str(content.uri))
+        for content in response.content
+        if content.type == "resource_link"
+    ]
+    inside = [
+        Result(content.resource.text, url=str(content.resource.uri))
+        for content in response.content
+        if content.type == "resource" and hasattr(content.resource, "text")
+    ]
+    return [*(result for text in texts for result in _decoded(text)), *links, *inside]
+
+
+def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[str, Any]) -> str:
+    texts = [name for name, field in fields.items() if _is(field, "string") and name not in given]
+    needed = [name for name in texts if name in required]
+    known = [name for name in _QUESTIONS if name in texts]
+    # In this order: the only required text, a usual name, the only text at all.
+    for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
+        if names:
+            return names[0]
+    raise SourceError("the tool has no argument that is clearly for the question; name it as `argument`")
+
+
+def _is(field: Any, *types: str) -> bool:
+    if not isinstance(field, Mapping):
+        return False
+    own = field.get("type")
+    choices = [own, *(one.get("type") for one in field.get("anyOf") or () if isinstance(one, Mapping))]
+    return any(kind in types for kind in choices if isinstance(kind, str))
+
+
+def _decoded(text: str) -> list[Result]:
+    """Decode a text that may contain JSON, as many servers send it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return [Result(text)]
+    return results_in(value) if isinstance(value, dict | list) else [Result(text)]
 
 
 def _why(error: BaseException, server: Server, meter: Meter) -> str:

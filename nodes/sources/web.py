@@ -16,6 +16,7 @@ from nodes.sources.results import Result, as_evidence, is_public
 _QUERY = 200
 """Characters of a query; GitHub accepts 256 including the qualifiers."""
 _OPERATORS = frozenset('"\\:()[]{}<>*?~^|&!')
+NAME = "web_search"
 
 
 class SearchProvider(Protocol):
@@ -119,42 +120,6 @@ class GitHubIssues:
         return [_result(item, "body", url="html_url") for item in found[:limit]]
 
 
-def build_issue_query(text: str, dependency: Dependency) -> str:
-    """Build a query for GitHub's search; the error's words are never interpreted as qualifiers."""
-    if dependency.repository:
-        return f"{words(text)[:_QUERY]} repo:{dependency.repository} is:issue"
-    return f"{words(text)[: _QUERY - 60]} {words(dependency.name)[:60]} is:issue"
-
-
-def words(text: str) -> str:
-    """Reduce a text to plain words. Search operators are removed, because they could change the query's meaning."""
-    plain = "".join(" " if c in _OPERATORS else c for c in text)
-    stripped = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
-    return " ".join(word for word in stripped if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
-
-
-def _with_dependency(inquiry: Inquiry) -> str:
-    return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
-
-
-def _list(response: Any, name: str) -> list[Any]:
-    found = response.get(name) if isinstance(response, Mapping) else None
-    if not isinstance(found, list):
-        raise SourceError(f"its answer has no list of {name}")
-    return found
-
-
-def _result(item: Any, text: str, url: str = "url") -> Result:
-    if not isinstance(item, Mapping):
-        return Result("")
-    fields = {name: item.get(name) for name in ("title", text, url)}
-    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
-    return Result(body or title, title=title, url=address)
-
-
-NAME = "web_search"
-
-
 class WebSearch:
     """Queries the providers, and an MCP tool of the same name if one is configured."""
 
@@ -208,6 +173,39 @@ class WebSearch:
             return await tool.ask(inquiry, limit)
         except SourceError as error:
             return Found(message=f"{tool.name}: {error}")
+
+
+def build_issue_query(text: str, dependency: Dependency) -> str:
+    """Build a query for GitHub's search; the error's words are never interpreted as qualifiers."""
+    if dependency.repository:
+        return f"{words(text)[:_QUERY]} repo:{dependency.repository} is:issue"
+    return f"{words(text)[: _QUERY - 60]} {words(dependency.name)[:60]} is:issue"
+
+
+def words(text: str) -> str:
+    """Reduce a text to plain words. Search operators are removed, because they could change the query's meaning."""
+    plain = "".join(" " if c in _OPERATORS else c for c in text)
+    stripped = [word.lstrip("-+@/#.,;'`") for word in plain.split()]
+    return " ".join(word for word in stripped if word and word not in ("AND", "OR", "NOT"))[:_QUERY].strip()
+
+
+def _with_dependency(inquiry: Inquiry) -> str:
+    return f"{inquiry.dependency.name} {inquiry.text}" if inquiry.dependency else inquiry.text
+
+
+def _list(response: Any, name: str) -> list[Any]:
+    found = response.get(name) if isinstance(response, Mapping) else None
+    if not isinstance(found, list):
+        raise SourceError(f"its answer has no list of {name}")
+    return found
+
+
+def _result(item: Any, text: str, url: str = "url") -> Result:
+    if not isinstance(item, Mapping):
+        return Result("")
+    fields = {name: item.get(name) for name in ("title", text, url)}
+    title, body, address = (part if isinstance(part, str) else "" for part in fields.values())
+    return Result(body or title, title=title, url=address)
 
 
 def _in_turns(found: Sequence[Sequence[Evidence]]) -> tuple[Evidence, ...]:

@@ -15,7 +15,6 @@ from nodes.state import _CURRENT_SCHEMA_VERSION
 
 Values = dict[str, Any]
 Migration = Callable[[Values], Values]
-
 _STORED = {
     "nodes.state": (
         "AgentFinding",
@@ -43,25 +42,42 @@ _STORED = {
         "TriageReport",
     ),
 }
-
-
-def _from_0(values: Values) -> Values:
-    """Migrate from the time before schema versions, when instructions were a single string."""
-    instructions = values.get("redirect_instructions", ())
-    return {**values, "redirect_instructions": (instructions,) if isinstance(instructions, str) else instructions}
-
-
 _DEFLATED = "deflated "
 """The prefix of the type of a compressed value. Values written by earlier releases have no prefix."""
 _LONG = 256
 """The size in bytes from which compression pays."""
 
-_MIGRATIONS: Mapping[int, Migration] = {0: _from_0}
-"""Maps a schema version to the function that migrates it to the next version."""
-
 
 class NewerSchemaError(RuntimeError):
     """The checkpoint was written by a newer release."""
+
+
+class SqliteCheckpoints(AsyncSqliteSaver):
+    """SQLite checkpoints, migrated when they are loaded."""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Load a checkpoint in the current schema."""
+        # Migration happens while loading: `update_state` would erase the interrupt of a run that waits for an answer.
+        return migrated(await super().aget_tuple(config))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a run's checkpoints. The saver fails if the file has no tables yet, so create them first."""
+        await self.setup()
+        await super().adelete_thread(thread_id)
+
+
+class _Compact(JsonPlusSerializer):
+    """Compresses long values: each step stores the state again, and each trace entry stores the trace again."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        kind, data = super().dumps_typed(obj)
+        return (f"{_DEFLATED}{kind}", zlib.compress(data)) if len(data) >= _LONG else (kind, data)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kind, held = data
+        if not kind.startswith(_DEFLATED):
+            return super().loads_typed(data)
+        return super().loads_typed((kind.removeprefix(_DEFLATED), zlib.decompress(held)))
 
 
 def migrate(values: Values) -> Values:
@@ -91,35 +107,17 @@ def migrated(found: CheckpointTuple | None) -> CheckpointTuple | None:
     return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
 
 
-class _Compact(JsonPlusSerializer):
-    """Compresses long values: each step stores the state again, and each trace entry stores the trace again."""
-
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        kind, data = super().dumps_typed(obj)
-        return (f"{_DEFLATED}{kind}", zlib.compress(data)) if len(data) >= _LONG else (kind, data)
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        kind, held = data
-        if not kind.startswith(_DEFLATED):
-            return super().loads_typed(data)
-        return super().loads_typed((kind.removeprefix(_DEFLATED), zlib.decompress(held)))
-
-
 def serializer() -> JsonPlusSerializer:
     """Return a serializer that rebuilds our own types and no others."""
     allowed = [(module, name) for module, names in _STORED.items() for name in names]
     return _Compact(allowed_msgpack_modules=allowed)
 
 
-class SqliteCheckpoints(AsyncSqliteSaver):
-    """SQLite checkpoints, migrated when they are loaded."""
+def _from_0(values: Values) -> Values:
+    """Migrate from the time before schema versions, when instructions were a single string."""
+    instructions = values.get("redirect_instructions", ())
+    return {**values, "redirect_instructions": (instructions,) if isinstance(instructions, str) else instructions}
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Load a checkpoint in the current schema."""
-        # Migration happens while loading: `update_state` would erase the interrupt of a run that waits for an answer.
-        return migrated(await super().aget_tuple(config))
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Delete a run's checkpoints. The saver fails if the file has no tables yet, so create them first."""
-        await self.setup()
-        await super().adelete_thread(thread_id)
+_MIGRATIONS: Mapping[int, Migration] = {0: _from_0}
+"""Maps a schema version to the function that migrates it to the next version."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from nodes.judgements import Draft
 from nodes.search.types import Lookup
-from nodes.trust.sentences import split
 
 MAX_LOOKUPS = 40
 """Names per draft that are looked up. A sentence with a further name is dropped without a lookup."""
@@ -24,6 +24,15 @@ _FILE_NAME = re.compile(r"[\w@-]{1,80}(?:\.[\w-]{1,20}){0,3}\.[A-Za-z][A-Za-z0-9
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 _LOOKS_LIKE_CODE = re.compile(r"_|\.|::|\(\)|[a-z][A-Z]")
+_CODE_SPAN = re.compile(r"`[^`\n]{1,400}`")
+_END = re.compile(
+    r"[.!?][\"')]{0,3}(?:\s{0,3}\[[^\[\]\n]{1,80}\]){0,8}\s{1,20}(?=[A-Z`\"'(\[])"
+    r"(?<!\be\.g\.\s)(?<!\bi\.e\.\s)(?<!\bcf\.\s)(?<!\bvs\.\s)(?!\[E\d)"
+)
+"""The end of a sentence: its stop, then the citations after it, then white space before a capital or an opening mark.
+
+A citation never begins a sentence, because it supports the one before it.
+"""
 
 
 class Repository(Protocol):
@@ -136,6 +145,13 @@ class ProseCheck:
         return await self._code.read(span, 1, 1) is not None
 
 
+class _Place(NamedTuple):
+    text: str
+    path: str
+    start: int
+    end: int
+
+
 def whole_sentences(text: str, limit: int) -> str:
     """Return as many of the first sentences as fit into ``limit`` characters; none is cut."""
     if len(text) <= limit:
@@ -149,11 +165,13 @@ def whole_sentences(text: str, limit: int) -> str:
     return confirmed
 
 
-class _Place(NamedTuple):
-    text: str
-    path: str
-    start: int
-    end: int
+def split(text: str) -> list[str]:
+    """Return the sentences of a text, stripped; a stop or a bracket inside a code span ends none."""
+    # Spans are masked by letters of the same number, so that positions in both texts are equal.
+    masked = _CODE_SPAN.sub(lambda found: f"`{'x' * (len(found[0]) - 2)}`", text)
+    cuts = [0, *(found.end() for found in _END.finditer(masked)), len(text)]
+    parts = (text[start:end].strip() for start, end in pairwise(cuts))
+    return [part for part in parts if part]
 
 
 def _places(text: str) -> Iterator[_Place]:

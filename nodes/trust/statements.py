@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nodes.evidence import Evidence
 from nodes.judgements import DraftSuspect
 from nodes.sources import OUTSIDE
-from nodes.trust.sentences import split
+from nodes.trust.prose import split
 
 TOO_ALIKE = 0.7
 """Minimum share of a sentence's word sequences that occur in the issue for the sentence to count as a repetition."""
@@ -17,61 +17,6 @@ _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[[^\[\]\n]{1,80}\]")
 _FROM_PEOPLE = frozenset({"issue", "trace", "human"})
 """Kinds of evidence that people wrote into the thread."""
-
-
-class IssueEcho:
-    """The text of an issue, to check whether a sentence repeats it."""
-
-    def __init__(self, text: str) -> None:
-        self._sequences = frozenset(_sequences(text))
-
-    def holds(self, sentence: str) -> bool:
-        """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
-        sequences = list(_sequences(_CITATION.sub(" ", sentence)))
-        repeated = sum(sequence in self._sequences for sequence in sequences)
-        return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
-
-
-def only_reported(cited: Iterable[Evidence]) -> bool:
-    """Return whether all cited evidence was written into the thread, so that nothing new was found.
-
-    Evidence with an address comes from another issue and is not part of this thread.
-    """
-    return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
-
-
-def only_outside(cited: Iterable[Evidence]) -> bool:
-    """Return whether all cited evidence is from outside the repository: possibly related, but not a cause by itself."""
-    return all(item.kind in OUTSIDE for item in cited)
-
-
-def names(text: str, path: str, symbol: str | None) -> bool:
-    """Return whether an issue names a place: its file, or the last part of its symbol as a separate word."""
-    file = path.rpartition("/")[2]
-    last = (symbol or "").rpartition(".")[2]
-    return _stands_in(text, file) or (
-        len(last) > 3 and ("_" in last or last.lower() != last) and _stands_in(text, last)
-    )
-
-
-def _stands_in(text: str, name: str) -> bool:
-    position = text.find(name) if name else -1
-    while position >= 0:
-        before, after = (
-            text[position - 1 : position] if position else "",
-            text[position + len(name) : position + len(name) + 1],
-        )
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        position = text.find(name, position + 1)
-    return False
-
-
-def _sequences(text: str) -> Iterable[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
-    return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
-
-
 _CERTAIN = re.compile(
     r"\b(?:definitely|certainly|undoubtedly|unquestionably|guaranteed|proven|proves|verified|beyond doubt|no doubt)\b"
     r"|\b100 ?%",
@@ -85,80 +30,11 @@ _OF_ITSELF = re.compile(
 """Phrases that assess the report itself instead of the code."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _LINES = re.compile(r"\blines? (\d{1,7})(?: ?(?:-|\u2013|to|and) ?(\d{1,7}))?", re.IGNORECASE)
-
-
-def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterable[Evidence] = ()) -> str | None:
-    """Return what a sentence claims beyond its evidence, or None.
-
-    Args:
-        sentence: with or without its citations.
-        cited: the evidence it cites, read again and confirmed.
-        issue: title and body; names that the reporter wrote need no citation.
-        read: further evidence of the run; names in it need no citation either.
-    """
-    if _CERTAIN.search(sentence):
-        return "more certain than a reading of code can be"
-    if _OF_ITSELF.search(sentence):
-        return "judges itself"
-    texts = "\n".join((issue, *(text for item in (*cited, *read) for text in _texts(item))))
-    known = _squeezed(texts)
-    for span in _SPAN.findall(sentence):
-        if _squeezed(span).removesuffix("()") not in known and not _is_composed(span, texts):
-            return "names code that is not in what it cites"
-    for first, last in _LINES.findall(sentence):
-        if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
-            return "names lines outside what it cites"
-    return None
-
-
 _SHORT = 3
 _NAME = re.compile(r"[^\W\d]\w*")
 _WORD_OF_LANGUAGES = re.compile(
     r"None|True|False|null|nil|undefined|true|false|self|this|new|not|and|or|in|is|if|else|return|await|raise|throw"
 )
-
-
-def names_quoted(sentence: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence names something in the code that it cites, such as a function or a value."""
-    # Short words of code are words of the language too.
-    named = {name.casefold() for name in _NAME.findall(sentence) if len(name) > _SHORT}
-    quoted = {
-        name.casefold() for item in cited for text in (item.quote, item.symbol or "") for name in _NAME.findall(text)
-    }
-    return bool(named & quoted)
-
-
-def _is_composed(span: str, known: str) -> bool:
-    """Return whether each name of a span is a word of the known text, as in a call with other arguments."""
-    names = {name for name in _NAME.findall(span) if not _WORD_OF_LANGUAGES.fullmatch(name)}
-    return bool(names) and names <= set(_NAME.findall(known))
-
-
-def _texts(item: Evidence) -> Iterable[str]:
-    where = item.locator
-    span = f"{where.path}:{where.start_line}" if where.path else ""
-    return (item.quote, where.path or "", span, where.sha or "", item.symbol or "", *item.reasons)
-
-
-def _squeezed(text: str) -> str:
-    """Remove white space, because a span may contain a line break."""
-    return "".join(text.split())
-
-
-def _is_from_reporter(number: str, issue: str) -> bool:
-    """Return whether the reporter wrote this number; traces give line numbers in many formats."""
-    return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
-
-
-def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
-    return any(
-        item.locator.start_line is not None
-        and item.locator.end_line is not None
-        and item.locator.start_line <= first <= last <= item.locator.end_line
-        for item in cited
-    )
-
-
 HEDGES = (
     "insufficient evidence",
     "lack sufficient evidence",
@@ -167,9 +43,23 @@ HEDGES = (
     "cannot provide",
 )
 """Sentences with these phrases claim nothing and need no citation (SPEC section 6)."""
-
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,80})\](?!\()")
+_DISTINCT = 4
+"""Minimum number of characters of a name that identifies code."""
+
+
+class IssueEcho:
+    """The text of an issue, to check whether a sentence repeats it."""
+
+    def __init__(self, text: str) -> None:
+        self._sequences = frozenset(_sequences(text))
+
+    def holds(self, sentence: str) -> bool:
+        """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
+        sequences = list(_sequences(_CITATION.sub(" ", sentence)))
+        repeated = sum(sequence in self._sequences for sequence in sequences)
+        return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
 
 
 class EvidenceBasis:
@@ -222,13 +112,60 @@ class EvidenceBasis:
         return "; ".join(own_reasons[:2])[:300]
 
 
-_DISTINCT = 4
-"""Minimum number of characters of a name that identifies code."""
+def only_reported(cited: Iterable[Evidence]) -> bool:
+    """Return whether all cited evidence was written into the thread, so that nothing new was found.
+
+    Evidence with an address comes from another issue and is not part of this thread.
+    """
+    return all(item.kind in _FROM_PEOPLE and item.locator.url is None for item in cited)
 
 
-def _names_any(spans: Iterable[str], item: Evidence) -> bool:
-    text = _squeezed(f"{item.quote} {item.symbol or ''}")
-    return any(len(span) >= _DISTINCT and span in text for span in spans)
+def only_outside(cited: Iterable[Evidence]) -> bool:
+    """Return whether all cited evidence is from outside the repository: possibly related, but not a cause by itself."""
+    return all(item.kind in OUTSIDE for item in cited)
+
+
+def names(text: str, path: str, symbol: str | None) -> bool:
+    """Return whether an issue names a place: its file, or the last part of its symbol as a separate word."""
+    file = path.rpartition("/")[2]
+    last = (symbol or "").rpartition(".")[2]
+    return _stands_in(text, file) or (
+        len(last) > 3 and ("_" in last or last.lower() != last) and _stands_in(text, last)
+    )
+
+
+def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterable[Evidence] = ()) -> str | None:
+    """Return what a sentence claims beyond its evidence, or None.
+
+    Args:
+        sentence: with or without its citations.
+        cited: the evidence it cites, read again and confirmed.
+        issue: title and body; names that the reporter wrote need no citation.
+        read: further evidence of the run; names in it need no citation either.
+    """
+    if _CERTAIN.search(sentence):
+        return "more certain than a reading of code can be"
+    if _OF_ITSELF.search(sentence):
+        return "judges itself"
+    texts = "\n".join((issue, *(text for item in (*cited, *read) for text in _texts(item))))
+    known = _squeezed(texts)
+    for span in _SPAN.findall(sentence):
+        if _squeezed(span).removesuffix("()") not in known and not _is_composed(span, texts):
+            return "names code that is not in what it cites"
+    for first, last in _LINES.findall(sentence):
+        if not _is_from_reporter(first, issue) and not _inside(int(first), int(last or first), cited):
+            return "names lines outside what it cites"
+    return None
+
+
+def names_quoted(sentence: str, cited: Sequence[Evidence]) -> bool:
+    """Return whether a sentence names something in the code that it cites, such as a function or a value."""
+    # Short words of code are words of the language too.
+    named = {name.casefold() for name in _NAME.findall(sentence) if len(name) > _SHORT}
+    quoted = {
+        name.casefold() for item in cited for text in (item.quote, item.symbol or "") for name in _NAME.findall(text)
+    }
+    return bool(named & quoted)
 
 
 def cited_in(text: str) -> list[str]:
@@ -291,3 +228,57 @@ def headline(verdict: str, basis: EvidenceBasis) -> tuple[str, list[str]]:
     plain = uncited(verdict)
     fault = basis.headline_fault(plain)
     return ("", [f"{fault}: {plain}"]) if fault else (plain, [])
+
+
+def _stands_in(text: str, name: str) -> bool:
+    position = text.find(name) if name else -1
+    while position >= 0:
+        before, after = (
+            text[position - 1 : position] if position else "",
+            text[position + len(name) : position + len(name) + 1],
+        )
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        position = text.find(name, position + 1)
+    return False
+
+
+def _sequences(text: str) -> Iterable[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return zip(*(words[start:] for start in range(_SEQUENCE)), strict=False)
+
+
+def _is_composed(span: str, known: str) -> bool:
+    """Return whether each name of a span is a word of the known text, as in a call with other arguments."""
+    names = {name for name in _NAME.findall(span) if not _WORD_OF_LANGUAGES.fullmatch(name)}
+    return bool(names) and names <= set(_NAME.findall(known))
+
+
+def _texts(item: Evidence) -> Iterable[str]:
+    where = item.locator
+    span = f"{where.path}:{where.start_line}" if where.path else ""
+    return (item.quote, where.path or "", span, where.sha or "", item.symbol or "", *item.reasons)
+
+
+def _squeezed(text: str) -> str:
+    """Remove white space, because a span may contain a line break."""
+    return "".join(text.split())
+
+
+def _is_from_reporter(number: str, issue: str) -> bool:
+    """Return whether the reporter wrote this number; traces give line numbers in many formats."""
+    return re.search(rf"(?<!\d){number}(?!\d)", issue) is not None
+
+
+def _inside(first: int, last: int, cited: Iterable[Evidence]) -> bool:
+    return any(
+        item.locator.start_line is not None
+        and item.locator.end_line is not None
+        and item.locator.start_line <= first <= last <= item.locator.end_line
+        for item in cited
+    )
+
+
+def _names_any(spans: Iterable[str], item: Evidence) -> bool:
+    text = _squeezed(f"{item.quote} {item.symbol or ''}")
+    return any(len(span) >= _DISTINCT and span in text for span in spans)

@@ -12,7 +12,7 @@ from nodes.issue.facts import read_facts
 from nodes.judgements import Audit, CodeReading, Draft, DraftSuspect, Investigation, WebReading
 from nodes.report import Ticket, TriageReport
 from nodes.search.facts import Fact
-from nodes.search.history.naming import NamingCommit
+from nodes.search.history.mainline import NamingCommit
 from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.forms import IssueForm

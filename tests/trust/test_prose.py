@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.judgements import Draft
-from nodes.trust.prose import ProseCheck
-from nodes.trust.sentences import split
+from nodes.trust.prose import ProseCheck, split
 from tests.support.fakes import FakeCode
 
 ISSUE = "scan hangs in `vendor_lib.load` at lib/other.c:12"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import Labelled, Typed
-from bot.settings.paths import path_inside
-from bot.settings.repository import ConfigError, Labels, read_config
+from bot.settings.repository import ConfigError, Labels, path_inside, read_config
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.feedback import read_feedback
 from bot.store.runs.label_judgements import LabelChange

@@ -11,7 +11,7 @@ from bot.cli.backtest.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.cli.backtest.texts import Text, Texts
 from bot.errors import UserError
 from bot.settings import Settings
-from bot.settings.paths import is_below, path_inside
+from bot.settings.repository import is_below, path_inside
 from bot.store.databases.opening import open_existing_store
 from bot.store.runs.feedback import Correction
 from nodes.search.git import Repository

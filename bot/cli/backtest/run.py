@@ -25,7 +25,7 @@ from nodes.brains.calls.models import Models
 from nodes.brains.screening import brain_of
 from nodes.search.engine import Engine
 from nodes.search.git.errors import SearchError
-from nodes.search.index.version import parser_version
+from nodes.search.index.loading import parser_version
 from nodes.search.ranking.rank import load_weights
 
 ProgressCallback = Callable[[int, int, str], None]

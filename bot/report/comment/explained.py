@@ -12,8 +12,8 @@ from bot.report.words import confidence_word
 from nodes.agents.writing.statement import probable_place
 from nodes.report import Citation, TriageReport
 from nodes.search.facts import Fact
+from nodes.trust.prose import split
 from nodes.trust.quality_gate import LOW_CONFIDENCE
-from nodes.trust.sentences import split
 from nodes.trust.statements import cited_in, uncited
 
 FACTS = 2

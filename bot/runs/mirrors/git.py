@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.runs.mirrors.disk import delete_temporary_files, free_bytes, size_of
-from nodes.search.git.environment import environment
+from nodes.search.git.running import environment
 from nodes.trust.secrets import mask
 
 HEAD = "refs/heads/head"
@@ -150,6 +150,11 @@ async def run(*arguments: str) -> str:
     return message.decode("utf-8", "replace").strip()
 
 
+def full(message: str) -> RateLimitedError:
+    """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
+    return RateLimitedError(f"no space to fetch: {message}", after=_NO_ROOM, limit="disk.full")
+
+
 async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> str:
     """Wait for git, and check time and disk space; on every exit, kill the processes that are still running."""
     assert process.stderr is not None  # noqa: S101  a pipe was asked for
@@ -222,11 +227,6 @@ def _environment(url: str, header: str) -> Mapping[str, str]:
     for number, (name, value) in enumerate(settings.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return environment() | variables
-
-
-def full(message: str) -> RateLimitedError:
-    """Return the error for a full disk. The job waits as long as needed, since unused mirrors may be deleted."""
-    return RateLimitedError(f"no space to fetch: {message}", after=_NO_ROOM, limit="disk.full")
 
 
 def _fault(errors: str, code: int) -> BotError:

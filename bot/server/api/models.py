@@ -17,10 +17,75 @@ from bot.report.document import Result
 _NAME = r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$"
 MAX_BODY = 250_000
 """Characters of an issue's text; GitHub's own limit is 65,536."""
-
 Repository = Annotated[
     str, Field(pattern=_NAME, description="owner/name of a repository that the App is installed in.")
 ]
+TYPE = "application/problem+json"
+
+
+class Fault(BaseModel):
+    """One error in a request."""
+
+    where: str
+    says: str
+
+
+class Problem(BaseModel):
+    """An error response (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str | None = None
+    errors: list[Fault] = []
+
+
+class ProblemError(Exception):
+    """A request failed; the error carries the problem document to send."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str | None = None,
+        *,
+        errors: list[Fault] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=errors or [])
+        self.headers = headers
+
+    def answer(self) -> Response:
+        """Return the response with the problem document."""
+        body = self.problem.model_dump_json(exclude_none=True)
+        return Response(body, self.problem.status, self.headers, media_type=TYPE)
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def unavailable() -> ProblemError:
+    """Return the error of a store that does not answer."""
+    return ProblemError(503, "the store does not answer", headers={"Retry-After": "5"})
+
+
+def invalid(error: ValidationError) -> ProblemError:
+    """Convert a validation error of a request body into a problem that lists each error with its location."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return ProblemError(400, "the body is not valid JSON")
+    named = [Fault(where=".".join(map(str, fault["loc"])), says=fault["msg"]) for fault in faults]
+    return ProblemError(422, "give `repository` and either `issue` or `title` with `body`", errors=named[:20])
+
+
+async def answer_problem(_request: Request, error: Exception) -> Response:
+    """Answer any error with a problem document; an exception handler for Starlette."""
+    if isinstance(error, ProblemError):
+        return error.answer()
+    if isinstance(error, HTTPException):
+        return ProblemError(error.status_code, headers=error.headers).answer()
+    return ProblemError(500, "internal error; see the log").answer()
 
 
 def _whole(value: object) -> object:
@@ -33,10 +98,6 @@ Retries = Annotated[
     Annotated[int, Field(ge=0, le=5), BeforeValidator(_whole)] | None,
     Field(description="How often a weak draft is retried: null means 2, 0 means never."),
 ]
-
-
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class IssueRun(_Request):
@@ -71,67 +132,3 @@ class Run(BaseModel):
     commit: str | None = Field(None, description="The full SHA of the commit that was searched.")
     result: Result | None = Field(None, description="The result of the run, as `triage run --format json` prints it.")
     fault: str | None = Field(None, description="Why a failed run has no result.")
-
-
-class Fault(BaseModel):
-    """One error in a request."""
-
-    where: str
-    says: str
-
-
-class Problem(BaseModel):
-    """An error response (RFC 9457)."""
-
-    type: str = "about:blank"
-    title: str
-    status: int
-    detail: str | None = None
-    errors: list[Fault] = []
-
-
-TYPE = "application/problem+json"
-
-
-class ProblemError(Exception):
-    """A request failed; the error carries the problem document to send."""
-
-    def __init__(
-        self,
-        status: int,
-        detail: str | None = None,
-        *,
-        errors: list[Fault] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=errors or [])
-        self.headers = headers
-
-    def answer(self) -> Response:
-        """Return the response with the problem document."""
-        body = self.problem.model_dump_json(exclude_none=True)
-        return Response(body, self.problem.status, self.headers, media_type=TYPE)
-
-
-def unavailable() -> ProblemError:
-    """Return the error of a store that does not answer."""
-    return ProblemError(503, "the store does not answer", headers={"Retry-After": "5"})
-
-
-def invalid(error: ValidationError) -> ProblemError:
-    """Convert a validation error of a request body into a problem that lists each error with its location."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    if any(fault["type"] == "json_invalid" for fault in faults):
-        return ProblemError(400, "the body is not valid JSON")
-    named = [Fault(where=".".join(map(str, fault["loc"])), says=fault["msg"]) for fault in faults]
-    return ProblemError(422, "give `repository` and either `issue` or `title` with `body`", errors=named[:20])
-
-
-async def answer_problem(_request: Request, error: Exception) -> Response:
-    """Answer any error with a problem document; an exception handler for Starlette."""
-    if isinstance(error, ProblemError):
-        return error.answer()
-    if isinstance(error, HTTPException):
-        return ProblemError(error.status_code, headers=error.headers).answer()
-    return ProblemError(500, "internal error; see the log").answer()

@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from bot.jobs import ApiRun
-from bot.server.api.access import Access
 from bot.server.api.models import (
     MAX_BODY,
     ProblemError,
@@ -29,7 +28,7 @@ from bot.server.api.models import (
     unavailable,
 )
 from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
-from bot.server.api.reading import Reading
+from bot.server.api.reading import Access, Reading
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError

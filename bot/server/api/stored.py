@@ -23,96 +23,10 @@ DAY_CURSOR = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _DIGITS = re.compile(r"[1-9][0-9]{0,8}")
 
 
-def _number(value: object) -> object:
-    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
-        raise ValueError("must be a whole number from 1")
-    return int(value)
-
-
-def _day(value: object) -> object:
-    if not isinstance(value, str) or not re.fullmatch(DAY_CURSOR, value):
-        raise ValueError("must be a day, such as 2026-01-31")
-    return date.fromisoformat(value)
-
-
-def _truth(value: object) -> object:
-    if value not in ("true", "false"):
-        raise ValueError("must be true or false")
-    return value == "true"
-
-
-Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS), BeforeValidator(_number)]
-WholeLimit = Annotated[int, Field(ge=1, le=MAX_WHOLE), BeforeValidator(_number)]
-Day = Annotated[date, BeforeValidator(_day)]
-
-
 class Query(BaseModel):
     """The parameters of a request; an unknown one is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class RepositoryQuery(Query):
-    """The selected repositories."""
-
-    limit: Limit = MAX_ITEMS
-    """Items of one page."""
-    cursor: Annotated[str, Field(pattern=KEY_CURSOR)] | None = None
-    """The ``next`` of the page before."""
-
-
-class RunQuery(Query):
-    """The selected runs, the newest first."""
-
-    issue: Annotated[int, Field(ge=1, le=999_999_999), BeforeValidator(_number)] | None = None
-    """The issue's number."""
-    status: RunStatus | None = None
-    """The state of the run."""
-    kind: Kind | None = None
-    """The kind of the issue according to the report."""
-    claimed: Annotated[bool, BeforeValidator(_truth)] | None = None
-    """Whether the report claims a cause."""
-    brain: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")] | None = None
-    """The brain: ``rules`` or a model's name."""
-    since: Day | None = None
-    """The first day (UTC) on which a run began."""
-    until: Day | None = None
-    """The last day (UTC) on which a run began."""
-    limit: Limit = 25
-    """Items of one page."""
-    cursor: Annotated[str, Field(pattern=RUN_CURSOR)] | None = None
-    """The ``next`` of the page before."""
-
-
-class ReportQuery(RunQuery):
-    """The selected runs, whose reports are read."""
-
-    limit: WholeLimit = MAX_WHOLE
-    """Reports read for one page."""
-
-
-class OutcomeQuery(Query):
-    """The selected outcomes, those of the newest issues first."""
-
-    state: OutcomeState | None = None
-    """Whether the report was compared with a fix."""
-    limit: Limit = MAX_ITEMS
-    """Items of one page."""
-    cursor: Annotated[str, Field(pattern=ISSUE_CURSOR)] | None = None
-    """The ``next`` of the page before."""
-
-
-class UsageQuery(Query):
-    """The selected days, the latest first."""
-
-    since: Day | None = None
-    """The first day (UTC)."""
-    until: Day | None = None
-    """The last day (UTC)."""
-    limit: Limit = MAX_ITEMS
-    """Items of one page."""
-    cursor: Annotated[str, Field(pattern=DAY_CURSOR)] | None = None
-    """The ``next`` of the page before."""
 
 
 class StoredRepository(BaseModel):
@@ -237,3 +151,91 @@ class UsagePage(Page):
     """One page of days."""
 
     items: list[DayOfUsage]
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
+        raise ValueError("must be a whole number from 1")
+    return int(value)
+
+
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS), BeforeValidator(_number)]
+WholeLimit = Annotated[int, Field(ge=1, le=MAX_WHOLE), BeforeValidator(_number)]
+
+
+class RepositoryQuery(Query):
+    """The selected repositories."""
+
+    limit: Limit = MAX_ITEMS
+    """Items of one page."""
+    cursor: Annotated[str, Field(pattern=KEY_CURSOR)] | None = None
+    """The ``next`` of the page before."""
+
+
+class OutcomeQuery(Query):
+    """The selected outcomes, those of the newest issues first."""
+
+    state: OutcomeState | None = None
+    """Whether the report was compared with a fix."""
+    limit: Limit = MAX_ITEMS
+    """Items of one page."""
+    cursor: Annotated[str, Field(pattern=ISSUE_CURSOR)] | None = None
+    """The ``next`` of the page before."""
+
+
+def _day(value: object) -> object:
+    if not isinstance(value, str) or not re.fullmatch(DAY_CURSOR, value):
+        raise ValueError("must be a day, such as 2026-01-31")
+    return date.fromisoformat(value)
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+
+
+class UsageQuery(Query):
+    """The selected days, the latest first."""
+
+    since: Day | None = None
+    """The first day (UTC)."""
+    until: Day | None = None
+    """The last day (UTC)."""
+    limit: Limit = MAX_ITEMS
+    """Items of one page."""
+    cursor: Annotated[str, Field(pattern=DAY_CURSOR)] | None = None
+    """The ``next`` of the page before."""
+
+
+def _truth(value: object) -> object:
+    if value not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return value == "true"
+
+
+class RunQuery(Query):
+    """The selected runs, the newest first."""
+
+    issue: Annotated[int, Field(ge=1, le=999_999_999), BeforeValidator(_number)] | None = None
+    """The issue's number."""
+    status: RunStatus | None = None
+    """The state of the run."""
+    kind: Kind | None = None
+    """The kind of the issue according to the report."""
+    claimed: Annotated[bool, BeforeValidator(_truth)] | None = None
+    """Whether the report claims a cause."""
+    brain: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,100}$")] | None = None
+    """The brain: ``rules`` or a model's name."""
+    since: Day | None = None
+    """The first day (UTC) on which a run began."""
+    until: Day | None = None
+    """The last day (UTC) on which a run began."""
+    limit: Limit = 25
+    """Items of one page."""
+    cursor: Annotated[str, Field(pattern=RUN_CURSOR)] | None = None
+    """The ``next`` of the page before."""
+
+
+class ReportQuery(RunQuery):
+    """The selected runs, whose reports are read."""
+
+    limit: WholeLimit = MAX_WHOLE
+    """Reports read for one page."""

@@ -17,37 +17,20 @@ RESERVED = 96
 """Descriptors for the store, the log, the worker's pipes and calls of GitHub."""
 FEWEST = 64
 _REQUESTED = 4_096
-
 logger = logging.getLogger(__name__)
-
-
-def connection_limit() -> int:
-    """Raise the soft limit of descriptors as far as needed and allowed; return how many connections fit."""
-    # Many systems start a service with a soft limit of 1,024, which a process may raise up to its hard limit.
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    requested = _REQUESTED if hard == resource.RLIM_INFINITY else min(hard, _REQUESTED)
-    if soft != resource.RLIM_INFINITY and soft < requested:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))
-        soft = requested
-    return fitting(_REQUESTED if soft == resource.RLIM_INFINITY else soft)
-
-
-def fitting(descriptors: int) -> int:
-    """Return how many connections fit; a quarter stays free for those that are accepted before others are closed."""
-    most = max(FEWEST, min(MAX_CONNECTIONS, (descriptors - RESERVED) * 3 // 4))
-    if most < MAX_CONNECTIONS:
-        logger.warning(
-            "%s file descriptors allow %s connections: raise the limit (ulimit -n) to %s for all %s",
-            *(descriptors, most, MAX_CONNECTIONS * 4 // 3 + RESERVED + 1, MAX_CONNECTIONS),
-            extra={"action": "few_descriptors"},
-        )
-    return most
-
-
 PERIOD = 60.0
 """Seconds between two log lines."""
 _ADDRESSES = 1_000
 """Addresses counted between two log lines."""
+Phase = Literal["head", "body", "answer", "idle", "closing"]
+"""The state of a connection: waiting for a request's head or body, our answer, the next request, or its end."""
+PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
+"""Seconds that a phase may last; our own answer ends by itself, or is a stream."""
+STALLED_SECONDS = 30.0
+"""Seconds for which a caller may leave an answer unread."""
+_SWEEP = 1.0
+_BATCH = 16
+"""At the limit one in this many connections is closed at a time, since choosing them reads the whole registry."""
 
 
 class Refusals:
@@ -92,18 +75,6 @@ class Refusals:
             return ""
         address, count = self._addresses.most_common(1)[0]
         return f"; most from {address} ({count})"
-
-
-Phase = Literal["head", "body", "answer", "idle", "closing"]
-"""The state of a connection: waiting for a request's head or body, our answer, the next request, or its end."""
-
-PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
-"""Seconds that a phase may last; our own answer ends by itself, or is a stream."""
-STALLED_SECONDS = 30.0
-"""Seconds for which a caller may leave an answer unread."""
-_SWEEP = 1.0
-_BATCH = 16
-"""At the limit one in this many connections is closed at a time, since choosing them reads the whole registry."""
 
 
 class Connection(Protocol):
@@ -185,9 +156,27 @@ class Connections:
             self._sweep_later()
 
 
-def _rank(connection: Connection) -> tuple[bool, float]:
-    """Return a sort key for closing: connections that the server waits for come first, then by age."""
-    return connection.phase == "answer", connection.since
+def connection_limit() -> int:
+    """Raise the soft limit of descriptors as far as needed and allowed; return how many connections fit."""
+    # Many systems start a service with a soft limit of 1,024, which a process may raise up to its hard limit.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    requested = _REQUESTED if hard == resource.RLIM_INFINITY else min(hard, _REQUESTED)
+    if soft != resource.RLIM_INFINITY and soft < requested:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))
+        soft = requested
+    return fitting(_REQUESTED if soft == resource.RLIM_INFINITY else soft)
+
+
+def fitting(descriptors: int) -> int:
+    """Return how many connections fit; a quarter stays free for those that are accepted before others are closed."""
+    most = max(FEWEST, min(MAX_CONNECTIONS, (descriptors - RESERVED) * 3 // 4))
+    if most < MAX_CONNECTIONS:
+        logger.warning(
+            "%s file descriptors allow %s connections: raise the limit (ulimit -n) to %s for all %s",
+            *(descriptors, most, MAX_CONNECTIONS * 4 // 3 + RESERVED + 1, MAX_CONNECTIONS),
+            extra={"action": "few_descriptors"},
+        )
+    return most
 
 
 def address_group(host: str) -> str:
@@ -201,3 +190,8 @@ def address_group(host: str) -> str:
         mapped = address.ipv4_mapped
         return str(mapped or ipaddress.ip_network((address, 64), strict=False).network_address)
     return host
+
+
+def _rank(connection: Connection) -> tuple[bool, float]:
+    """Return a sort key for closing: connections that the server waits for come first, then by age."""
+    return connection.phase == "answer", connection.since

@@ -24,6 +24,23 @@ _LONGEST_NAME = 34
 CALLBACK = "/setup/callback"
 WEBHOOK = "/webhooks/github"
 LOGIN_CALLBACK = "/login/github/callback"
+FILE = "app.json"
+NAMES = (
+    "github_app_id",
+    "github_app_slug",
+    "github_private_key",
+    "github_webhook_secret",
+    "github_client_id",
+    "github_client_secret",
+    "github_server_url",
+    "github_api_url",
+    "triage_public_url",
+    "triage_admin_token",
+)
+"""Settings read from the file if the environment does not set them; all others are ignored.
+
+Only the App's settings are read, so a data directory from a checkout cannot set a model endpoint (docs/decisions.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,25 +151,6 @@ def is_local(address: str) -> bool:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return "." not in host or host.endswith((".local", ".localhost", ".internal", ".test"))
-
-
-FILE = "app.json"
-NAMES = (
-    "github_app_id",
-    "github_app_slug",
-    "github_private_key",
-    "github_webhook_secret",
-    "github_client_id",
-    "github_client_secret",
-    "github_server_url",
-    "github_api_url",
-    "triage_public_url",
-    "triage_admin_token",
-)
-"""Settings read from the file if the environment does not set them; all others are ignored.
-
-Only the App's settings are read, so a data directory from a checkout cannot set a model endpoint (docs/decisions.md).
-"""
 
 
 def store_registration(directory: Path, app: Mapping[str, str]) -> Path:

@@ -8,7 +8,7 @@ from bot.errors import UserError
 from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
 from bot.report.sanitise import code
 from bot.runs.taught import word_of
-from bot.settings.paths import path_inside
+from bot.settings.repository import path_inside
 from bot.store.issues.control import MAX_WORDS
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_exists, check_not_stopped, check_writable
 from bot.worker.commands.parse import Command

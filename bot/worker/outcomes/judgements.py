@@ -11,8 +11,7 @@ from pathlib import Path
 from bot.errors import BotError, RefusedError, SuspendedError
 from bot.jobs import JudgeLabels
 from bot.ports import GitHubPort, Judgement, Permission, RepositoryRef
-from bot.settings.paths import is_below, path_inside
-from bot.settings.repository import Labels
+from bot.settings.repository import Labels, is_below, path_inside
 from bot.store.access import StoredPermissions
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.label_judgements import LabelChange, LabelJudgement, LabelsAfter

@@ -10,8 +10,7 @@ from nodes.context import Case, Context, IssueOrigin, OpenPull
 from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.git.errors import SearchError
-from nodes.search.history.mainline import references
-from nodes.search.history.naming import NamingCommit
+from nodes.search.history.mainline import NamingCommit, references
 from nodes.search.history.types import History, Owner, Spot, SuspectCommit
 from nodes.search.types import Query
 from nodes.state import AgentFinding

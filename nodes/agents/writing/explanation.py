@@ -9,7 +9,7 @@ from nodes.evidence import Evidence
 from nodes.guards import progress
 from nodes.judgements import CauseSentence, Draft, DraftSuspect, Submission
 from nodes.report import Citation
-from nodes.trust.sentences import split
+from nodes.trust.prose import split
 from nodes.trust.statements import cited_in
 
 CAUSE_WORDS = 100

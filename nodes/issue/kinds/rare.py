@@ -10,9 +10,47 @@ from nodes.issue.kinds.terms import OPENING, Parts
 
 READ = 4_000
 """Characters of prose that are searched."""
-
 LONGEST_SENTENCE = 400
 """Maximum characters of a sentence; a longer text without the end of a sentence is rarely prose."""
+_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
+_ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
+RareKind = Literal["docs", "spam", "security"]
+SURE = 0.8
+"""The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
+_DOCS = re.compile(
+    r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
+    r"|^\W{0,3}docs?\s?[:\]]"
+)
+_TYPO = re.compile(r"\btypos?\b|\bmisspell|\bbroken link\b|\bdead link\b")
+_PAGE = re.compile(r"\b(documentation|docs|docstrings?|readme|tutorial|comments?|changelog|page|link|wording)\b")
+_BREAKS = re.compile(
+    r"\b(crash|error|exception|fail|hang|freez|segfault|broken build|build|not (work|load|show|render)|slow|empty)"
+)
+_ADVERTS = (
+    re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
+    re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
+    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial)\b"),
+)
+
+
+def may_be_security(parts: Parts) -> bool:
+    """Return whether the title names a vulnerability, or the body describes one together with an attack."""
+    title = _HARMLESS.sub(" ", parts.title)
+    prose = _HARMLESS.sub(" ", parts.prose[:READ])
+    if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
+        return True
+    if _WEAKNESS.search(title):
+        return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
+    return _is_described(prose) or _says_how(f"{title}\n\n{prose}")
+
+
+def rare_kind(parts: Parts) -> RareKind | None:
+    """Return the kind that a rule decides, or None."""
+    if may_be_security(parts):
+        return "security"
+    if _is_advert(parts):
+        return "spam"
+    return "docs" if _is_docs(parts) else None
 
 
 def _load() -> dict[str, list[str]]:
@@ -35,21 +73,8 @@ def _load() -> dict[str, list[str]]:
 _LINES = _load()
 _SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _LINES.items() if name != "together"}
 _TOGETHER = tuple(tuple(map(re.compile, line.split(" && "))) for line in _LINES["together"])
-_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
-_ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
-
-
-def may_be_security(parts: Parts) -> bool:
-    """Return whether the title names a vulnerability, or the body describes one together with an attack."""
-    title = _HARMLESS.sub(" ", parts.title)
-    prose = _HARMLESS.sub(" ", parts.prose[:READ])
-    if _DOES_HARM.search(prose) or _DOES_HARM.search(parts.whole[:READ]):
-        return True
-    if _WEAKNESS.search(title):
-        return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
-    return _is_described(prose) or _says_how(f"{title}\n\n{prose}")
 
 
 def _says_how(text: str) -> bool:
@@ -91,35 +116,6 @@ def _is_described(prose: str) -> bool:
     begins = _WEAKNESS.search(prose[:OPENING])
     # The name of the weakness is removed first, because it may contain a word for an attack.
     return bool(begins and (_ATTACK.search(prose.replace(begins[0], " ")) or not begins[0].isascii()))
-
-
-RareKind = Literal["docs", "spam", "security"]
-SURE = 0.8
-"""The confidence of a rule. This is an estimate: no labelled issues were available to measure it."""
-
-_DOCS = re.compile(
-    r"\b(documentation|docs|docstrings?|readme(\.\w{2,4})?|tutorial|changelog|man ?pages?|doc ?pages?)\b"
-    r"|^\W{0,3}docs?\s?[:\]]"
-)
-_TYPO = re.compile(r"\btypos?\b|\bmisspell|\bbroken link\b|\bdead link\b")
-_PAGE = re.compile(r"\b(documentation|docs|docstrings?|readme|tutorial|comments?|changelog|page|link|wording)\b")
-_BREAKS = re.compile(
-    r"\b(crash|error|exception|fail|hang|freez|segfault|broken build|build|not (work|load|show|render)|slow|empty)"
-)
-_ADVERTS = (
-    re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
-    re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
-    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial)\b"),
-)
-
-
-def rare_kind(parts: Parts) -> RareKind | None:
-    """Return the kind that a rule decides, or None."""
-    if may_be_security(parts):
-        return "security"
-    if _is_advert(parts):
-        return "spam"
-    return "docs" if _is_docs(parts) else None
 
 
 def _is_advert(parts: Parts) -> bool:

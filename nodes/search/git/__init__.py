@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nodes.search.git.environment import SAFE, environment
 from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
 from nodes.search.git.objects import (
     TEXT_LIMIT,
@@ -26,7 +25,7 @@ from nodes.search.git.objects import (
     split_lines,
 )
 from nodes.search.git.query_cache import QueryCache, stamp, tag_state
-from nodes.search.git.running import Cut, ReadLimits, Running
+from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nodes.search.history.printed import LOG_FORMAT, checked, decode, is_sha, parse_log
+from nodes.search.history.versions import main_releases, read_releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nodes.search.git import Repository
+    from nodes.search.history.log import Log
+    from nodes.search.history.types import Commit
+    from nodes.search.history.versions import Release, Releases
 
 MAX_ISSUES = 20
 """The maximum number of references per message; a release's list of all its changes is not a fix."""
@@ -37,6 +41,14 @@ _ONLY_REFERENCED = re.compile(
 _NOT_A_FIX = re.compile(r"^\s*(?:revert(?:ed|s)?\b|back(?:port|ed out)\b|merge (?:branch|remote|tag)\b)", re.IGNORECASE)
 _PULL = re.compile(r"^merge pull request #\d{1,9}", re.IGNORECASE)
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40})\b")
+MAX_COMMITS = 100_000
+"""The maximum number of commits read, newest first."""
+_LARGEST = 256_000_000  # bytes of messages
+_FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
+_MERGED = 200  # the maximum number of messages per merge
+MAX_NAMING, MAX_READ = 4, 60
+"""Maximum number of commits that are returned, and of messages that are read."""
+_PULLED = re.compile(r"\(#(\d{1,9})\)\s*$|^Merge pull request #(\d{1,9})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +59,6 @@ class References:
     """Numbers that the message says are fixed, closed or resolved."""
     names: tuple[int, ...] = ()
     """Numbers that the first line only mentions: issues, or the pull requests that contained the change."""
-
-
-def references(message: str, project: str = "") -> References:
-    """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
-    subject, _, _ = message.lstrip().partition("\n")
-    # A revert quotes the message that it reverts, keywords included; a merge of branches quotes many.
-    if _NOT_A_FIX.match(subject):
-        return References()
-    closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MAX_ISSUES]
-    named = tuple(dict.fromkeys(_named(_PULL.sub("", subject[:500]))))
-    return References(closes, tuple(number for number in named if number not in closes)[:MAX_ISSUES])
-
-
-def reverted(message: str) -> tuple[str, ...]:
-    """Return the full SHAs of the commits that a message says it reverts."""
-    return tuple(_REVERTS.findall(message[:20_000]))
-
-
-def _closed(message: str, project: str) -> Iterator[int]:
-    for keyword in _KEYWORD.finditer(message):
-        found = _REFERENCE.match(message, keyword.end())
-        while found:
-            other = (found["project"] or found["page"] or project).lower()
-            # ``#12`` always means this project. A URL counts for any project if the caller does not know the
-            # project's name.
-            if other == project or (found["page"] and not project):
-                yield int(found["number"])
-            comma = _AND.match(message, found.end())
-            found = _REFERENCE.match(message, comma.end()) if comma else None
-
-
-def _named(subject: str) -> Iterator[int]:
-    for found in _NUMBER.finditer(subject):
-        if not _ONLY_REFERENCED.search(subject[max(0, found.start() - 30) : found.start()]):
-            yield int(found["number"])
-
-
-MAX_COMMITS = 100_000
-"""The maximum number of commits read, newest first."""
-_LARGEST = 256_000_000  # bytes of messages
-_FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
-_MERGED = 200  # the maximum number of messages per merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +81,42 @@ class MainlineCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class NamingCommit:
+    """A commit whose message names an issue."""
+
+    sha: str
+    subject: str
+    committed: int
+    """Seconds since 1970."""
+    closes: bool
+    """Whether the message says that the commit fixes or closes the issue."""
+    pull: int | None = None
+    """The pull request that contained the commit, if the first line of its message ends with or begins with it."""
+    release: str = ""
+    """The first final release that contains the commit; empty if none does."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
     parents: tuple[str, ...]
     committed: int
     message: str
+
+
+def references(message: str, project: str = "") -> References:
+    """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
+    subject, _, _ = message.lstrip().partition("\n")
+    # A revert quotes the message that it reverts, keywords included; a merge of branches quotes many.
+    if _NOT_A_FIX.match(subject):
+        return References()
+    closes = tuple(dict.fromkeys(_closed(message[:20_000], project.lower())))[:MAX_ISSUES]
+    named = tuple(dict.fromkeys(_named(_PULL.sub("", subject[:500]))))
+    return References(closes, tuple(number for number in named if number not in closes)[:MAX_ISSUES])
+
+
+def reverted(message: str) -> tuple[str, ...]:
+    """Return the full SHAs of the commits that a message says it reverts."""
+    return tuple(_REVERTS.findall(message[:20_000]))
 
 
 def read_mainline(repository: Repository, tip: str, after: str | None = None) -> list[MainlineCommit]:
@@ -145,6 +147,50 @@ def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
     found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if commits else b""
     return {entry.sha: entry.changed for entry in parse_log(found or b"")}
+
+
+def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:
+    """Return the latest commits of a history that name an issue, without those that were reverted.
+
+    Args:
+        log: the history.
+        number: the issue's number.
+        project: owner/name, to recognise references that include it.
+        since: when the issue was opened (seconds since 1970); earlier commits refer to another issue, for example of an
+        old tracker.
+    """
+    found = (commit for commit in log.mentioning([str(number)], MAX_READ) if commit.committed >= since)
+    named = (commit for commit in found if re.search(rf"(?<![\w&])#{number}(?!\w)", _message(commit)))
+    return tuple(one for one, _ in zip(_read(log, named, number, project), range(MAX_NAMING), strict=False))
+
+
+def containing(log: Log, change: str, made: Releases, after: Release | None = None) -> Release | None:
+    """Return the first final release of a product whose tag contains a change, at most those after another release."""
+    printed = log.repository.output_about_tags(
+        "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
+    )
+    tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
+    final = (one for one in made.all if not one.version.is_prerelease)
+    return next((one for one in final if one.tag in tags and (after is None or one.version > after.version)), None)
+
+
+def _closed(message: str, project: str) -> Iterator[int]:
+    for keyword in _KEYWORD.finditer(message):
+        found = _REFERENCE.match(message, keyword.end())
+        while found:
+            other = (found["project"] or found["page"] or project).lower()
+            # ``#12`` always means this project. A URL counts for any project if the caller does not know the
+            # project's name.
+            if other == project or (found["page"] and not project):
+                yield int(found["number"])
+            comma = _AND.match(message, found.end())
+            found = _REFERENCE.match(message, comma.end()) if comma else None
+
+
+def _named(subject: str) -> Iterator[int]:
+    for found in _NUMBER.finditer(subject):
+        if not _ONLY_REFERENCED.search(subject[max(0, found.start() - 30) : found.start()]):
+            yield int(found["number"])
 
 
 def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
@@ -179,3 +225,26 @@ def _mainline_commit(sha: str, commits: Mapping[str, _Read], added: Sequence[str
     read = commits[sha]
     merged = tuple(commits[one].message for one in added[:_MERGED])
     return MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged)
+
+
+def _read(log: Log, commits: Iterator[Commit], number: int, project: str) -> Iterator[NamingCommit]:
+    made = main_releases(read_releases(log.repository, log.committed_at))
+    for commit in commits:
+        if commit.is_bot or commit.subject.startswith("Revert ") or log.is_reverted(commit.sha):
+            continue
+        closes = number in references(_message(commit), project).closes
+        pulled = _PULLED.search(commit.subject)
+        pull = int(pulled[1] or pulled[2]) if pulled else None
+        later = containing(log, commit.sha, made)
+        yield NamingCommit(
+            commit.sha,
+            commit.subject,
+            commit.committed,
+            closes,
+            pull if pull != number else None,
+            str(later.version) if later else "",
+        )
+
+
+def _message(commit: Commit) -> str:
+    return f"{commit.subject}\n\n{commit.body}"

@@ -27,9 +27,16 @@ LARGEST = 3_000_000
 MAX_RULES = 20_000
 _OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?|[^\s@]{1,100}@[^\s@]{1,200}")
 _FIELD = re.compile(r"(?:\\.|[^\s\\]|\\$)+")
-
 T = TypeVar("T")
 S = TypeVar("S")
+SHOWN = 3
+LAST_CHANGES = 10
+"""The number of changes of a file that count as recent."""
+MAX_CHANGES = 400
+"""The maximum number of commits to these files that are searched for recent changes."""
+LISTED, WROTE, CHANGED = 2.0, 1.0, 1.0
+HALF_LIFE = 2
+"""Years after which the authorship of a line counts half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,57 +94,6 @@ def matches(segments: Sequence[str], path: str) -> bool:
     return _glob(segments, parts, "**", _fits) or (below and _glob((*segments, "**"), parts, "**", _fits))
 
 
-def _fits(segment: str, part: str) -> bool:
-    return _glob(segment, part, "*", lambda one, other: one in ("?", other))
-
-
-def _glob(pattern: Sequence[S], items: Sequence[T], star: object, fits: Callable[[S, T], bool]) -> bool:
-    """Match a sequence against a pattern in which ``star`` matches any run, in at most the product of both lengths."""
-    at = place = 0
-    after_star, retry = -1, 0
-    while place < len(items):
-        # After a mismatch only the last star is extended: earlier ones cannot help, so there is no exponential
-        # backtracking.
-        if at < len(pattern) and pattern[at] == star:
-            after_star, retry = at + 1, place
-            at += 1
-        elif at < len(pattern) and fits(pattern[at], items[place]):
-            at, place = at + 1, place + 1
-        elif after_star >= 0:
-            retry += 1
-            at, place = after_star, retry
-        else:
-            return False
-    return all(part == star for part in pattern[at:])
-
-
-def _rule(raw: str, number: int) -> Rule | None:
-    fields = _FIELD.findall(raw)
-    if not fields or fields[0].startswith(("#", "!", "\\#")) or "[" in fields[0] or "]" in fields[0]:
-        return None  # GitHub supports neither negation nor character ranges, nor an escaped hash
-    owners: list[str] = []
-    for field in fields[1:]:
-        if field.startswith("#"):
-            break
-        if not _OWNER.fullmatch(field):
-            return None
-        owners.append(field)
-    pattern = re.sub(r"\\(.)", r"\1", fields[0])
-    if not pattern.strip("/"):
-        return None
-    return Rule(pattern, tuple(owners), number, segments_of(pattern))
-
-
-SHOWN = 3
-LAST_CHANGES = 10
-"""The number of changes of a file that count as recent."""
-MAX_CHANGES = 400
-"""The maximum number of commits to these files that are searched for recent changes."""
-LISTED, WROTE, CHANGED = 2.0, 1.0, 1.0
-HALF_LIFE = 2
-"""Years after which the authorship of a line counts half."""
-
-
 def find_owners(log: Log, touched: Sequence[Touched], since: str | None) -> tuple[Owner, ...]:
     """Rank the people who know the places, best first.
 
@@ -178,6 +134,47 @@ def read_rules(log: Log) -> tuple[Rule, ...]:
             content = log.repository.read_file(log.commit, path) if entry.size <= LARGEST else None
             return parse_codeowners((content or b"").decode("utf-8", "replace"))
     return ()
+
+
+def _fits(segment: str, part: str) -> bool:
+    return _glob(segment, part, "*", lambda one, other: one in ("?", other))
+
+
+def _glob(pattern: Sequence[S], items: Sequence[T], star: object, fits: Callable[[S, T], bool]) -> bool:
+    """Match a sequence against a pattern in which ``star`` matches any run, in at most the product of both lengths."""
+    at = place = 0
+    after_star, retry = -1, 0
+    while place < len(items):
+        # After a mismatch only the last star is extended: earlier ones cannot help, so there is no exponential
+        # backtracking.
+        if at < len(pattern) and pattern[at] == star:
+            after_star, retry = at + 1, place
+            at += 1
+        elif at < len(pattern) and fits(pattern[at], items[place]):
+            at, place = at + 1, place + 1
+        elif after_star >= 0:
+            retry += 1
+            at, place = after_star, retry
+        else:
+            return False
+    return all(part == star for part in pattern[at:])
+
+
+def _rule(raw: str, number: int) -> Rule | None:
+    fields = _FIELD.findall(raw)
+    if not fields or fields[0].startswith(("#", "!", "\\#")) or "[" in fields[0] or "]" in fields[0]:
+        return None  # GitHub supports neither negation nor character ranges, nor an escaped hash
+    owners: list[str] = []
+    for field in fields[1:]:
+        if field.startswith("#"):
+            break
+        if not _OWNER.fullmatch(field):
+            return None
+        owners.append(field)
+    pattern = re.sub(r"\\(.)", r"\1", fields[0])
+    if not pattern.strip("/"):
+        return None
+    return Rule(pattern, tuple(owners), number, segments_of(pattern))
 
 
 def _owner(name: str, reasons: Sequence[Reason]) -> Owner:

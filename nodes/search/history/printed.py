@@ -20,6 +20,9 @@ _BOT = re.compile(
     re.IGNORECASE,
 )
 UNKNOWN = "someone without a name"
+LOG_FORMAT = "--format=%H%x00%at%x00%ct%x00%an%x00%ae%x00%B%x00"
+_FIELDS = 6
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,32 @@ class Mailmap:
         # As in git, an entry with a name is more specific and precedes one with an address only.
         found = self.by_name_and_address.get((name.lower(), key)) or self.by_address.get(key) or ("", "")
         return found[0] or name, found[1] or address
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A commit as ``git log`` prints it."""
+
+    sha: str
+    authored: int
+    committed: int
+    name: str
+    address: str
+    message: str
+    changed: tuple[str, ...]
+    """Paths that the commit changes."""
+    renamed: tuple[str, ...]
+    """Paths that the commit moves without a change of content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """The commits that wrote the lines of one file."""
+
+    lines: dict[int, str]
+    """Maps a 1-based line to the commit's SHA; lines older than the walk are absent."""
+    paths: tuple[str, ...]
+    """The file's names during the walk."""
 
 
 def parse_mailmap(text: str) -> Mailmap:
@@ -68,37 +97,6 @@ def shown(name: str, address: str) -> str:
 def is_bot(name: str, address: str) -> bool:
     """Return whether a bot made the commit."""
     return bool(_BOT.search(name.strip()) or "[bot]" in address)
-
-
-LOG_FORMAT = "--format=%H%x00%at%x00%ct%x00%an%x00%ae%x00%B%x00"
-_FIELDS = 6
-_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A commit as ``git log`` prints it."""
-
-    sha: str
-    authored: int
-    committed: int
-    name: str
-    address: str
-    message: str
-    changed: tuple[str, ...]
-    """Paths that the commit changes."""
-    renamed: tuple[str, ...]
-    """Paths that the commit moves without a change of content."""
-
-
-@dataclass(frozen=True, slots=True)
-class Blamed:
-    """The commits that wrote the lines of one file."""
-
-    lines: dict[int, str]
-    """Maps a 1-based line to the commit's SHA; lines older than the walk are absent."""
-    paths: tuple[str, ...]
-    """The file's names during the walk."""
 
 
 def is_sha(text: str) -> bool:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FIRST_YEAR, MONTHS = 1_900, 12
 LONG_AGO = 2 * 365 * 86_400
 """Seconds since the last release after which the clone is assumed to lack tags."""
+DAY = 86_400
+NOTICED_WITHIN = 30
+"""Days that a fault may have existed before the day from which the issue reports it."""
 
 
 def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Range | NoRange:
@@ -60,21 +63,6 @@ def of_versions(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now:
     return _between(lower, upper, log)
 
 
-def _stated_releases(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Releases | NoRange:
-    """Return the releases of the product that the versions belong to, or the reason why that is unclear."""
-    releases = _releases(own_claims, log, own, now)
-    if releases is None:
-        return NoRange(
-            "no_such_release", "several products of this repository have this version, and it names none of them"
-        )
-    if not releases.all:
-        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
-    # "For 3.8+" without a name is often a version of the language, in a project that is far beyond it.
-    if not any(claim.name or claim.text.count(".") > 1 or _is_recent(claim, releases) for claim in own_claims):
-        return NoRange("another_project", "the version that it gives may be of another product")
-    return releases
-
-
 def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | None]:
     """Return the last version that worked, and the first later one that failed; the same one if it did both."""
     by_kind: dict[str, list[Version]] = {"good": [], "bad": [], "until": [], "affected": []}
@@ -93,18 +81,6 @@ def good_and_bad(claims: Iterable[Claim]) -> tuple[Version | None, Version | Non
     return good_, bad
 
 
-def _is_recent(claim: Claim, releases: Releases) -> bool:
-    """Return whether a version belongs to the last major releases of a project, or to the next one."""
-    version, last = parse_version(claim.text), releases.all[-1].version
-    return version is not None and abs(version.major - last.major) <= 1
-
-
-def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
-    """Return whether a version without a tag is the next release; if the last tag is old, the clone just lacks tags."""
-    last = releases.all[-1]
-    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
-
-
 def is_next(last: Version, version: Version) -> bool:
     """Return whether a version can directly follow the last tagged one."""
     places = max(len(last.release), len(version.release))
@@ -112,29 +88,6 @@ def is_next(last: Version, version: Version) -> bool:
     step = next(((place, new - old) for place, (old, new) in enumerate(pairs) if new != old), (0, 0))
     # Date-based version numbers may skip months.
     return step[1] in (0, 1) or (last.release[0] > FIRST_YEAR and step[0] > 0 and 0 < step[1] <= MONTHS)
-
-
-def _before_doubtful(own_claims: Iterable[Claim], releases: Releases, now: int) -> Release | None:
-    """Return the release before the one in a claim such as "worked until 2.3", which may or may not include 2.3."""
-    doubtful = [parse_version(claim.text) for claim in own_claims if claim.part == "until"]
-    version = min(filter(None, doubtful), default=None)
-    return releases.before(version, now) if version is not None and releases.exactly(version) else None
-
-
-def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
-    words = f"{lower.version} → {upper.version if upper else HERE}"
-    start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
-    if start is None or end is None:
-        return NoRange(
-            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
-        )
-    if start != end:
-        return Range(start, end, words, "versions")
-    # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
-    start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
-    if start is None or end is None or start == end:
-        return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
-    return Range(start, end, f"{words}, by the days of these releases", "dates")
 
 
 def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> NoRange:
@@ -151,20 +104,6 @@ def affected(named: Sequence[Claim], log: Log, own: frozenset[str], now: int) ->
     return NoRange(
         "no_version", f"it happens with {version}, but no sentence was found that says which version worked", end
     )
-
-
-def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
-    """Return the releases of the product that the issue names, else those of the project; None if it is unclear."""
-    series = read_releases(log.repository, now)
-    claims = sorted(own_claims, key=lambda claim: not claim.name)
-    if found := next((made for one in claims if (made := product_of(one.name, one.text, series, own))), None):
-        return found
-    return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
-
-
-DAY = 86_400
-NOTICED_WITHIN = 30
-"""Days that a fault may have existed before the day from which the issue reports it."""
 
 
 def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range | NoRange:
@@ -203,6 +142,89 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
     return affected(named, log, own, now)
 
 
+def is_tagged(claim: Claim, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
+    """Return whether a tag of the repository has a version with the name before it: ``@scope/core@1.2.1``."""
+    found = product_of(claim.name, claim.text, series, own) if claim.name else None
+    return found is not None and is_called(found, claim.name)
+
+
+def is_own(claim: Claim, own: frozenset[str]) -> bool:
+    """Return whether a version belongs to this project: it has the project's name, or no name."""
+    if not claim.name or plain(claim.name) in own:
+        return True
+    return not claim.certain and claim.name.lower() not in OTHERS
+
+
+def first_second(day: str) -> int:
+    """Return when a day or a month begins, in seconds since 1970."""
+    moment = datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC)
+    return max(0, int(moment.timestamp()))
+
+
+def last_second(day: str) -> int:
+    """Return when a day ends, or the latest time at which a month ends, in seconds since 1970."""
+    return first_second(day) + (DAY if len(day) > 7 else 31 * DAY) - 1
+
+
+def _stated_releases(own_claims: Sequence[Claim], log: Log, own: frozenset[str], now: int) -> Releases | NoRange:
+    """Return the releases of the product that the versions belong to, or the reason why that is unclear."""
+    releases = _releases(own_claims, log, own, now)
+    if releases is None:
+        return NoRange(
+            "no_such_release", "several products of this repository have this version, and it names none of them"
+        )
+    if not releases.all:
+        return NoRange("no_tags", "this clone has no tags that name releases, so versions name no commits")
+    # "For 3.8+" without a name is often a version of the language, in a project that is far beyond it.
+    if not any(claim.name or claim.text.count(".") > 1 or _is_recent(claim, releases) for claim in own_claims):
+        return NoRange("another_project", "the version that it gives may be of another product")
+    return releases
+
+
+def _is_recent(claim: Claim, releases: Releases) -> bool:
+    """Return whether a version belongs to the last major releases of a project, or to the next one."""
+    version, last = parse_version(claim.text), releases.all[-1].version
+    return version is not None and abs(version.major - last.major) <= 1
+
+
+def _is_to_come(version: Version, releases: Releases, now: int) -> bool:
+    """Return whether a version without a tag is the next release; if the last tag is old, the clone just lacks tags."""
+    last = releases.all[-1]
+    return is_next(last.version, version) and now - max(release.made for release in releases.all) < LONG_AGO
+
+
+def _before_doubtful(own_claims: Iterable[Claim], releases: Releases, now: int) -> Release | None:
+    """Return the release before the one in a claim such as "worked until 2.3", which may or may not include 2.3."""
+    doubtful = [parse_version(claim.text) for claim in own_claims if claim.part == "until"]
+    version = min(filter(None, doubtful), default=None)
+    return releases.before(version, now) if version is not None and releases.exactly(version) else None
+
+
+def _between(lower: Release, upper: Release | None, log: Log) -> Range | NoRange:
+    words = f"{lower.version} → {upper.version if upper else HERE}"
+    start, end = log.merge_base(lower.commit), log.merge_base(upper.commit) if upper else log.commit
+    if start is None or end is None:
+        return NoRange(
+            "shallow" if log.shallow else "no_such_release", f"the history of this clone does not reach {words}"
+        )
+    if start != end:
+        return Range(start, end, words, "versions")
+    # Both releases come from one release branch with backported changes; use the main line's commits of the same days.
+    start, end = log.before(lower.made), log.before(upper.made) if upper else log.commit
+    if start is None or end is None or start == end:
+        return NoRange("empty_range", f"no commit of this history lies between the two, {words}")
+    return Range(start, end, f"{words}, by the days of these releases", "dates")
+
+
+def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: int) -> Releases | None:
+    """Return the releases of the product that the issue names, else those of the project; None if it is unclear."""
+    series = read_releases(log.repository, now)
+    claims = sorted(own_claims, key=lambda claim: not claim.name)
+    if found := next((made for one in claims if (made := product_of(one.name, one.text, series, own))), None):
+        return found
+    return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
+
+
 def _has_all(releases: Releases, claims: Iterable[Claim]) -> bool:
     versions = [parse_version(claim.text) for claim in claims]
     return all(version is not None and releases.exactly(version) for version in versions)
@@ -215,19 +237,6 @@ def _last_release(own_claims: Iterable[Claim], series: Mapping[str, Releases], o
     earlier = [release for release in final if not versions or release.version < min(versions)]
     if earlier and not any(claim.part == "good" for claim in own_claims):
         yield Claim("good", str(earlier[-1].version))
-
-
-def is_tagged(claim: Claim, series: Mapping[str, Releases], own: frozenset[str]) -> bool:
-    """Return whether a tag of the repository has a version with the name before it: ``@scope/core@1.2.1``."""
-    found = product_of(claim.name, claim.text, series, own) if claim.name else None
-    return found is not None and is_called(found, claim.name)
-
-
-def is_own(claim: Claim, own: frozenset[str]) -> bool:
-    """Return whether a version belongs to this project: it has the project's name, or no name."""
-    if not claim.name or plain(claim.name) in own:
-        return True
-    return not claim.certain and claim.name.lower() not in OTHERS
 
 
 def _is_unrelated_number(claim: Claim, own: frozenset[str]) -> bool:
@@ -252,17 +261,6 @@ def _of_days(days: Sequence[Claim], log: Log, now: int) -> Range | NoRange:
     if start == end:
         return NoRange("empty_range", f"no commit of this history has those dates, {words}")
     return Range(start, end, words, "dates")
-
-
-def first_second(day: str) -> int:
-    """Return when a day or a month begins, in seconds since 1970."""
-    moment = datetime.strptime(day, "%Y-%m-%d" if len(day) > 7 else "%Y-%m").replace(tzinfo=UTC)
-    return max(0, int(moment.timestamp()))
-
-
-def last_second(day: str) -> int:
-    """Return when a day ends, or the latest time at which a month ends, in seconds since 1970."""
-    return first_second(day) + (DAY if len(day) > 7 else 31 * DAY) - 1
 
 
 def _day(moment: int) -> str:

@@ -28,49 +28,6 @@ _SAYS_LITTLE = STOPWORDS | frozenset(
     return returned returns review set should since some support test testing tests that there this type update
     updated updates user users value values variable when will with without wrong""".split()  # noqa: SIM905
 )
-
-
-def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
-    """Return the weights of the issue's words that distinguish messages: words that only few of the messages contain.
-
-    Args:
-        title: of the issue.
-        body: of the issue.
-        messages: of the candidate changes.
-        own: the project's names.
-    """
-    counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
-    titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
-    # A word in over a quarter of the messages distinguishes none; with three messages or fewer, a share means nothing.
-    max_messages = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
-    return {
-        term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
-        for term in sorted(titles | bodies)
-        if 0 < counts[term] <= max_messages and term not in own
-    }
-
-
-def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
-    """Return the reason that a message shares words with the issue, or an empty list."""
-    found: dict[str, str] = {}
-    for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
-        if term in weights:
-            found.setdefault(term, word.lower())
-    best = sorted(found, key=lambda term: (-weights[term], term))[:MAX_WORDS]
-    if not best:
-        return []
-    share = round(sum(EACH_WORD * weights[term] for term in best), 6)
-    return [Reason("words", f"its message shares {', '.join(f'“{found[term]}”' for term in best)}", share)]
-
-
-def _terms(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words that may distinguish changes, each with its term; an identifier is one term."""
-    for word in WORD.findall(text[:20_000]):
-        if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
-            # The last term is the whole identifier, or the stem of a plain word.
-            yield from ((word, term) for term in terms_of(word)[-1:])
-
-
 # Only the order matters: named by the issue; in the range and on the lines; in the range and nearby; recent.
 BLAMED, MENTIONED = 2.0, 0.5
 IN_RANGE = 0.5
@@ -104,6 +61,39 @@ class ScoringData:
     """The range as text; empty if the issue gives none."""
     now: int
     """The time of the commit, in seconds since 1970."""
+
+
+def issue_terms(title: str, body: str, messages: Sequence[str], own: frozenset[str]) -> dict[str, float]:
+    """Return the weights of the issue's words that distinguish messages: words that only few of the messages contain.
+
+    Args:
+        title: of the issue.
+        body: of the issue.
+        messages: of the candidate changes.
+        own: the project's names.
+    """
+    counts = Counter(term for message in messages for term in {term for _, term in _terms(message)})
+    titles, bodies = ({term for _, term in _terms(text)} for text in (title, body))
+    # A word in over a quarter of the messages distinguishes none; with three messages or fewer, a share means nothing.
+    max_messages = max(1.0, len(messages) / 4) if len(messages) >= 4 else len(messages)
+    return {
+        term: round((1.0 if term in titles or "_" in term else 0.4) / (1 + math.log(counts[term])), 6)
+        for term in sorted(titles | bodies)
+        if 0 < counts[term] <= max_messages and term not in own
+    }
+
+
+def shared_words(commit: Commit, weights: Mapping[str, float]) -> list[Reason]:
+    """Return the reason that a message shares words with the issue, or an empty list."""
+    found: dict[str, str] = {}
+    for word, term in _terms(f"{commit.subject} {commit.body[:500]}"):
+        if term in weights:
+            found.setdefault(term, word.lower())
+    best = sorted(found, key=lambda term: (-weights[term], term))[:MAX_WORDS]
+    if not best:
+        return []
+    share = round(sum(EACH_WORD * weights[term] for term in best), 6)
+    return [Reason("words", f"its message shares {', '.join(f'“{found[term]}”' for term in best)}", share)]
 
 
 def score_change(commit: Commit, scale: ScoringData, basis: Basis, mention: str, *, in_range: bool) -> SuspectCommit:
@@ -140,6 +130,28 @@ def format_lines(numbers: Iterable[int]) -> str:
             runs.append([number])
     shown = [f"L{run[0]}" if len(run) == 1 else f"L{run[0]}-L{run[-1]}" for run in runs[:3]]
     return ", ".join(shown) + (" …" if len(runs) > 3 else "")
+
+
+def format_age(seconds: int) -> str:
+    """Format a time span as text."""
+    days = max(0, seconds) // 86_400
+    for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
+        if days >= size:
+            return f"{days // size} {unit}{'s' if days >= 2 * size else ''}"
+    return "less than a day"
+
+
+def is_mechanical(commit: Commit) -> bool:
+    """Return whether a commit rewrites much of the repository, or its message says that no behaviour changes."""
+    return _is_sweep(commit) or bool(NO_BEHAVIOUR_WORDS.search(commit.subject))
+
+
+def _terms(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the words that may distinguish changes, each with its term; an identifier is one term."""
+    for word in WORD.findall(text[:20_000]):
+        if len(word) > 3 and word.lower() not in _SAYS_LITTLE and not word.isdigit():
+            # The last term is the whole identifier, or the stem of a plain word.
+            yield from ((word, term) for term in terms_of(word)[-1:])
 
 
 def _places(commit: Commit, touched: Sequence[Touched]) -> Iterator[tuple[Reason, str]]:
@@ -200,25 +212,11 @@ def _age(commit: Commit, now: int) -> Reason:
     )
 
 
-def format_age(seconds: int) -> str:
-    """Format a time span as text."""
-    days = max(0, seconds) // 86_400
-    for size, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
-        if days >= size:
-            return f"{days // size} {unit}{'s' if days >= 2 * size else ''}"
-    return "less than a day"
-
-
 def _doubts(commit: Commit) -> Iterator[Reason]:
     if _is_sweep(commit):
         yield Reason("sweep", f"touches {len(commit.files) + len(commit.renamed)} files at once", SWEEP)
     if NO_BEHAVIOUR_WORDS.search(commit.subject):
         yield Reason("no_behaviour", "its message is about formatting, not behaviour", NO_BEHAVIOUR)
-
-
-def is_mechanical(commit: Commit) -> bool:
-    """Return whether a commit rewrites much of the repository, or its message says that no behaviour changes."""
-    return _is_sweep(commit) or bool(NO_BEHAVIOUR_WORDS.search(commit.subject))
 
 
 def _is_sweep(commit: Commit) -> bool:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from nodes.search.index.changes import Changes, unpack_changes
-from nodes.search.index.columns import MUCH, Columns, is_intact, ranges, starts, unpack, with_header
-from nodes.search.index.combined import combined_files
+from nodes.search.index.columns import MUCH, Columns, combined_files, is_intact, ranges, starts, unpack, with_header
 from nodes.search.index.postings import Vocabulary, count_postings
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages import has_grammar
@@ -33,90 +32,10 @@ if TYPE_CHECKING:
 ROLES: tuple[Role, ...] = get_args(Role)
 TAIL = 3  # parts at the end of a path whose words are indexed; folders further up have the same names everywhere
 _HEAD = struct.Struct("<II6I")  # checksum, number of files, and the length of each part
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The files of a commit in the order of their paths, and the commits before it; its indexes share one listing."""
-
-    paths: tuple[str, ...]
-    blobs: tuple[str, ...]
-    """Object ids in hexadecimal."""
-    roles: tuple[Role, ...]
-    """Roles by path only."""
-    path_terms: npt.NDArray[np.uint32]
-    """Shape (2, n): the number of a file, and the hash of a term of its path; ordered by file, then hash."""
-    changes: Changes
-    sizes: npt.NDArray[np.int64] | None = None
-    """Bytes of each file, -1 for a missing one; None if the listing comes from the cache."""
-    has_history: bool = True
-    """Whether the history could be read."""
-
-    @cached_property
-    def number_of(self) -> dict[str, int]:
-        """The position of each path."""
-        return {path: number for number, path in enumerate(self.paths)}
-
-    @cached_property
-    def names(self) -> PathIndex:
-        """The files by their names."""
-        return PathIndex(self.paths)
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The files of a commit, and their contents in columns."""
-
-    listing: Listing
-    columns: Columns
-
-    @property
-    def texts(self) -> int:
-        """The number of files with indexed content."""
-        return int(np.count_nonzero(self.columns.sizes.any(1)))
-
-    def pack(self) -> bytes:
-        """Return bytes for ``unpack_tree``."""
-        number, files = {role: code for code, role in enumerate(ROLES)}, self.listing
-        parts = [
-            "\0".join(files.paths).encode("utf-8", "surrogateescape"),
-            bytes.fromhex("".join(files.blobs)),
-            bytes(number[role] for role in files.roles),
-            np.asarray(files.path_terms, "<u4").tobytes(),
-            files.changes.pack(),
-            self.columns.pack(),
-        ]
-        return with_header(len(files.paths), [struct.pack("<6I", *map(len, parts)), *parts])
-
-
-def unpack_tree(packed: bytes | None) -> Tree | None:
-    """Decode a packed tree; None if there is none or it is damaged."""
-    if packed is None or len(packed) < _HEAD.size or not is_intact(packed):
-        return None
-    _, files, *lengths = _HEAD.unpack_from(packed)
-    view = memoryview(packed)
-    parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
-    # The width follows from the length: an id has 20 bytes (SHA-1) or 32 (SHA-256).
-    blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
-    listing = Listing(
-        paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
-        blobs=tuple(blobs[at : at + width] for at in range(0, len(blobs), max(1, width))),
-        roles=tuple(map(ROLES.__getitem__, parts[2])),
-        path_terms=np.frombuffer(parts[3], "<u4").reshape(2, -1),
-        changes=unpack_changes(parts[4]),
-    )
-    return Tree(listing, unpack([parts[5]]))
-
-
-def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Return the distinct terms of the last parts of each path, in the shape of ``Listing.path_terms``."""
-    tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
-    found = count_postings(Vocabulary(), tails, (), 0)
-    return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])
-
-
 # A table of 256 kB fits in a processor's cache; a query has at most some thousand terms.
 TABLE_BITS = 18
+_PATH = 300
+"""Approximate bytes of a path, its blob id and their table entries."""
 
 
 class Matches(NamedTuple):
@@ -126,10 +45,6 @@ class Matches(NamedTuple):
     """Position of the term in the query."""
     chunk: Ints
     counts: Ints
-
-
-_PATH = 300
-"""Approximate bytes of a path, its blob id and their table entries."""
 
 
 class Index:
@@ -232,6 +147,86 @@ class Index:
         much = np.flatnonzero(counts == MUCH)
         counts[much] = self._much_count[np.searchsorted(self._much_post, rows[much])]
         return counts
+
+
+def unpack_tree(packed: bytes | None) -> Tree | None:
+    """Decode a packed tree; None if there is none or it is damaged."""
+    if packed is None or len(packed) < _HEAD.size or not is_intact(packed):
+        return None
+    _, files, *lengths = _HEAD.unpack_from(packed)
+    view = memoryview(packed)
+    parts = [view[a:b] for a, b in pairwise(accumulate(lengths, initial=_HEAD.size))]
+    # The width follows from the length: an id has 20 bytes (SHA-1) or 32 (SHA-256).
+    blobs, width = parts[1].hex(), 2 * lengths[1] // max(1, files)
+    listing = Listing(
+        paths=tuple(bytes(parts[0]).decode("utf-8", "surrogateescape").split("\0")) if files else (),
+        blobs=tuple(blobs[at : at + width] for at in range(0, len(blobs), max(1, width))),
+        roles=tuple(map(ROLES.__getitem__, parts[2])),
+        path_terms=np.frombuffer(parts[3], "<u4").reshape(2, -1),
+        changes=unpack_changes(parts[4]),
+    )
+    return Tree(listing, unpack([parts[5]]))
+
+
+def path_terms(paths: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """Return the distinct terms of the last parts of each path, in the shape of ``Listing.path_terms``."""
+    tails = ["/".join(path.split("/")[-TAIL:]).encode("utf-8", "replace").translate(WORD_BYTES) for path in paths]
+    found = count_postings(Vocabulary(), tails, (), 0)
+    return np.stack([np.repeat(np.arange(len(paths), dtype=np.uint32), found.distinct), found.hashes])
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a commit in the order of their paths, and the commits before it; its indexes share one listing."""
+
+    paths: tuple[str, ...]
+    blobs: tuple[str, ...]
+    """Object ids in hexadecimal."""
+    roles: tuple[Role, ...]
+    """Roles by path only."""
+    path_terms: npt.NDArray[np.uint32]
+    """Shape (2, n): the number of a file, and the hash of a term of its path; ordered by file, then hash."""
+    changes: Changes
+    sizes: npt.NDArray[np.int64] | None = None
+    """Bytes of each file, -1 for a missing one; None if the listing comes from the cache."""
+    has_history: bool = True
+    """Whether the history could be read."""
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The position of each path."""
+        return {path: number for number, path in enumerate(self.paths)}
+
+    @cached_property
+    def names(self) -> PathIndex:
+        """The files by their names."""
+        return PathIndex(self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of a commit, and their contents in columns."""
+
+    listing: Listing
+    columns: Columns
+
+    @property
+    def texts(self) -> int:
+        """The number of files with indexed content."""
+        return int(np.count_nonzero(self.columns.sizes.any(1)))
+
+    def pack(self) -> bytes:
+        """Return bytes for ``unpack_tree``."""
+        number, files = {role: code for code, role in enumerate(ROLES)}, self.listing
+        parts = [
+            "\0".join(files.paths).encode("utf-8", "surrogateescape"),
+            bytes.fromhex("".join(files.blobs)),
+            bytes(number[role] for role in files.roles),
+            np.asarray(files.path_terms, "<u4").tobytes(),
+            files.changes.pack(),
+            self.columns.pack(),
+        ]
+        return with_header(len(files.paths), [struct.pack("<6I", *map(len, parts)), *parts])
 
 
 def lookup(query: Hashes, values: Hashes) -> tuple[Ints, npt.NDArray[np.bool_]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -14,7 +18,6 @@ from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import COMMITS, read_changes
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack
-from nodes.search.index.version import parser_version
 from nodes.search.languages import always_needs_parser, language_of
 from nodes.search.parsers.parsing import Job, cut_batches
 from nodes.search.parsers.pool import Progress
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
     Watcher = Callable[[str, int, int], None]
 
 logger = logging.getLogger(__name__)
-
 WITHOUT_WORDS: frozenset[Role] = frozenset({"data", "minified"})
 """Roles whose content is not indexed; these files are found by their path only."""
 MAX_TEXT = 64_000_000
@@ -45,6 +47,14 @@ _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendore
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
 # bytes of records per write to the cache; a killed process loses at most this much and parses it again
 PER_WRITE = 8_000_000
+# ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
+PARTS = (
+    *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
+    *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
+)
+"""Source files that determine the content of a record."""
+WHEELS = ("tree_sitter", "pystemmer")
+"""Prefixes of the distributions whose versions also determine it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,70 @@ class Loaded:
     """Number of these that are searched as plain text, because their parsers took too long."""
     left_out: int = 0
     """Number of files that are found by their path only, because the commit has more text than the limit."""
+
+
+class Assembly:
+    """Assembles the columns of a commit's files from the last commit, the cache and the parsers."""
+
+    def __init__(
+        self, entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role], most_text: int
+    ) -> None:
+        self._sources: list[Columns] = []
+        self._picks = np.full((len(entries), 2), -1)
+        self._files: dict[str, list[int]] = {}
+        self.missing: dict[str, Job] = {}
+        """Parse jobs for the contents that are not found yet, by key, the most valuable first."""
+        self.left_out = 0
+        """Number of files with text beyond the limit."""
+        # The choice depends on the commit only, so the index is the same whatever the cache contains.
+        for number in by_value(entries, roles, indexed):
+            entry = entries[number]
+            key = key_of(entry.path, entry.blob)
+            # A copy of an indexed file costs nothing, so it is indexed even if the budget is used up.
+            if key not in self.missing and entry.size > most_text:
+                self.left_out += 1
+                continue
+            if key not in self.missing:
+                most_text -= entry.size
+                self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
+            self._files.setdefault(key, []).append(number)
+        self.keys = frozenset(self.missing)
+        """Keys of all indexed contents."""
+
+    def batches(self) -> list[list[Job]]:
+        """Return the missing files in batches; files whose name requires a parser come first, in their own batches."""
+        jobs = list(self.missing.values())
+        need_parser = [always_needs_parser(job.path) for job in jobs]
+        parts = (
+            [job for job, needs_parser in zip(jobs, need_parser, strict=True) if needs_parser is wanted]
+            for wanted in (True, False)
+        )
+        # The parent handles batches without such files itself; mixed batches would leave it idle.
+        return [batch for part in parts for batch in cut_batches(part)]
+
+    def add(self, keys: Sequence[str], columns: Columns) -> None:
+        """Take missing contents from a table, given the key of each of its files."""
+        for row, key in enumerate(keys):
+            if self.missing.pop(key, None):
+                self._picks[self._files[key]] = len(self._sources), row
+        self._sources.append(columns)
+
+    def add_known(self, previous: Tree | None, cache: Cache | None) -> None:
+        """Take contents from the last commit's tree, and the rest from the cache as far as possible."""
+        if previous:
+            # A file without rows may have been beyond the text limit at that time.
+            known = set(np.flatnonzero(previous.columns.sizes.sum(1)).tolist())
+            files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
+            self.add(
+                [key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns
+            )
+        if cache:
+            records = {key: record for key, record in cache.get(self.missing).items() if is_intact(record)}
+            self.add(list(records), unpack(list(records.values())))
+
+    def columns(self) -> Columns:
+        """Return the columns of all files; a file that was not found has no rows."""
+        return select_files(self._sources, self._picks)
 
 
 def load_index(
@@ -111,6 +185,40 @@ def load_index(
     loaded = Loaded(_index(repository, tree), tree.texts, parsed, batches.unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
+
+
+def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role]) -> list[int]:
+    """Return the numbers of the files with text of some roles, ordered by role (source first), then smallest first."""
+    numbers = (n for n, entry in enumerate(entries) if roles[n] in indexed and 0 < entry.size <= TEXT_LIMIT)
+    return sorted(numbers, key=lambda number: (_ROLE_ORDER.get(roles[number], 1), entries[number].size, number))
+
+
+def path_roles(entries: Iterable[Entry], previous: Tree | None) -> tuple[Role, ...]:
+    """Return the role that each path indicates; reuse the last tree's."""
+    known = dict(zip(previous.listing.paths, previous.listing.roles, strict=True)) if previous else {}
+    # A role depends on the path only, and a dozen patterns take longer than one lookup.
+    return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
+
+
+def key_of(path: str, blob: str) -> str:
+    """Return a record's key: the blob, the language it is parsed as and the parser's version."""
+    language = language_of(path)
+    # The ending is part of the key: a header is C or C++ by its content, a file that ends in .c is always C.
+    kind = language + path[path.rfind(".") :][:8] if language else "text"
+    return f"{blob}:{kind}:{parser_version()}"
+
+
+@cache
+def parser_version() -> str:
+    """Return a digest of the parsers' own source and of the versions of the installed grammars."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    # A digest of the source instead of a number: no edit can leave old records in use.
+    for file in sorted(file for part in PARTS for file in root.glob(part)):
+        digest.update(file.read_bytes())
+    for wheel in sorted(_installed()):
+        digest.update(wheel.encode())
+    return digest.hexdigest()[:12]
 
 
 def _list(
@@ -180,86 +288,10 @@ def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Ca
     return complete
 
 
-class Assembly:
-    """Assembles the columns of a commit's files from the last commit, the cache and the parsers."""
-
-    def __init__(
-        self, entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role], most_text: int
-    ) -> None:
-        self._sources: list[Columns] = []
-        self._picks = np.full((len(entries), 2), -1)
-        self._files: dict[str, list[int]] = {}
-        self.missing: dict[str, Job] = {}
-        """Parse jobs for the contents that are not found yet, by key, the most valuable first."""
-        self.left_out = 0
-        """Number of files with text beyond the limit."""
-        # The choice depends on the commit only, so the index is the same whatever the cache contains.
-        for number in by_value(entries, roles, indexed):
-            entry = entries[number]
-            key = key_of(entry.path, entry.blob)
-            # A copy of an indexed file costs nothing, so it is indexed even if the budget is used up.
-            if key not in self.missing and entry.size > most_text:
-                self.left_out += 1
-                continue
-            if key not in self.missing:
-                most_text -= entry.size
-                self.missing[key] = Job(key, entry.path, entry.blob, entry.size)
-            self._files.setdefault(key, []).append(number)
-        self.keys = frozenset(self.missing)
-        """Keys of all indexed contents."""
-
-    def batches(self) -> list[list[Job]]:
-        """Return the missing files in batches; files whose name requires a parser come first, in their own batches."""
-        jobs = list(self.missing.values())
-        need_parser = [always_needs_parser(job.path) for job in jobs]
-        parts = (
-            [job for job, needs_parser in zip(jobs, need_parser, strict=True) if needs_parser is wanted]
-            for wanted in (True, False)
-        )
-        # The parent handles batches without such files itself; mixed batches would leave it idle.
-        return [batch for part in parts for batch in cut_batches(part)]
-
-    def add(self, keys: Sequence[str], columns: Columns) -> None:
-        """Take missing contents from a table, given the key of each of its files."""
-        for row, key in enumerate(keys):
-            if self.missing.pop(key, None):
-                self._picks[self._files[key]] = len(self._sources), row
-        self._sources.append(columns)
-
-    def add_known(self, previous: Tree | None, cache: Cache | None) -> None:
-        """Take contents from the last commit's tree, and the rest from the cache as far as possible."""
-        if previous:
-            # A file without rows may have been beyond the text limit at that time.
-            known = set(np.flatnonzero(previous.columns.sizes.sum(1)).tolist())
-            files = enumerate(zip(previous.listing.paths, previous.listing.blobs, strict=True))
-            self.add(
-                [key_of(path, blob) if number in known else "" for number, (path, blob) in files], previous.columns
-            )
-        if cache:
-            records = {key: record for key, record in cache.get(self.missing).items() if is_intact(record)}
-            self.add(list(records), unpack(list(records.values())))
-
-    def columns(self) -> Columns:
-        """Return the columns of all files; a file that was not found has no rows."""
-        return select_files(self._sources, self._picks)
-
-
-def by_value(entries: Sequence[Entry], roles: Sequence[Role], indexed: frozenset[Role]) -> list[int]:
-    """Return the numbers of the files with text of some roles, ordered by role (source first), then smallest first."""
-    numbers = (n for n, entry in enumerate(entries) if roles[n] in indexed and 0 < entry.size <= TEXT_LIMIT)
-    return sorted(numbers, key=lambda number: (_ROLE_ORDER.get(roles[number], 1), entries[number].size, number))
-
-
-def path_roles(entries: Iterable[Entry], previous: Tree | None) -> tuple[Role, ...]:
-    """Return the role that each path indicates; reuse the last tree's."""
-    known = dict(zip(previous.listing.paths, previous.listing.roles, strict=True)) if previous else {}
-    # A role depends on the path only, and a dozen patterns take longer than one lookup.
-    return tuple(known.get(entry.path) or role_of(entry.path) for entry in entries)
-
-
-def key_of(path: str, blob: str) -> str:
-    """Return a record's key: the blob, the language it is parsed as and the parser's version."""
-    language = language_of(path)
-    # The ending is part of the key: a header is C or C++ by its content, a file that ends in .c is always C.
-    kind = language + path[path.rfind(".") :][:8] if language else "text"
-    return f"{blob}:{kind}:{parser_version()}"
+def _installed() -> list[str]:
+    """Return names such as ``tree_sitter_go-0.25.0.dist-info``: reading each wheel's own version would import it."""
+    spec = find_spec("tree_sitter")
+    if spec is None or spec.origin is None:
+        return []
+    site = Path(spec.origin).parents[1]
+    return [path.name for path in site.glob("*.dist-info") if path.name.lower().startswith(WHEELS)]

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from nodes.search.parsers.parsing import Job
 
 _MISSING = Text(b"", PLAIN)
+MAX_PROCESSOR = 120.0
+"""Maximum seconds of processor time of all helpers for one index; a megabyte of code takes a third of one."""
+MAX_MISSED = 16
+"""Number of files that may miss their deadline before all parsing stops."""
+MAX_MISSED_OF_A_LANGUAGE = 4
+"""The same for one language."""
+MAX_FAILURES = 3
+"""Number of helpers that may end for a reason other than a file, such as a full disk, before no more are started."""
 
 
 class Progress:
@@ -83,22 +91,6 @@ class Progress:
         self._texts[batch] = {}
         self._done.add(batch)
         self._finished.append(Parsed(batch, texts, batch not in self._incomplete, batch in self._missed))
-
-
-def _is_unparsed(job: Job, text: Text) -> bool:
-    if text.outline.language != PLAIN.language or not text.content or language_of(job.path) is None:
-        return False
-    return b"\0" not in text.content  # a NUL means that the file is not of that language
-
-
-MAX_PROCESSOR = 120.0
-"""Maximum seconds of processor time of all helpers for one index; a megabyte of code takes a third of one."""
-MAX_MISSED = 16
-"""Number of files that may miss their deadline before all parsing stops."""
-MAX_MISSED_OF_A_LANGUAGE = 4
-"""The same for one language."""
-MAX_FAILURES = 3
-"""Number of helpers that may end for a reason other than a file, such as a full disk, before no more are started."""
 
 
 class Pool:
@@ -232,3 +224,9 @@ class Pool:
             self._processor += helper.last.processor if helper.last else 0.0
             helper.close()
         self._helpers.clear()
+
+
+def _is_unparsed(job: Job, text: Text) -> bool:
+    if text.outline.language != PLAIN.language or not text.content or language_of(job.path) is None:
+        return False
+    return b"\0" not in text.content  # a NUL means that the file is not of that language

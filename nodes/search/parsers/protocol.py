@@ -22,6 +22,11 @@ _WHOLE = (1 << 32) - 1
 """Instead of the number of a file: the frame is the result for a whole batch."""
 _AT_ONCE = 4_000_000
 """Maximum bytes per read of an output, unless one frame is larger."""
+TOO_MUCH_MEMORY = 3
+"""Exit code after an allocation of Python failed; if a parser's allocation fails, the process ends with SIGABRT."""
+_NUMBER = struct.Struct("<I")
+NOTE = struct.Struct("<iid")
+"""Number of the batch, number of the file in it, and the seconds of processor time used before."""
 
 
 class Frame(NamedTuple):
@@ -41,19 +46,6 @@ class Counted(NamedTuple):
     """Packed columns with a row for each file of the batch; a missing blob has no rows."""
     complete: bool
     """Whether every blob exists."""
-
-
-def packed(batch: int, file: int, text: Text | None) -> bytes:
-    """Return a frame as bytes for ``Output``."""
-    # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
-    body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
-    return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
-
-
-def packed_counted(counted: Counted) -> bytes:
-    """Return a frame as bytes for ``Output``."""
-    body = counted.columns
-    return _HEAD.pack(crc32(body), len(body), counted.batch, _WHOLE, counted.complete) + body
 
 
 class Output:
@@ -90,47 +82,6 @@ class Output:
         return frames
 
 
-def _plain(outline: Outline) -> tuple[Any, ...]:
-    definitions = [(one.name, one.kind, one.start_line, one.end_line) for one in outline.definitions]
-    return outline.language, definitions, outline.imports, outline.strings
-
-
-def _text(body: memoryview) -> Text:
-    content, language, definitions, *rest = marshal.loads(body)  # noqa: S302 - our own child process wrote it
-    return Text(content, _outline(language, definitions, *rest))
-
-
-def _outline(language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Outline:
-    return Outline(language, tuple(Definition(*fields) for fields in definitions), *rest)
-
-
-TOO_MUCH_MEMORY = 3
-"""Exit code after an allocation of Python failed; if a parser's allocation fails, the process ends with SIGABRT."""
-_NUMBER = struct.Struct("<I")
-NOTE = struct.Struct("<iid")
-"""Number of the batch, number of the file in it, and the seconds of processor time used before."""
-
-
-def deadline(size: int) -> float:
-    """Return the seconds of processor time that a parser may use for a file of ``size`` bytes.
-
-    Files without errors needed at most a fifth of this, in seven repositories in ten languages.
-    """
-    # Processor time instead of wall time, so that a busy machine does not change the index.
-    return 0.5 + size * 1.5e-6
-
-
-def claims_of(batches: Sequence[int]) -> bytes:
-    """Return the content of a file from which processes claim the numbers of batches."""
-    return b"".join(map(_NUMBER.pack, batches))
-
-
-def claimed(descriptor: int) -> Iterator[int]:
-    """Claim numbers one by one: all processes share the descriptor's offset, which each read advances."""
-    while len(number := os.read(descriptor, _NUMBER.size)) == _NUMBER.size:
-        yield _NUMBER.unpack(number)[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """The content of a helper's standard input."""
@@ -157,7 +108,54 @@ class Task:
         return json.dumps(fields).encode()
 
 
+def packed(batch: int, file: int, text: Text | None) -> bytes:
+    """Return a frame as bytes for ``Output``."""
+    # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
+    body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
+    return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
+
+
+def packed_counted(counted: Counted) -> bytes:
+    """Return a frame as bytes for ``Output``."""
+    body = counted.columns
+    return _HEAD.pack(crc32(body), len(body), counted.batch, _WHOLE, counted.complete) + body
+
+
+def deadline(size: int) -> float:
+    """Return the seconds of processor time that a parser may use for a file of ``size`` bytes.
+
+    Files without errors needed at most a fifth of this, in seven repositories in ten languages.
+    """
+    # Processor time instead of wall time, so that a busy machine does not change the index.
+    return 0.5 + size * 1.5e-6
+
+
+def claims_of(batches: Sequence[int]) -> bytes:
+    """Return the content of a file from which processes claim the numbers of batches."""
+    return b"".join(map(_NUMBER.pack, batches))
+
+
+def claimed(descriptor: int) -> Iterator[int]:
+    """Claim numbers one by one: all processes share the descriptor's offset, which each read advances."""
+    while len(number := os.read(descriptor, _NUMBER.size)) == _NUMBER.size:
+        yield _NUMBER.unpack(number)[0]
+
+
 def load_task(stream: IO[str]) -> Task:
     """Parse a task."""
     directory, batches, *rest = json.load(stream)
     return Task(directory, [[Job(*fields) for fields in batch] for batch in batches], *rest)
+
+
+def _plain(outline: Outline) -> tuple[Any, ...]:
+    definitions = [(one.name, one.kind, one.start_line, one.end_line) for one in outline.definitions]
+    return outline.language, definitions, outline.imports, outline.strings
+
+
+def _text(body: memoryview) -> Text:
+    content, language, definitions, *rest = marshal.loads(body)  # noqa: S302 - our own child process wrote it
+    return Text(content, _outline(language, definitions, *rest))
+
+
+def _outline(language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Outline:
+    return Outline(language, tuple(Definition(*fields) for fields in definitions), *rest)

@@ -49,6 +49,7 @@ _RUNTIME = re.compile(
 """A folder of a language's own code or of the system's libraries."""
 _VERSION = re.compile(r"[-@]v?\d[^/]{0,80}$")
 _SOURCE_ROOTS = frozenset({"java", "kotlin", "scala", "groovy", "src"})
+_FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +132,6 @@ def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozense
         text = _OTHERS.split(_PARENT.sub("", _text(content)), maxsplit=1)[0]
         names |= {name for found in _NAME.findall(text) for name in found if name}
     return frozenset(names)
-
-
-_FOLDERS = frozenset({"src", "lib", "libs", "packages", "crates", "pkg", "modules", "source"})
 
 
 def packages(paths: Mapping[str, str] | Sequence[str]) -> set[str]:

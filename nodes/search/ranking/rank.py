@@ -15,7 +15,7 @@ import numpy as np
 from nodes.search.types import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from nodes.search.ranking.features.table import Features
 
     Floats = npt.NDArray[np.float64]
-    from collections.abc import Sequence
 
 FILE = "file"
 """Key among the chunk weights: the share of its file's score that a place receives."""
@@ -68,17 +67,22 @@ BY_PREFIX = {
     "words": ("words", "one function shares many rare words with the text"),
 }
 """Kind and sentence of a feature that is not in ``KINDS``, by the first part of its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weights of all features; ``benchmarks.ranking.train`` writes them to ``weights.json``."""
-
-    first: Mapping[str, Mapping[str, float]]
-    """Weights of files and chunks for the first pass, whose best results define the surroundings. Set by hand."""
-    files: Mapping[str, float]
-    chunks: Mapping[str, float]
-    confidence: Mapping[str, float]
+SIGNS = ("ahead", "agreement")
+RIVALS = 100
+"""Number of best files that the first one is compared with."""
+MIN_FILES = 5
+"""Minimum number of files; with fewer, kinds of evidence agree by chance."""
+EVIDENCE_KINDS = 6
+"""Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
+CEILING = 0.92
+"""The highest probability: whatever the signs say, some fixes are elsewhere. In the surest fifth of a source of issues
+that nothing was fitted on, at least 83 % were right (docs/decisions.md)."""
+_ALONE = 1e-4
+"""Added to the rivals' weight, so that a first file without rivals has a finite logarithm."""
+NO_EVIDENCE = "prior"
+"""The kind of features that say nothing about the issue."""
+_EDGE = 1e-3
+"""A probability of exactly 0, or at the ceiling, has no finite sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +153,6 @@ def rank_places(index: Index, features: Features, weights: Weights, files: list[
     return [_place(index, features, weights, chunk, float(scores[index.chunk_file[chunk]])) for _, chunk in places]
 
 
-def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
-    own = explain(features.chunks, weights.chunks, chunk, {})
-    shared = file_score * weights.chunks[FILE]
-    # The score is the sum of the reasons, not the value that ``places`` is sorted by: the shown numbers must add up
-    # exactly.
-    reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
-    return Place(chunk, sum(reason.contribution for reason in reasons), reasons)
-
-
 def explain(
     values: Mapping[str, Floats], weights: Mapping[str, float], row: int, notes: Mapping[tuple[str, int], str]
 ) -> tuple[Reason, ...]:
@@ -171,22 +166,6 @@ def explain(
             shares[key] = shares.get(key, 0.0) + share
     found = [Reason(kind, text, share) for (kind, text), share in shares.items()]
     return tuple(sorted(found, key=lambda reason: (-abs(reason.contribution), reason.kind, reason.text)))
-
-
-SIGNS = ("ahead", "agreement")
-RIVALS = 100
-"""Number of best files that the first one is compared with."""
-MIN_FILES = 5
-"""Minimum number of files; with fewer, kinds of evidence agree by chance."""
-EVIDENCE_KINDS = 6
-"""Minimum divisor of the agreement: an issue with fewer kinds of evidence cannot reach full agreement."""
-CEILING = 0.92
-"""The highest probability: whatever the signs say, some fixes are elsewhere. In the surest fifth of a source of issues
-that nothing was fitted on, at least 83 % were right (docs/decisions.md)."""
-_ALONE = 1e-4
-"""Added to the rivals' weight, so that a first file without rivals has a finite logarithm."""
-NO_EVIDENCE = "prior"
-"""The kind of features that say nothing about the issue."""
 
 
 def signs(scores: Sequence[float], features: Mapping[str, Floats], weights: Mapping[str, float]) -> dict[str, float]:
@@ -229,11 +208,27 @@ def probability(logit: float) -> float:
     return round(CEILING / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 4)
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of all features; ``benchmarks.ranking.train`` writes them to ``weights.json``."""
+
+    first: Mapping[str, Mapping[str, float]]
+    """Weights of files and chunks for the first pass, whose best results define the surroundings. Set by hand."""
+    files: Mapping[str, float]
+    chunks: Mapping[str, float]
+    confidence: Mapping[str, float]
+
+
 def logit_of(chance: float) -> float:
     """Return the sum that a probability stands for, between -7 and 7."""
     inside = min(max(chance / CEILING, _EDGE), 1 - _EDGE)
     return math.log(inside / (1 - inside))
 
 
-_EDGE = 1e-3
-"""A probability of exactly 0, or at the ceiling, has no finite sum."""
+def _place(index: Index, features: Features, weights: Weights, chunk: int, file_score: float) -> Place:
+    own = explain(features.chunks, weights.chunks, chunk, {})
+    shared = file_score * weights.chunks[FILE]
+    # The score is the sum of the reasons, not the value that ``places`` is sorted by: the shown numbers must add up
+    # exactly.
+    reasons = (Reason("file", f"in {index.paths[index.chunk_file[chunk]]}", shared), *own)
+    return Place(chunk, sum(reason.contribution for reason in reasons), reasons)

@@ -27,49 +27,14 @@ _PARTS = re.compile(r"[.:#/\\>\-]{1,3}")
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
 _ARGUMENTS = re.compile(r"<[^<>]{0,100}>")
 """Template arguments: definitions are stored without them, explicit specialisations too."""
-
-
-def name_parts(name: str) -> list[str]:
-    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is not a name."""
-    plain = name[:LONGEST].strip().strip("`'\"").removesuffix("()")
-    while (shorter := _ARGUMENTS.sub("", plain)) != plain:
-        plain = shorter
-    parts = [part for part in _PARTS.split(plain) if part]
-    return parts if all(_NAME.fullmatch(part) for part in parts) else []
-
-
-def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Return whether one of two names ends with the other."""
-    # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
-    shared = min(len(name), len(wanted))
-    return list(name[-shared:]) == list(wanted[-shared:])
-
-
-def spread(places: Iterable[Passage]) -> list[Passage]:
-    """Put the first use in each function first: ten uses in one function are less informative than ten functions."""
-    seen: Counter[tuple[str, str | None, bool]] = Counter()
-    ranked = []
-    for number, place in enumerate(places):
-        # A guess by the line's start is enough here: it changes the order only, and a parser would cost more than the
-        # lookup.
-        prose = "`" in place.quote or place.quote.lstrip().startswith(PROSE)
-        seen[place.path, place.symbol, prose] += 1
-        ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
-    return [place for *_, place in sorted(ranked, key=lambda item: item[:3])]
-
-
-def first_mentions(
-    index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
-) -> frozenset[int]:
-    """Return the lines of a file at which definitions of that name contain it."""
-    in_file = np.flatnonzero(index.def_file == number)
-    rows = in_file[index.def_last[in_file] == term_hash(name)].tolist()
-    found = set()
-    for row in rows:
-        span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
-        # The name is not always on the first line of its definition: decorators and annotations precede it.
-        found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
-    return frozenset(found)
+DEFINITIONS, REFERENCES = 4, 8
+"""Maximum passages per answer."""
+FILES_READ = 60
+"""Maximum files that are read to find uses of a name."""
+WHOLE, SHORT = 1_000, 320
+"""Bytes of a single passage, and of one among several."""
+RANK = {"source": 0, "config": 1}
+"""Roles that come first; all others share one rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,48 +45,6 @@ class Source:
     number: int
     lines: Sequence[str]
     """With their line endings."""
-
-
-def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Passage | None:
-    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``max_bytes`` bytes allow.
-
-    Return None if the file was not read, has no such line, or its first line alone is too long.
-    """
-    if source is None or not 1 <= start <= end:
-        return None
-    size, last = 0, start - 1
-    for line in source.lines[start - 1 : end]:
-        size += len(line.encode("utf-8", "surrogatepass"))
-        if size - line.endswith("\n") > max_bytes:
-            break
-        last += 1
-    text = cut(list(source.lines), start, last)
-    if not text or not text.strip():
-        return None
-    ends = min(end, len(source.lines))
-    return Passage(source.index.paths[source.number], start, last, text, symbol_at(source, start), ends)
-
-
-def symbol_at(source: Source, line: int) -> str | None:
-    """Return the name of the innermost definition around a line."""
-    row = source.index.definition_at(source.number, line)
-    return source.index.name_of(row) if row is not None else None
-
-
-def _folders(path: str, names: Collection[str]) -> Iterator[str]:
-    """Yield the folders above a path that have one of the names, in lower case."""
-    parts = path.split("/")
-    return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)
-
-
-DEFINITIONS, REFERENCES = 4, 8
-"""Maximum passages per answer."""
-FILES_READ = 60
-"""Maximum files that are read to find uses of a name."""
-WHOLE, SHORT = 1_000, 320
-"""Bytes of a single passage, and of one among several."""
-RANK = {"source": 0, "config": 1}
-"""Roles that come first; all others share one rank."""
 
 
 class Lookups:
@@ -220,3 +143,78 @@ class Lookups:
 
     def _rank(self, number: int) -> int:
         return RANK.get(self._index.roles[number], len(RANK))
+
+
+def name_parts(name: str) -> list[str]:
+    """Split a name as people write it (``a.b``, ``A::b``, ``A#b``, ``a->b()``); an empty list if it is not a name."""
+    plain = name[:LONGEST].strip().strip("`'\"").removesuffix("()")
+    while (shorter := _ARGUMENTS.sub("", plain)) != plain:
+        plain = shorter
+    parts = [part for part in _PARTS.split(plain) if part]
+    return parts if all(_NAME.fullmatch(part) for part in parts) else []
+
+
+def is_called(name: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether one of two names ends with the other."""
+    # Either may be the longer one: people write ``Model.save`` for ``save`` and ``save`` for ``Model.save``.
+    shared = min(len(name), len(wanted))
+    return list(name[-shared:]) == list(wanted[-shared:])
+
+
+def spread(places: Iterable[Passage]) -> list[Passage]:
+    """Put the first use in each function first: ten uses in one function are less informative than ten functions."""
+    seen: Counter[tuple[str, str | None, bool]] = Counter()
+    ranked = []
+    for number, place in enumerate(places):
+        # A guess by the line's start is enough here: it changes the order only, and a parser would cost more than the
+        # lookup.
+        prose = "`" in place.quote or place.quote.lstrip().startswith(PROSE)
+        seen[place.path, place.symbol, prose] += 1
+        ranked.append((prose, seen[place.path, place.symbol, prose], number, place))
+    return [place for *_, place in sorted(ranked, key=lambda item: item[:3])]
+
+
+def first_mentions(
+    index: Index, number: int, name: str, lines: Sequence[str], pattern: re.Pattern[str]
+) -> frozenset[int]:
+    """Return the lines of a file at which definitions of that name contain it."""
+    in_file = np.flatnonzero(index.def_file == number)
+    rows = in_file[index.def_last[in_file] == term_hash(name)].tolist()
+    found = set()
+    for row in rows:
+        span = range(int(index.def_start[row]), min(int(index.def_end[row]), len(lines)) + 1)
+        # The name is not always on the first line of its definition: decorators and annotations precede it.
+        found.add(next((line for line in span if pattern.search(lines[line - 1])), 0))
+    return frozenset(found)
+
+
+def passage(source: Source | None, start: int, end: int, max_bytes: int) -> Passage | None:
+    """Quote the lines from ``start`` (1-based) up to ``end``, as far as ``max_bytes`` bytes allow.
+
+    Return None if the file was not read, has no such line, or its first line alone is too long.
+    """
+    if source is None or not 1 <= start <= end:
+        return None
+    size, last = 0, start - 1
+    for line in source.lines[start - 1 : end]:
+        size += len(line.encode("utf-8", "surrogatepass"))
+        if size - line.endswith("\n") > max_bytes:
+            break
+        last += 1
+    text = cut(list(source.lines), start, last)
+    if not text or not text.strip():
+        return None
+    ends = min(end, len(source.lines))
+    return Passage(source.index.paths[source.number], start, last, text, symbol_at(source, start), ends)
+
+
+def symbol_at(source: Source, line: int) -> str | None:
+    """Return the name of the innermost definition around a line."""
+    row = source.index.definition_at(source.number, line)
+    return source.index.name_of(row) if row is not None else None
+
+
+def _folders(path: str, names: Collection[str]) -> Iterator[str]:
+    """Yield the folders above a path that have one of the names, in lower case."""
+    parts = path.split("/")
+    return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)

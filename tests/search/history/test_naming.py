@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.history.log import Log
-from nodes.search.history.naming import naming
+from nodes.search.history.mainline import naming
 from tests.support.repositories import git, make_repository
 
 OPENED = 1_704_067_200

@@ -17,7 +17,7 @@ from nodes.search.facts.output.raised_here import MAX_TRACES, frame_words
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.history.log import DEEPEST
-from nodes.search.history.naming import containing
+from nodes.search.history.mainline import containing
 from nodes.search.ranking.features.frames import files_of_frame
 from nodes.search.tokens import WORD
 

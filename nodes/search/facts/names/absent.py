@@ -11,7 +11,7 @@ from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import Witness
-from nodes.search.history.naming import containing
+from nodes.search.history.mainline import containing
 from nodes.search.history.printed import is_sha
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages import language_of

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.index import lookup
-from nodes.search.ranking.features.neighbours import likely_files, neighbour_scores, siblings
+from nodes.search.paths.suffixes import common_tail
 from nodes.search.ranking.features.past import change_together
 from nodes.search.ranking.features.table import best_of_file, divided_by_best, of_definitions
 from nodes.search.tokens import STOPWORDS, WORD, term_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from nodes.search.index import Index
+    from nodes.search.paths.suffixes import PathIndex
     from nodes.search.ranking.features.table import Features
 
     Flags = npt.NDArray[np.bool_]
@@ -32,6 +33,20 @@ AROUND = 30
 """Number of chunks whose calls are followed."""
 TEMPERATURE = 2.0  # how quickly the weight drops with the score
 COMMON = 60  # chunks that contain a name; if there are more, it does not identify calls of this function
+SHORTEST = 4  # letters; shorter names are loop variables more often than references
+SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
+NEIGHBOURS = 40
+"""Number of files whose imports are read: reading all would cost more than the rest of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPass:
+    """The result of the first pass."""
+
+    files: Floats
+    """The first score of every file."""
+    chunks: Floats
+    """The first score of every chunk."""
 
 
 def likely_chunks(scores: Floats, count: int = AROUND) -> dict[int, float]:
@@ -82,10 +97,6 @@ def callers(index: Index, likely: Mapping[int, float]) -> Floats:
     return found
 
 
-SHORTEST = 4  # letters; shorter names are loop variables more often than references
-SAME_NAME = 4  # definitions that share a name; if there are more, the name identifies none of them
-
-
 def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) -> dict[int, dict[int, float]]:
     """Return for each text the definitions in ranked files that it names, weighted by how few share the name."""
     words = {key: {word for word in WORD.findall(text) if _may_name(word)} for key, text in texts.items()}
@@ -104,20 +115,6 @@ def definitions_in_texts(index: Index, texts: Mapping[int, str], ranked: Flags) 
         }
         for key, mentions in words.items()
     }
-
-
-def _may_name(word: str) -> bool:
-    return SHORTEST <= len(word) <= 64 and word.lower() not in STOPWORDS
-
-
-@dataclass(frozen=True, slots=True)
-class FirstPass:
-    """The result of the first pass."""
-
-    files: Floats
-    """The first score of every file."""
-    chunks: Floats
-    """The first score of every chunk."""
 
 
 def add_context_features(features: Features, index: Index, first: FirstPass, read_chunks: ReadChunks) -> None:
@@ -140,3 +137,68 @@ def add_context_features(features: Features, index: Index, first: FirstPass, rea
     features.chunks["called"] = divided_by_best(of_definitions(index, called(index, best, mentions)))
     features.chunks["caller"] = divided_by_best(callers(index, best))
     features.files["calls"] = best_of_file(index, np.maximum(features.chunks["called"], features.chunks["caller"]))
+
+
+def likely_files(scores: Floats) -> dict[int, float]:
+    """Return the best files with their shares of likelihood, which add up to 1; empty if no score is positive."""
+    rows = np.flatnonzero(scores > 0)
+    if not len(rows):
+        return {}
+    top = rows[np.lexsort((rows, -np.round(scores[rows], 9)))][:NEIGHBOURS].tolist()
+    share = np.exp(TEMPERATURE * (scores[top] - scores[top[0]]))
+    return {number: float(value) for number, value in zip(top, share / share.sum(), strict=True)}
+
+
+def neighbour_scores(index: Index, names: PathIndex, likely: Mapping[int, float]) -> Floats:
+    """Give each file the likelihood of the files that it imports or that import it."""
+    found = np.zeros(len(index.paths))
+    for number, share in likely.items():
+        # Sorted, because the sum of floats depends on their order.
+        for other in sorted(imported(index, names, number)):
+            if other != number:
+                found[other] += share
+                # Both directions, but this one among likely files only: the imports of all others are not read.
+                found[number] += likely.get(other, 0.0)
+    return np.minimum(1.0, found)
+
+
+def siblings(scores: Floats, folder: npt.NDArray[np.int64]) -> Floats:
+    """Give each file the mean score of the others in its folder, 0 to 1 of the best score."""
+    positive = np.maximum(0.0, scores)
+    count = np.bincount(folder)[folder]
+    others = np.bincount(folder, positive)[folder] - positive
+    return np.asarray(others / np.maximum(1, count - 1) / max(1e-9, float(positive.max(initial=0.0))))
+
+
+def imported(index: Index, names: PathIndex, number: int) -> set[int]:
+    """Return the files of the commit that a file imports."""
+    return {found for written in index.meta(number).imports for found in resolve(names, index.paths[number], written)}
+
+
+def resolve(names: PathIndex, path: str, written: str) -> Iterator[int]:
+    """Yield the files that one import, relative or absolute, refers to."""
+    parts = [
+        part for part in written.replace("::", ".").replace("/", ".").split(".") if part not in {"", "crate", "self"}
+    ]
+    relative = written.startswith(".")
+    folder = path.split("/")[:-1]
+    if not parts:
+        return
+    best = [
+        number
+        for number in names.by_module_tail.get(parts[-1], ())
+        if common_tail(parts, names.modules[number]) == len(parts)
+    ]
+    # The dots are not resolved. A file counts if it is at most two folders up, as with ``../../x``.
+    if relative:
+        best = [
+            n for n in best if names.paths[n].split("/")[: max(0, len(folder) - 2)] == folder[: max(0, len(folder) - 2)]
+        ]
+    if 0 < len(best) <= 2:
+        yield from best
+    elif len(parts) > 1 and not relative:
+        yield from (number for number, _ in names.of_module(".".join(parts)))
+
+
+def _may_name(word: str) -> bool:
+    return SHORTEST <= len(word) <= 64 and word.lower() not in STOPWORDS
