@@ -221,7 +221,7 @@ async def with_pointer(
     if report.kind == "docs" and by_rules:
         update["verdict"] = "This is probably a report on the documentation."
     if best is not None:
-        update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300]}
+        update |= {"facts": (best,), "headline": 0, "statement": "facts", "verdict": best.says[:300], "missing": ()}
     return report.model_copy(update=update)
 
 

@@ -151,7 +151,7 @@ def precedence(fact: Fact, first: Sequence[str] = ()) -> tuple[int, int]:
     kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
     if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
         kind = len(LEADING)
-    if fact.kind == "named_here" and fact.is_named_line:
+    if fact.kind == "named_here" and fact.is_named_line and not fact.unclaimed:
         kind = LEADING.index("raised_here")
     rank = first.index(fact.path) if fact.path in first else len(first)
     return kind, rank

@@ -71,7 +71,7 @@ class Witness:
         printed = self.repository.cached_output("--no-pager", *command, *where)
         if printed is None:
             return []
-        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := _hit(record, self.sha))]
+        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
         return [hit for hit in hits if path is None or is_own(hit.path, path)]
 
     def files(self) -> list[str]:
@@ -116,7 +116,7 @@ def is_own(path: str, like: str) -> bool:
     return role_of(path) == "source" and not COPIED.search(path)
 
 
-def _hit(record: bytes, sha: str) -> Hit | None:
+def parse_hit(record: bytes, sha: str) -> Hit | None:
     """Parse ``sha:path NUL line NUL text``."""
     head, _, rest = record.partition(b"\0")
     number, _, text = rest.partition(b"\0")

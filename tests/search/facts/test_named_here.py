@@ -290,3 +290,20 @@ def test_the_place_of_the_error_comes_first_among_the_lines_of_a_log(tmp_path: P
     body = "\n".join(("```", *lines * 27, "10:01:00 level=error caller=jobs/step_11.lua:3 msg=stop", "```"))
     found = of_kind(facts_of(tmp_path, files, "It fails", body), "named_here")
     assert found[0].path == "jobs/step_11.lua"
+
+
+def test_a_line_that_caught_the_error_of_a_trace_supports_no_claim(tmp_path: Path):
+    files = {
+        "zones/caller.py": "def run(x):\n    # Calls back.\n    return x()\n",
+        "zones/io.py": "def load():\n    return 1 / zero\n",
+    }
+    trace = (
+        'Traceback (most recent call last):\n  File "zones/caller.py", line 3, in run\n    return x()\n'
+        '  File "zones/io.py", line 2, in load\n    return 1 / zero\nZeroDivisionError: division by zero\n'
+    )
+    for body, unclaimed in (
+        (f"Source: zones/caller.py:3\n\n{trace}", True),
+        ("Source: zones/caller.py:3, run of x", False),
+    ):
+        (found,) = of_kind(facts_of(tmp_path / str(unclaimed), files, "It stops", body), "named_here")
+        assert (found.line, found.unclaimed) == (3, unclaimed)

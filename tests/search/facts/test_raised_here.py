@@ -242,3 +242,32 @@ def test_the_line_below_a_short_frame_of_pytest_is_its_text(tmp_path: Path):
     }
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", body), "raised_here")
     assert (found.path, found.line, found.exact, found.strong) == ("zones/ranks.py", 2, True, True)
+
+
+ZONES = """class Zones {
+    String name(Zone zone) {
+        log.info(zone.id());
+        return config.getFormat()
+                .replace("a", zone.id())
+                .replace("b", "c");
+    }
+}
+"""
+HELPFUL = 'Cannot invoke "String.replace(CharSequence, CharSequence)" because {} is null'
+
+
+@pytest.mark.parametrize(
+    ("because", "line", "says"),
+    [
+        pytest.param(
+            'the return value of "acme.Config.getFormat()"', 4, "uses `.replace` on what `config.getFormat()` returns;",
+            id="the-line-that-fits",
+        ),
+        pytest.param('"this.other"', 3, "the line may have moved.", id="two-values-fit"),
+    ],
+)  # fmt: skip
+def test_a_moved_frame_is_at_the_only_line_that_the_error_fits(tmp_path: Path, because: str, line: int, says: str):
+    trace = f"java.lang.NullPointerException: {HELPFUL.format(because)}\n\tat acme.Zones.name(Zones.java:3)\n"
+    (found,) = of_kind(facts_of(tmp_path, {"acme/Zones.java": ZONES}, "It stops", trace), "raised_here")
+    assert (found.line, found.symbol) == (line, "Zones.name")
+    assert says in found.says

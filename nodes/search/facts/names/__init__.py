@@ -50,7 +50,7 @@ _GENERAL = frozenset(
     Python Java JavaScript TypeScript Rust Windows Linux macOS Android GitHub API URL HTTP JSON XML CSV HTML CSS SQL UTF
     ASCII""".split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
-BUILT_IN = _GENERAL | frozenset(dir(builtins))
+BUILT_IN = _GENERAL | frozenset(dir(builtins)) | {"NoneType", "NilClass"}
 """Common names, such as a language's built-ins; unqualified, they do not refer to the project."""
 
 

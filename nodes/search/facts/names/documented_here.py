@@ -1,13 +1,14 @@
-"""``documented_here``: for a question, the documentation page and heading about a name in the question."""
+"""``documented_here``: the page and heading about a name in a question, or the line of a page that a report quotes."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import whole_word
+from nodes.search.facts.code import MAX_WIDTH, whole_word
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
+from nodes.search.facts.witness import MAX_HITS, parse_hit
 from nodes.search.paths.roles import role_of
 
 if TYPE_CHECKING:
@@ -31,8 +32,21 @@ _MARKDOWN = re.compile(r"#{1,5} +\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 
 
+_ABOUT_PAGES = re.compile(
+    r"\b(?:docs?|documentation|docstring|readme|changelog|guide|tutorial|typos?|misspel\w{1,6}|spelling|grammar|wording)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(?<![\w\"'`])[\"“«'`]([^\"“”«»`\n]{20,400})[\"”»'`]")
+_WORD = re.compile(r"[^\W_]+")
+SEVERAL, MAX_RUNS = 4, 16
+"""Number of words in a row that a quoted line shares with the report, and maximum number of such runs."""
+MAX_QUOTED = 3
+_PAGES = ("*.md", "*.mdx", "*.rst", "*.adoc", "*.txt", "*.markdown")
+
+
 def find(inquiry: FinderInput) -> Iterator[Fact]:
-    """Yield the headings of the sections that mention a name of the question."""
+    """Yield the lines of pages that the report quotes, and the headings of sections about a name of its question."""
+    yield from _quoted(inquiry)
     if not _QUESTION.search(inquiry.issue.title):
         return
     found = 0
@@ -45,6 +59,38 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
                 yield fact
                 # The next name, so that the few facts are not all about one name.
                 break
+
+
+def _quoted(inquiry: FinderInput) -> Iterator[Fact]:
+    """Yield the line of a page that has most words of a quoted sentence in a row, whatever mark-up is between them."""
+    issue, code = inquiry.issue, inquiry.code
+    texts = (issue.title, *issue.prose) if _ABOUT_PAGES.search(f"{issue.title} {issue.folded[:2_000]}") else ()
+    for words in [quoted for text in texts for quoted in _QUOTED.findall(text)][:MAX_QUOTED]:
+        patterns = [part for run in _runs(words) for part in ("-e", "[^[:alnum:]]+".join(run))]
+        if not patterns or not issue.holds(words):
+            continue
+        command = ("grep", "-I", "-n", "-z", "-i", "-E", "--full-name", "--max-count=5", *patterns, code.sha, "--")
+        printed = code.repository.cached_output("--no-pager", *command, *_PAGES) or b""
+        hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, code.sha))]
+        shared = {hit: len(_shared(words, hit.text)) for hit in hits if code.number(hit.path) is not None}
+        best = [hit for hit, count in shared.items() if count == max(shared.values())]
+        if len(best) == 1 and best[0].text.strip():
+            (hit,) = best
+            says = f"The report quotes this line of `{hit.path}`."
+            yield Fact("documented_here", says, words, hit.path, hit.line, hit.text.removesuffix("\r"), count=1)
+
+
+def _runs(words: str) -> list[tuple[str, ...]]:
+    """Return the runs of consecutive words of a sentence."""
+    found = [word.casefold() for word in _WORD.findall(words)]
+    return [tuple(found[at : at + SEVERAL]) for at in range(len(found) - SEVERAL + 1)][:MAX_RUNS]
+
+
+def _shared(words: str, text: str) -> set[tuple[str, ...]]:
+    """Return the runs of words that a sentence and a line share."""
+    found = [word.casefold() for word in _WORD.findall(text[:MAX_WIDTH])]
+    held = {tuple(found[at : at + SEVERAL]) for at in range(len(found) - SEVERAL + 1)}
+    return held.intersection(_runs(words))
 
 
 def pages_about(inquiry: FinderInput, name: str) -> list[int]:
@@ -88,6 +134,8 @@ def heading(lines: Sequence[str], line: int) -> int | None:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the page is documentation and has the name under that heading."""
     path = fact.path or ""
+    if fact.says.startswith("The report quotes"):
+        return None if _shared(fact.words or "", fact.text or "") else "the line does not have the words"
     if role_of(path) != "docs":
         return "the file is not documentation"
     lines = witness.lines(path, 1, 1_000_000)

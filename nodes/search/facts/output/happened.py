@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nodes.search.facts.output.on_a_line import (
@@ -20,7 +20,12 @@ from nodes.search.facts.output.on_a_line import (
 
 MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
+CONTINUES = (".", "?.", "->")
+"""The beginning of a line that continues the calls of the line above."""
+MAX_CONTINUED = 4
+"""Maximum number of lines of a statement below its first."""
 _NAME = r"[`'\"\u2018]?(?P<name>[A-Za-z_$][\w$]{0,60}[!?]?)"
+_OF = r"[^\"\n]{0,40}\"(?:[^\"\n]{0,200}\.)?(?P<of>[A-Za-z_$][\w$]{0,60})(?:\([^\"\n]{0,200}\))?\""
 _NULL: tuple[re.Pattern[str], ...] = tuple(
     map(
         re.compile,
@@ -29,8 +34,8 @@ _NULL: tuple[re.Pattern[str], ...] = tuple(
             rf"Cannot read propert(?:y|ies) {_NAME}['\u2019]? of (?P<null>undefined|null)",
             rf"Cannot read properties of (?P<null>undefined|null) \(reading {_NAME}",
             rf"undefined method {_NAME}['\u2019`]? for (?P<null>nil)",
-            rf"Cannot invoke \"[^\"\n]{{0,200}}\.{_NAME}\([^\"\n]{{0,200}}\" because .{{1,300}} is (?P<null>null)",
-            rf"Cannot read field {_NAME}\" because .{{1,300}} is (?P<null>null)",
+            rf"Cannot invoke \"[^\"\n]{{0,200}}\.{_NAME}\([^\"\n]{{0,200}}\" because {_OF} is (?P<null>null)",
+            rf"Cannot read field {_NAME}\" because {_OF} is (?P<null>null)",
             rf"Call to a member function {_NAME}\(\) on (?P<null>null)",
             rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{_NAME}\([^'\n]{{0,200}}'"
             r" on a (?P<null>null) object",
@@ -107,6 +112,16 @@ def happened(text: str, error: str, message: str, column: int | None = None) -> 
     return next(filter(None, (find(line, whole) for find in _FINDERS)), None)
 
 
+def statement(lines: Sequence[str], at: int) -> str:
+    """Return a line (1-based) with the following lines that continue its calls, as far as it stays short enough."""
+    text = lines[at - 1]
+    for below in lines[at : at + MAX_CONTINUED]:
+        if not below.lstrip().startswith(CONTINUES) or len(text) + len(below) > MAX_LINE:
+            break
+        text += below.strip()
+    return text
+
+
 def is_assertion(text: str) -> bool:
     """Return whether a line asserts or unwraps a value."""
     return bool(_ASSERTION.search(text))
@@ -116,7 +131,10 @@ def _null(line: str, whole: str) -> Happened | None:
     uses = {(member, value) for at, member in members(line) if (value := before(line, at))}
     for pattern in _NULL:
         if found := pattern.search(whole):
-            return _of_null({use for use in uses if use[0] == found["name"]}, found["null"])
+            named = {use for use in uses if use[0] == found["name"]}
+            of = found.groupdict().get("of")
+            told = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
+            return _of_null(told or named, found["null"])
     word = "null" if _PLAIN_NULL.search(whole) else "nil" if _NIL.search(whole) else ""
     return _of_null({use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}, word) if word else None
 

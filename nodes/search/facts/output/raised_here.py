@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import named_release
 from nodes.search.facts.output.frames import chains, frame_text, from_root, is_raising, last_part, own_frames
-from nodes.search.facts.output.happened import Happened, happened, is_assertion
+from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
 from nodes.search.facts.places.moved import line_now
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_TRACES = 6
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
+LONGEST_FUNCTION = 200
+"""Maximum number of lines of a function in which the line of an error is looked for."""
 LONGEST_STATEMENT = 8
 """Maximum number of lines between the beginning of a statement and the given line."""
 _REFUSAL = re.compile(
@@ -62,7 +64,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         frame = _at_release(inquiry, frame)
         lines = inquiry.code.lines(frame.number)
         purpose = is_deliberate(lines, frame.start, frame.end)
-        event = _event(inquiry.issue, frame, lines[frame.line - 1])
+        frame, event = _at_error(inquiry.issue, frame, lines)
         fact = _fact(inquiry, frame, event)
         if fact is None:
             continue
@@ -87,12 +89,26 @@ def _is_same_log(between: str) -> bool:
     return "```" not in between and "~~~" not in between
 
 
-def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
-    """Return what the line of a frame did, if no frame inside it may have done it instead."""
+def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[MappedFrame, Happened | None]:
+    """Return a frame and what its line did, if no frame inside it may have done it instead.
+
+    If only the number says which line it is, and the error fits another line of the function alone, it is that line.
+    """
     trace = mapped.trace
     inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
     if inside or mapped.is_library or mapped.lost_inner:
-        return None
+        return mapped, None
+    event = _event(issue, mapped, statement(lines, mapped.line))
+    if event or mapped.exact or mapped.moved is not None or mapped.end - mapped.start > LONGEST_FUNCTION:
+        return mapped, event
+    every = range(mapped.start, min(mapped.end, len(lines)) + 1)
+    starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
+    fits = [(at, one) for at in starts if (one := _event(issue, replace(mapped, line=at), statement(lines, at)))]
+    return (replace(mapped, line=fits[0][0]), fits[0][1]) if len(fits) == 1 else (mapped, None)
+
+
+def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
+    trace = mapped.trace
     words = frame_words(issue.trace_text(trace), mapped.frame) or ""
     pointed = re.search(rf":{mapped.frame.line}:(\d{{1,4}})(?!\d)", words)
     column = int(pointed[1]) if pointed and mapped.line == mapped.frame.line else None

@@ -64,6 +64,9 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     places = list(islice(find_in_lines(lines), MAX_NAMED))
     # A log of hundreds of lines names many places; that of its error matters.
     places.sort(key=lambda found: ranks.get(lines[found[0]].strip(), UNKNOWN))
+    # A logger names the line that caught an error, which the trace of the error has too, further out.
+    frames = (frame for trace in inquiry.issue.traces for frame in trace.frames[1:])
+    callers = {(frame.path.rpartition("/")[2], frame.line) for frame in frames}
     named = named_release(inquiry) if places else None
     release = named.release if named else None
     for at, place in places[:MAX_READ]:
@@ -81,7 +84,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         strong = code.index.roles[number] != "test"
         says = _says(f"`{symbol or path}`", text, lines, (at, place), moved)
-        yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong)
+        outer = (place.path.rpartition("/")[2], place.line) in callers
+        yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, unclaimed=outer)
 
 
 def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], moved: str) -> str:
