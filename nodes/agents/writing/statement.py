@@ -79,10 +79,16 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
         return report.model_copy(update={**update, "statement": basis.statement, "verdict": verdict(basis)})
     statement = basis.statement
     update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(report.kind, basis, suspects)}
-    update["missing"] = report.missing[:1] if statement in ("ranked", "nothing", "first_place") else ()
+    open_request = statement in ("ranked", "nothing", "first_place") and not _quotes_message(basis.facts)
+    update["missing"] = report.missing[:1] if open_request else ()
     if statement != "claim" and suspects and suspects[0].pointed:
         update |= {"statement": "facts", "verdict": f"A maintainer said to look at `{suspects[0].path}`."[:300]}
     return report.model_copy(update={**update, "how_to_confirm": ""})
+
+
+def _quotes_message(facts: Sequence[Fact]) -> bool:
+    """Return whether a fact quotes the error's message, so that the report has what would be asked for."""
+    return any(fact.kind in ("built_here", "raised_here") and fact.words for fact in facts)
 
 
 def state_changes(report: TriageReport, survey: Survey) -> TriageReport:

@@ -17,6 +17,8 @@ from nodes.search.issue.mentions import form_fields
 from nodes.search.types import StackTrace
 
 MAX_ITEMS = 4
+MAX_WORDS = 20_000
+"""Maximum number of characters in which a sentence with an action and its result is looked for."""
 SHORT = 60
 """Maximum words of prose of an issue without code and names that is asked for steps or the expected result."""
 LONG = 150
@@ -26,10 +28,20 @@ ENOUGH = 12
 _STEPS = re.compile(
     r"^\s{0,3}(?:\d{1,2}[.)]|[-*]) \S|\bsteps\b|\b(?:when|whenever|if|once) (?:i|you|we|(?:the |a )?users?)\b"
     r"|\b(?:when|whenever|while|after|by|if|once|upon) (?:\w{1,20}ly )?"
-    r"(?!\w{0,5}thing\b|being\b|string\b)[a-z]{2,20}ing \w",
+    r"(?!\w{0,5}thing\b|being\b|string\b)[a-z]{2,20}ing \w"
+    r"|\bon (?:\w{1,20} )?(?:load|start(?:up)?|launch|open|close|exit|save|click|restart|reload|boot|login|submit)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Steps in a list, or an action with its object in a sentence: "when splitting documents by words"."""
+"""Steps in a list, or an action with its object in a sentence: "when splitting documents by words", "on app load"."""
+_RESULT = re.compile(
+    r"\b(?:returns?|shows?|displays?|gives?|produces?|prints?|becomes?|remains?|stays?|vanish\w{0,3}|disappears?"
+    r"|freezes?|hangs?|ignores?|resets?|loses?|drops?|duplicates?|overwrites?|can ?not|never|no longer|nothing"
+    r"|wrong(?:ly)?|empty|blank|missing|instead"
+    r"|(?:is|are|was|were|gets?|got) (?:\w{1,20}ly |not )?(?:\w{2,20}ed|reset|lost|gone|cut|shown))\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+"""Words that state what happened, other than that there was an error."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _EXPECTED = re.compile(
     r"\b(?:expect|should|instead|actual|supposed to|but (?:it|i|we|get|got)|missing|lacks?\b)"
     r"|\b(?:is|are|was|were|gets?|got) (?:\w{1,20}ly )?(?:lost|ignored|skipped|dropped|duplicated|truncated|cut off)\b"
@@ -125,6 +137,8 @@ def missing_from(case: Case, kind: Kind) -> tuple[str, ...]:
         return ()
     if says_nothing(facts):
         return ("What was done, what happened, and what was expected instead",)
+    if _acts(_own_words(case)):
+        return ()
     form = used_form(case)
     needs = needs_worth_asking(case)
     unanswered = _unanswered(case, form) if form else []
@@ -238,6 +252,11 @@ def _is_answered_elsewhere(case: Case, field: FormField) -> bool:
 def _shows_both(words: str) -> bool:
     """Return whether the report shows what is produced and what is expected, each behind its label."""
     return bool(_IS.search(words)) and bool(_SHALL_BE.search(words))
+
+
+def _acts(words: str) -> bool:
+    """Return whether one sentence has an action and its result, which is enough to try it."""
+    return any(_STEPS.search(one) and _RESULT.search(one) for one in _SENTENCE.split(words[:MAX_WORDS]))
 
 
 def _says_expected(case: Case, words: str) -> bool:

@@ -227,6 +227,21 @@ def test_a_question_gets_the_heading_of_the_page(tmp_path: Path, page: str, text
     assert of_kind(facts_of(tmp_path, files, "`check_zone` is wrong"), "documented_here") == []
 
 
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        pytest.param('In the notes, "zones are read by the the checker, which is slow" has a typo.', 3, id="a-quote"),
+        pytest.param("In the notes, “Zones are read by the the checker” has a typo.", 3, id="other-quotes"),
+        pytest.param('The notes have a typo: "some other zones that nobody reads".', None, id="another-sentence"),
+        pytest.param('It says "zones are read by the the checker, which is slow".', None, id="no-word-of-pages"),
+    ],
+)
+def test_the_line_of_a_page_that_a_report_quotes(tmp_path: Path, body: str, line: int | None):
+    page = "Notes\n=====\nZones are ``read`` by the *the* checker, which\nis slow, and zones are read by all.\n"
+    facts = facts_of(tmp_path, {"zones/check.py": CODE, "docs/notes.rst": page}, "Doubled word", body)
+    assert [fact.line for fact in of_kind(facts, "documented_here")] == [line] * (line is not None)
+
+
 GHOST = "`renderBorder()` in src/view/render.go line 88 divides by zero."
 FILES = {"src/view.go": "package src\n\nfunc open() {}\n", "src/core/run.go": "package core\n\nfunc run() {}\n"}
 FILES["src/core/__init__.py"] = "def start():\n    return 1\n"
