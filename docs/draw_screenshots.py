@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -10,6 +11,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import cmarkgfm
+from demo.make_repository import make
 from playwright.async_api import Browser
 
 from bot.server.app import build_app
@@ -22,7 +25,7 @@ from tests.browser.chromium import MISSING, found_chromium, opened_tab, started
 from tests.servers.serving import NobodyWorks, serving
 from tests.web.busy import NOW, busy
 
-FOLDER = Path(__file__).parent / "screenshots"
+FOLDER, DEMO = Path(__file__).parent / "screenshots", Path(__file__).parent / "demo"
 TOKEN = "an-operators-own-token"
 PUBLIC = "https://triage.example.org"
 
@@ -98,7 +101,31 @@ async def at_work(folder: Path) -> AsyncIterator[list[Shot]]:
     await store.aclose()
 
 
-SCENES: list[Scene] = [first_start, after_it, at_work]
+COMMENT = """<!doctype html><meta charset="utf-8"><style>
+body {{ margin: 16px; font: 14px/1.5 "Liberation Sans", "DejaVu Sans", sans-serif; color: #1f2328 }}
+article {{ border: 1px solid #d1d9e0; border-radius: 6px; max-width: 1060px }}
+header {{ background: #f6f8fa; border-bottom: 1px solid #d1d9e0; border-radius: 6px 6px 0 0; padding: 8px 16px }}
+header i {{ border: 1px solid #d1d9e0; border-radius: 2em; font-style: normal; padding: 0 7px }}
+section {{ padding: 4px 16px 12px }} summary {{ cursor: pointer; margin: 8px 0 }} sub {{ color: #59636e }}
+code {{ background: #818b981f; border-radius: 6px; padding: .2em .4em; font: 85% "DejaVu Sans Mono", monospace }}
+</style><article><header><b>tracehound</b> <i>bot</i> commented now</header><section>{}</section></article>"""
+
+
+@asynccontextmanager
+async def a_comment(folder: Path) -> AsyncIterator[list[Shot]]:
+    """Lay out the comment on the demo's issue as GitHub does."""
+    make(folder / "demo")
+    words = ["run", "--repo", str(folder / "demo"), str(DEMO / "issue.md"), "--brain", "rules"]
+    done = subprocess.run(  # noqa: ASYNC221  nothing else runs
+        [sys.executable, "-m", "bot", *words], capture_output=True, text=True, check=True
+    )
+    page = folder / "comment.html"
+    html = cmarkgfm.github_flavored_markdown_to_html(done.stdout, cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)
+    page.write_text(COMMENT.format(html), encoding="utf-8")
+    yield [Shot("comment", page.as_uri(), height=275)]
+
+
+SCENES: list[Scene] = [a_comment, first_start, after_it, at_work]
 
 
 async def draw(browser: Browser, shot: Shot) -> None:
@@ -117,12 +144,12 @@ async def draw(browser: Browser, shot: Shot) -> None:
 
 
 async def main() -> None:
-    """Draw all of them."""
+    """Draw all of them, or the scenes that the arguments name."""
     path = found_chromium()
     if path is None:
         sys.exit(MISSING)
     async with started(path) as browser:
-        for scene in SCENES:
+        for scene in [one for one in SCENES if one.__name__ in sys.argv[1:]] or SCENES:
             with tempfile.TemporaryDirectory() as folder:
                 async with scene(Path(folder)) as shots:
                     for shot in shots:

@@ -6,6 +6,7 @@ python docs/generate.py --check    fail if a page differs from what the code gen
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ from facts_page import page as facts
 from picture import draw
 from pydantic import BaseModel
 
-from bot.cli import cli
+from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.cli.proposal import WORKFLOW
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
 from bot.report.document import result_schema
@@ -42,27 +43,24 @@ from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
 
 DOCS = Path(__file__).parent
-WIDTH = 100
-
-
-_TRIED, _TRIED_ENDS = "<!-- tried: docs/generate.py writes what is below -->", "<!-- tried ends -->"
-_WORKFLOW, _WORKFLOW_END = "<!-- workflow: docs/generate.py writes what is below -->", "<!-- workflow ends -->"
-_COSTS, _COSTS_END = "<!-- costs: docs/generate.py writes what is below -->", "<!-- costs end -->"
 
 
 def pages() -> dict[Path, str]:
     """Return each generated page by its path."""
     return {
         DOCS / "cli.md": "\n".join(_cli()),
-        DOCS / "configuration.md": "\n".join(_configuration()),
-        DOCS / "operator.md": "\n".join(_operator()),
-        DOCS / "settings.md": "\n".join(_settings()),
+        DOCS / "settings.md": _filled(
+            "settings.md",
+            repository=_keys_of((RepositoryConfig, "")),
+            operator=_keys_of(*_OPERATOR),
+            environment=_environment(),
+        ),
         DOCS / "measures.md": "\n".join(_measures()),
         DOCS / "endpoints.md": "\n".join(_endpoints()),
         DOCS / "facts.md": "\n".join(facts()),
-        DOCS / "security.md": _between("security.md", _TRIED, _TRIED_ENDS, table(count())),
-        DOCS / "action.md": _between("action.md", _WORKFLOW, _WORKFLOW_END, ["```yaml", WORKFLOW.rstrip(), "```"]),
-        DOCS / "cost.md": _between("cost.md", _COSTS, _COSTS_END, _costs()),
+        DOCS / "security.md": _filled("security.md", tried=table(count())),
+        DOCS / "action.md": _filled("action.md", workflow=["```yaml", WORKFLOW.rstrip(), "```"]),
+        DOCS / "cost.md": _filled("cost.md", costs=_costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
         DOCS / "schema" / "openapi.json": _json(openapi()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
@@ -71,80 +69,29 @@ def pages() -> dict[Path, str]:
     }
 
 
-_CONFIGURATION = """\
-# .github/triage.yml
-
-This page is generated from the [schema](schema/triage.yml.json).
-
-The file is read from the default branch, otherwise from the organisation's `.github` repository; the two are never
-merged. It can only narrow what the operator allows. Without a file the defaults apply. While a file is invalid, the
-last valid version applies; if there was none, nothing is written. The next report tells maintainers once about each
-error with its line, `triage config check` prints the same, and [the Action](action.md) shows it on a pull request.
-
-```yaml
-# yaml-language-server: $schema=<address of triage.yml.json>
-mode: comment
-comment_on: [bug]
-labels:
-  allowed: [bug, enhancement, "area: *"]
-  map:
-    needs-answer: needs info
-ignore_paths: ["vendor/**"]
-```
-
-| Key | Default | Meaning |
-|---|---|---|"""
+def _keys_of(*sections: tuple[type[BaseModel], str]) -> Iterator[str]:
+    """A table of the keys of a file, by its models with the keys before theirs."""
+    yield "| Key | Default | Meaning |\n|---|---|---|"
+    for section, prefix in sections:
+        yield from _keys(section, prefix)
 
 
-def _configuration() -> Iterator[str]:
-    yield _CONFIGURATION
-    yield from _keys(RepositoryConfig, "")
-    yield ""
-
-
-_OPERATOR = """\
-# The operator's file
-
-This page is generated from the [schema](schema/operator.yml.json); [tools.md](tools.md) explains its purpose.
-
-`TRIAGE_CONFIG` names the file. It is read once, at the start. All errors are reported together, each with its line, and
-`triage config check --operator FILE` reports the same without starting anything. `${NAME}` in headers, in `env` and in
-`api_key` is replaced by an environment variable. A file inside the repository under analysis is refused.
-
-| Key | Default | Meaning |
-|---|---|---|"""
-
-
-def _operator() -> Iterator[str]:
-    yield _OPERATOR
-    yield from _keys(ToolConfig, "tools.<name>.")
-    yield from _keys(Web, "web.")
-    yield from _keys(GitHubIssues, "web.github_issues.")
-    yield from _keys(SearxNG, "web.searxng.")
-    yield from _keys(Tavily, "web.tavily.")
-    yield from _keys(Specialists, "specialists.")
-    yield from _keys(PicturesConfig, "pictures.")
-    yield ""
-
-
-_SETTINGS = """\
-# Settings
-
-This page is generated from the code. Settings are read from the environment and from a `.env` in the current folder.
-Missing settings of the App are read from `app.json` in `TRIAGE_DATA_DIR`, where [`/setup`](setup.md) stores them.
-`triage doctor` checks each setting and reports all that are missing or malformed together. Secrets can be in files, and
-limits and prices have [a form of their own](values.md).
-
-| Variable | Default | Meaning |
-|---|---|---|"""
-
-
-def _settings() -> Iterator[str]:
-    yield _SETTINGS
+def _environment() -> Iterator[str]:
+    yield "| Variable | Default | Meaning |\n|---|---|---|"
     for name, field in Settings.model_fields.items():
         default = "" if field.default_factory or field.default is None else f"`{field.default}`"
         yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
-    yield ""
+
+
+_OPERATOR = (
+    (ToolConfig, "tools.<name>."),
+    (Web, "web."),
+    (GitHubIssues, "web.github_issues."),
+    (SearxNG, "web.searxng."),
+    (Tavily, "web.tavily."),
+    (Specialists, "specialists."),
+    (PicturesConfig, "pictures."),
+)
 
 
 _ENDPOINTS = """\
@@ -204,14 +151,17 @@ def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
         yield f"| `{prefix}{name}` | {shown} | {meaning} |"
 
 
-def _between(name: str, begins: str, ends: str, lines: Iterable[str]) -> str:
-    """A page with what is generated between two of its comments."""
-    page = DOCS / name
-    before, first, rest = page.read_text(encoding="utf-8").partition(begins)
-    _, last, after = rest.partition(ends)
-    if not first or not last:
-        raise ValueError(f"{page.name} lacks the comments that enclose what is generated")
-    return "\n".join([before + first, "", *lines, "", last + after])
+def _filled(name: str, **parts: Iterable[str]) -> str:
+    """A page with what is generated between two of its comments, for each part by its name."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    for part, lines in parts.items():
+        begins, ends = f"<!-- {part}: docs/generate.py writes what is below -->", f"<!-- {part} ends -->"
+        before, first, rest = text.partition(begins)
+        _, last, after = rest.partition(ends)
+        if not first or not last:
+            raise ValueError(f"{name} lacks the comments that enclose {part}")
+        text = "\n".join([before + first, "", *lines, "", last + after])
+    return text
 
 
 def _costs() -> Iterator[str]:
@@ -249,7 +199,11 @@ def _costs() -> Iterator[str]:
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `TRIAGE_LIMITS_RUN` |"
     rows = (
         ("calls a minute, of all processes together", "triage_model_calls_per_minute", ""),
-        ("a repository's day", "triage_limits_repository", ", and lower in [`.github/triage.yml`](configuration.md)"),
+        (
+            "a repository's day",
+            "triage_limits_repository",
+            ", and lower in [`.github/triage.yml`](settings.md#githubtriageyml)",
+        ),
         ("a day of one account's repositories", "triage_limits_installation", ""),
         ("a day of everything", "triage_limits_all", ""),
         ("one author's issues and answers in one repository", "triage_limits_author", ""),
@@ -262,24 +216,73 @@ def _json(schema: dict[str, Any]) -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
+_EXAMPLES = {
+    "init": "triage init --repo ~/src/app --dry-run",
+    "run": "triage run octo/feedbox#42 --format json",
+    "locate": "triage locate --repo ~/src/app --rev v2.4.1 --issue issue.md --top 5",
+    "index": "triage index --repo ~/src/app --rev v2.4.1",
+    "backtest": "triage backtest --repo ~/src/app --github me/app --limit 100",
+    "classify": "triage classify issues.jsonl",
+    "graph": "triage graph > graph.mmd",
+    "serve": "TRIAGE_PUBLIC_URL=https://triage.example.org triage serve",
+    "worker": "triage worker --concurrency 8",
+    "app create": "triage app create --org octo-org",
+    "migrate": "triage migrate --dry-run",
+    "backup": "triage backup /backups/2026-11-25",
+    "action": "triage action",
+    "backfill": "triage backfill octo/feedbox --limit 50 --html plan.html",
+    "export": "triage export --repository octo/feedbox > feedbox.jsonl",
+    "forget": "triage forget --repository octo/feedbox --dry-run",
+    "stats": "triage stats octo/feedbox",
+    "digest": "triage digest octo/feedbox --days 30 --output digest.md",
+    "jobs": "triage jobs --replay 17",
+    "token create": "triage token create octo/feedbox --label dashboard",
+    "token list": "triage token list --json",
+    "token revoke": "triage token revoke 5d2f",
+    "replay": "triage replay issues.opened.json",
+    "schema": "triage schema > triage-result.json",
+    "config check": "triage config check .github/triage.yml",
+    "config schema": "triage config schema --operator",
+    "doctor": "triage doctor --repo ~/src/app --github octo/feedbox --all",
+    "completion": "triage completion bash",
+}
+"""A use of each command whose own help shows none."""
+
+
 def _cli() -> Iterator[str]:
-    yield "# The command line\n\nThis page is generated from `--help`.\n"
-    root = click.Context(cli, info_name="triage", max_content_width=WIDTH, terminal_width=WIDTH)
-    yield f"```text\n{cli.get_help(root)}\n```\n"
-    for name in cli.list_commands(root):
-        command = cli.get_command(root, name)
-        if command is not None:
-            context = click.Context(command, info_name=name, parent=root, max_content_width=WIDTH, terminal_width=WIDTH)
-            yield f"## triage {name}\n\n```text\n{command.get_help(context)}\n```\n"
-            yield from _subcommands(command, context)
+    yield "# The command line\n\nThis page is generated from the program; `--help` prints the same.\n"
+    root = click.Context(cli, info_name="triage")
+    commands = [(name, command) for name in cli.list_commands(root) if (command := cli.get_command(root, name))]
+    yield "| Command | What it does |\n|---|---|"
+    yield from (f"| [`triage {name}`](#triage-{name}) | {summary} |" for name, (_, summary) in COMMANDS.items())
+    yield f"\n```text\n{inspect.cleandoc(EXIT_CODES.lstrip(chr(8)))}\n```\n"
+    for name, command in commands:
+        yield from _command(name, command, root, "##")
 
 
-def _subcommands(command: click.Command, parent: click.Context) -> Iterator[str]:
-    if not isinstance(command, click.Group):
-        return
-    for name, part in command.commands.items():
-        context = click.Context(part, info_name=name, parent=parent, max_content_width=WIDTH, terminal_width=WIDTH)
-        yield f"### triage {parent.info_name} {name}\n\n```text\n{part.get_help(context)}\n```\n"
+def _command(name: str, command: click.Command, parent: click.Context, level: str) -> Iterator[str]:
+    """A command's help as Markdown: its text, an example, a table of its options."""
+    context = click.Context(command, info_name=name, parent=parent)
+    yield f"{level} {context.command_path}\n"
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        verbatim = paragraph.removeprefix("\b\n")
+        text = "\n".join(f"  {line}" for line in verbatim.splitlines())
+        yield f"{paragraph}\n" if verbatim == paragraph else f"```text\n{text}\n```\n"
+    example = _EXAMPLES.get(context.command_path.removeprefix("triage "))
+    if example:
+        yield f"```sh\n{example}\n```\n"
+    options = [record for one in command.get_params(context)[:-1] if (record := one.get_help_record(context))]
+    if options:
+        yield "| Option | Meaning |\n|---|---|"
+        yield from (f"| {_cell(f'`{usage}`')} | {_cell(meaning)} |" for usage, meaning in options if meaning)
+        yield ""
+    if isinstance(command, click.Group):
+        for part, below in command.commands.items():
+            yield from _command(part, below, context, "###")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")
 
 
 def main() -> None:

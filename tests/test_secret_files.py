@@ -89,9 +89,13 @@ def test_compact_forms_have_the_documented_meaning(read: Callable[[str], Any], t
 
 
 def test_the_page_lists_each_secret_with_valid_values() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "values.md").read_text(encoding="utf-8")
-    assert {name.upper() for name in SECRETS} <= set(re.findall(r"`([A-Z_]+)`", page.partition("## Limits")[0]))
-    values = re.findall(r"^\| `([^`]+)` \|", page.partition("## Limits")[2].partition("## Other")[0], re.MULTILINE)
+    page = (
+        (Path(__file__).parents[1] / "docs" / "settings.md")
+        .read_text(encoding="utf-8")
+        .partition("## Secrets in files")[2]
+    )
+    assert {name.upper() for name in SECRETS} <= set(re.findall(r"`([A-Z_]+)`", page.partition("### Limits")[0]))
+    values = re.findall(r"^\| `([^`]+)` \|", page.partition("### Limits")[2].partition("### Other")[0], re.MULTILINE)
     assert len(values) == 6
     for value in values:
         (read_prices if "/" in value else read_ceiling)(value)

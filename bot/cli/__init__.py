@@ -20,7 +20,7 @@ Exit codes:
   130  interrupted with Ctrl-C; the same command continues from there
 """
 
-_COMMANDS = {
+COMMANDS = {
     "init": ("local", "Write .github/triage.yml from what the repository has, and try 20 fixes."),
     "run": ("local", "Triage one issue and print the report."),
     "locate": ("local", "Rank the files and functions that an issue is about."),
@@ -57,20 +57,20 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """List the command names in the order in which a new user needs them."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        folder, _ = _COMMANDS[cmd_name]
+        folder, _ = COMMANDS[cmd_name]
         command: click.Command = importlib.import_module(f"bot.cli.{folder}.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -114,7 +114,7 @@ def _is_full(error: Exception) -> bool:
 def _nearest(name: str) -> str | None:
     import difflib  # noqa: PLC0415  only after a typo
 
-    close = difflib.get_close_matches(name, _COMMANDS, 1)
+    close = difflib.get_close_matches(name, COMMANDS, 1)
     return f"No such command '{name}'. Did you mean '{close[0]}'?" if close else None
 
 
