@@ -15,7 +15,6 @@ from typing import Any
 
 import click
 from facts_page import page as facts
-from picture import draw
 from pydantic import BaseModel
 
 from bot.cli import COMMANDS, EXIT_CODES, cli
@@ -65,7 +64,6 @@ def pages() -> dict[Path, str]:
         DOCS / "schema" / "openapi.json": _json(openapi()),
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "schema" / "operator.yml.json": _json(operator_schema()),
-        DOCS / "report.svg": draw(),
     }
 
 
@@ -222,7 +220,7 @@ _EXAMPLES = {
     "locate": "triage locate --repo ~/src/app --rev v2.4.1 --issue issue.md --top 5",
     "index": "triage index --repo ~/src/app --rev v2.4.1",
     "backtest": "triage backtest --repo ~/src/app --github me/app --limit 100",
-    "classify": "triage classify issues.jsonl",
+    "classify": "triage classify - < issues.jsonl",
     "graph": "triage graph > graph.mmd",
     "serve": "TRIAGE_PUBLIC_URL=https://triage.example.org triage serve",
     "worker": "triage worker --concurrency 8",
