@@ -138,7 +138,8 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
         return select(case.evidence, first=(answers, cited), room=room)
-    # Of what only the search found, the place that it prefers and the lines that a program checked can refute.
+    # Of what only the search found, the place that it prefers and the lines that a program checked can refute. The
+    # issue itself is above.
     best = max((one.evidence.score for one in case.evidence if one.evidence.key not in places), default=0.0)
     basis = [one for one in case.evidence if one.evidence.key in answers | cited | places or _may_refute(one, best)]
     return select(basis, first=(answers, cited | places), room=room)
@@ -146,7 +147,9 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
 
 def _may_refute(item: NumberedEvidence, best: float) -> bool:
     evidence = item.evidence
-    return evidence.kind != "code" or evidence.score >= best or any(one.startswith(CHECKED) for one in evidence.reasons)
+    if evidence.kind != "code":
+        return evidence.kind not in ("issue", "trace")
+    return evidence.score >= best or any(one.startswith(CHECKED) for one in evidence.reasons)
 
 
 def select(

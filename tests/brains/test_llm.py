@@ -453,6 +453,15 @@ async def test_a_window_is_never_smaller_than_a_prompt_that_was_read(brain, serv
     assert brain._models.get("gpt-4o").abilities.window is None
 
 
+async def test_no_window_is_learnt_from_a_vocabulary_with_fewer_tokens(brain, server):
+    # Both replies report the same share of our estimate; the second happens to be close to a window of a usual size.
+    server.script = [costing(says(ANSWERS["investigator"]), tokens, 50) for tokens in (1_690, 2_045, 2_045)]
+    await brain.investigate(_case("x_1 = [y_2]; " * 150))
+    await brain.investigate(dataclasses.replace(_case("x_1 = [y_2]; " * 460), pictures="x_1 = [y_2]; " * 40))
+    assert len(server.requests) == 2
+    assert brain._models.get("gpt-4o").abilities.window is None
+
+
 async def test_evidence_that_was_not_gathered_is_dropped(brain, server):
     server.script = [says({**READING, "relevant": ["E9", "[E2]", "e1", "src/x.py", "E2"]})]
     assert (await brain.read_web(_case(), EVIDENCE)).value.relevant == ("E2", "E1")

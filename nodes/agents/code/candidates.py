@@ -103,7 +103,8 @@ def mean_score(places: Iterable[Evidence]) -> float:
 
 def lines_of_facts(facts: Iterable[Fact], sha: str) -> tuple[Evidence, ...]:
     """Return the lines of checked facts as evidence that a model may cite, the strong ones first."""
-    lines = [fact for fact in facts if fact.path and fact.line and not fact.sha]
+    # A test that uses a word of the issue says nothing about the fault.
+    lines = [fact for fact in facts if fact.path and fact.line and not fact.sha and fact.kind != "tested_here"]
     lines = [fact for fact in lines if is_citable(fact.path or "", fact.text or "")]
     found = (
         Evidence(

@@ -73,7 +73,7 @@ def finding_of(read: Read) -> AgentFinding:
         summary=read.judged.value.summary,
         details=read.judged.value.details,
         confidence=read.confidence if read.support is None else read.support,
-        relevant_files=tuple(dict.fromkeys(str(item.evidence.locator.path) for item in read.ranked))[:10],
+        relevant_files=tuple(dict.fromkeys(filter(None, (item.evidence.locator.path for item in read.ranked))))[:10],
         evidence=tuple(item.evidence.key for item in read.seen),
         judged_by=read.judged.judged_by,
         submitted=_by_keys(read),

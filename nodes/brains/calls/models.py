@@ -38,6 +38,8 @@ class Model:
     """Stores the abilities whenever they change."""
     most_read: int = 0
     """The most tokens of a prompt that the server reported; its window is not smaller."""
+    usual: float = 1.0
+    """The tokens that the server reported of the last whole prompt, as a share of our estimate."""
 
     def learn(self, **changes: Any) -> None:
         """Change what is known about the server, for this and later requests."""

@@ -29,8 +29,10 @@ _REFUSALS = 10
 _CUT = 0.6
 """The share of our estimate below which the reported tokens mean that the server cut the prompt."""
 _WINDOWS = (2_048, 4_096, 8_192, 16_384)
-_FULL = 0.9
-"""The same share for a prompt that fills a window of a usual size."""
+_FULL, _SURE = 0.9, 0.95
+"""The same share for a prompt that fills a window of a usual size, and the share of what is usual for the model."""
+_LEAST_USUAL = 0.75
+"""The lowest share that a vocabulary explains; our estimate prefers too many tokens."""
 _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
 """Tokens below which nothing is concluded: some servers report only what was not cached."""
 
@@ -147,7 +149,12 @@ class Sender:
         # A server that read a longer prompt has a larger window.
         if self.model.most_read > (filled or reported):
             return False
-        return (filled is not None and reported < _FULL * sent) or reported < _CUT * sent
+        usual = self.model.usual
+        expected = sent * (_FULL if usual == 1.0 else usual * _SURE)
+        cut = (filled is not None and reported < expected) or reported < _CUT * usual * sent
+        if not cut and filled is None:
+            self.model.usual = min(1.0, max(_LEAST_USUAL, reported / sent))
+        return cut
 
     async def _with_retries(self, request: Request) -> AIMessage:
         """Send the request, and retry while the server is busy; each attempt counts as a call."""
