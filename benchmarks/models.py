@@ -7,10 +7,12 @@ repository in a folder named owner+name; the clone may be one level down, in rep
 
 The models answer over HTTP like an OpenAI-compatible server. The figures measure the stages, not a real model:
 
-- oracle: prefers a fixed file if one is shown, in every order; its confidence is 0.9, or 0.2 if none is shown
-- wrong: prefers the first file of each list that was not fixed; its confidence is 0.95
-- stubborn: prefers the same unfixed file in both orders; its confidence is 0.95, so it looks like the oracle
+- oracle: reads a fixed file if one is listed and prefers it; its confidence is 0.9, or 0.2 if none is listed
+- wrong: prefers the first listed file that was not fixed, from its listed lines; its confidence is 0.95
+- thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
 - objector: the oracle with a critic that rejects everything
+
+All name what the lines contain that they cite, and all but the objector approve what they wrote.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
 from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
-WHO = ("oracle", "wrong", "stubborn", "objector")
+WHO = ("oracle", "wrong", "thorough", "objector")
 _FILE = re.compile(r"^(E\d+) (\S+)$", re.MULTILINE)
 _PLACE = re.compile(r"^(E\d+)(?: code)? (\S+?):\d+-\d+", re.MULTILINE)
 SURE = 0.65
@@ -75,26 +77,30 @@ class Scripted:
         return says({**ANSWERS["investigator"], "search_terms": [], "problem": "It fails.", "hypothesis": ""})
 
     def _submission(self, prompt: str) -> dict[str, Any]:
-        """Submit the first lines of the preferred files, or read the preferred one if it was not shown."""
-        shown = {path: name for name, path in reversed(_FILE.findall(prompt))}
+        """Submit the first lines of the preferred files; whoever reads asks for the first of them before."""
+        shown = {path: name for name, path in _FILE.findall(prompt)}
         if not self.listed or set(shown) - set(self.listed[-1]):
             self.listed.append(tuple(shown))
-        if self.who == "oracle" and not self.fixed & set(shown):
-            wanted = [{"tool": "read", "what": "", "path": path} for path in sorted(self.fixed)[:3]]
-            if not any(f"read {path['path']}" in prompt for path in wanted):
-                return {"calls": wanted}
-        chosen = self._preferred(list(shown))
+        known = list(shown)
+        if self.who in ("oracle", "objector") and not self.fixed & set(shown):
+            known += sorted(self.fixed)[:3]
+        chosen = self._preferred(known)
+        unread = [path for path in chosen[:1] if f"read {path}" not in prompt]
+        if self.who != "wrong" and unread:
+            return {"calls": [{"tool": "read", "what": "", "path": unread[0]}]}
+        chosen = [path for path in chosen if path in shown]
         cause = [self._cause(prompt, shown[path]) for path in chosen[:1]]
         places = [{"evidence": shown[path], "why": ""} for path in chosen]
         return {"cause": cause, "places": places, "confirm": "", "confidence": self._number(chosen)}
 
     def _cause(self, prompt: str, name: str) -> dict[str, Any]:
-        """Return a sentence about a line that is shown; only who knows the fix can name what it contains."""
-        line = re.search(rf"^{name} \S+\n(?:  checked: .*\n)*\s*(\d+)[^:\n]*: (.*)$", prompt, re.MULTILINE)
-        words = re.findall(r"[^\W\d]\w{3,}", line[2]) if line and self.who in ("oracle", "objector") else []
-        if line is None or not words:
+        """Return a sentence about a line that is shown, with a word of that line."""
+        lines = re.findall(r"^\s*(\d+)[^:\n]*: (.*)$", prompt.rpartition(f"\n{name} ")[2][:2_000], re.MULTILINE)
+        named = ((line, re.findall(r"[^\W\d]\w{3,}", text)) for line, text in lines)
+        line, words = next(((line, words) for line, words in named if words), ("", []))
+        if not words:
             return {"text": "This code decides it.", "evidence": [name]}
-        return {"text": f"This code of {words[-1]} decides it.", "evidence": [f"{name}:{line[1]}"]}
+        return {"text": f"This code of {words[-1]} decides it.", "evidence": [f"{name}:{line}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}
@@ -107,14 +113,12 @@ class Scripted:
     def _preferred(self, paths: Sequence[str]) -> list[str]:
         """Return five files of a list, ordered by the preference of this model."""
         once = list(dict.fromkeys(paths))
-        if self.who == "stubborn":
-            return sorted((path for path in once if path not in self.fixed), key=lambda path: path[::-1])[:5]
-        if self.who == "wrong":
+        if self.who in ("wrong", "thorough"):
             return [path for path in once if path not in self.fixed][:5]
         return sorted(once, key=lambda path: path not in self.fixed)[:5]
 
     def _number(self, chosen: Sequence[str]) -> float:
-        if self.who in ("wrong", "stubborn"):
+        if self.who in ("wrong", "thorough"):
             return 0.95
         return 0.9 if chosen and chosen[0] in self.fixed else 0.2
 

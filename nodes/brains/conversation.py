@@ -155,6 +155,7 @@ class _Concluded:
         self._tools = tools
         # The text has no citations of its own: they are beside it.
         self._known = Known((), tools.paths, issue)
+        self._read_first: bool | None = None
         self.dropped = 0
         """References that name nothing that was shown, and sentences that name or cite nothing else."""
 
@@ -180,7 +181,7 @@ class _Concluded:
             suspects=suspects,
             confidence=submit.confidence if suspects else 0.0,
             submitted=submitted,
-            has_read_first=bool(suspects) or None,
+            has_read_first=self._read_first if suspects else None,
         )
 
     async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
@@ -199,6 +200,8 @@ class _Concluded:
         if found is None or found.evidence.kind != "code":
             self.dropped += 1
             return None
+        if self._read_first is None:
+            self._read_first = self._tools.was_read(found.evidence)
         return SubmittedPlace(evidence=found.id, why=why if self._known.holds(why) else "")
 
     async def _cited(self, reference: str) -> str | None:

@@ -3,7 +3,7 @@
 The search's probability is calibrated for its own first file; a model's number is not calibrated. More reliable are
 these observations: whether both prefer the same file, whether the model read its lines before it named it, whether
 the search ranks it among its first files or a strong fact about it was verified, and whether a critic approved a cause
-whose sentences name what the cited lines contain.
+most of whose sentences name what the cited lines contain.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Opinions:
     agree: bool
     """Whether these are the same file."""
     read: bool
-    """Whether the model read the lines that it names in a conversation."""
+    """Whether the model asked for the lines that it names first; the search's list alone is not enough."""
     near: bool
     """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
     explained: bool = False
-    """Whether every sentence of the model's cause names something in the lines that it cites."""
+    """Whether most sentences of the model's cause name something in the lines that they cite."""
     approved: bool = False
     """Whether a critic approved after the reading."""
 

@@ -50,6 +50,8 @@ class Shown:
     lines: frozenset[int] = frozenset()
     first: int = 0
     """The line that the number alone cites."""
+    read: bool = False
+    """Whether the model asked for these lines; otherwise the search listed them, or another call found them."""
     commit: tuple[str, str] | None = None
     """SHA and first line of the message."""
     lookup: Evidence | None = None
@@ -78,6 +80,9 @@ class ToolPort(Protocol):
 
     async def cite(self, reference: str) -> NumberedEvidence | None:
         """Return the lines that a reference such as ``E7:41-43`` names as evidence; None if they were not shown."""
+
+    def was_read(self, evidence: Evidence) -> bool:
+        """Return whether the model asked for lines of this evidence; that the search listed them is not enough."""
 
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""

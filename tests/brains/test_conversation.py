@@ -172,6 +172,25 @@ async def test_an_answer_without_matches_supports_a_sentence_and_is_no_place(
     assert [place.evidence for place in judged.value.submitted.places] == ["E2"]
 
 
+@pytest.mark.parametrize(
+    ("call", "read"),
+    [
+        pytest.param(READ, True, id="read"),
+        pytest.param(("function", {"name": "scan"}), True, id="function"),
+        pytest.param(("grep", {"pattern": "advance"}), False, id="only-found"),
+        pytest.param(("read", {"path": "src/reader.py"}), False, id="another-file"),
+    ],
+)
+async def test_a_place_is_read_if_the_model_asked_for_its_lines(
+    models: Models, server: ModelServer, call: tuple[str, dict[str, Any]], *, read: bool
+) -> None:
+    case, _ = case_of()
+    server.script = [calls(call), submits("src/lexer.py:1", cause=[])]
+    judged = await LLMBrain(models).read_code(case, ())
+    assert judged.value.suspects
+    assert judged.value.has_read_first is read
+
+
 async def test_what_was_not_shown_is_dropped_and_counted(models: Models, server: ModelServer) -> None:
     case, tools = case_of()
     server.script = [

@@ -111,13 +111,14 @@ class CodeTools:
         if not (answer.passages or answer.changes):
             # That nothing matches is a finding, and so is what a folder has.
             heading = f"{self._number(Shown(lookup=as_lookup(call, answer, self._code.sha)))} {heading}"
-        text = "\n".join((heading, mask(answer.note), *self._blocks(answer, tokens)))
+        read = call.tool in ("read", "function")
+        text = "\n".join((heading, mask(answer.note), *self._blocks(answer, tokens, read=read)))
         self._answered[call] = answer.note[:_LINE]
         if len(self.lines) < _NOTED:
             self.lines.append(_plain(f"{_asked(call)[:60]} → {answer.note}")[:_ASKED])
         return text
 
-    def _blocks(self, answer: ToolAnswer, tokens: int) -> Iterator[str]:
+    def _blocks(self, answer: ToolAnswer, tokens: int, *, read: bool = False) -> Iterator[str]:
         """Yield the parts of an answer that fit."""
         tokens -= estimate(answer.note) + 20
         names = ", ".join(answer.names)
@@ -131,7 +132,7 @@ class CodeTools:
                 yield "… the rest does not fit: ask for less at a time."
                 return
             tokens -= sum(estimate(text) + 2 for _, text in lines) + 12
-            number = self._number(Shown(path, frozenset(line for line, _ in lines), lines[0][0]))
+            number = self._number(Shown(path, frozenset(line for line, _ in lines), lines[0][0], read=read))
             yield "\n".join((f"{number} {path}", *(text for _, text in lines)))
             if left:
                 yield f"… {left} more lines do not fit; read from line {lines[-1][0] + 1}."
@@ -175,6 +176,13 @@ class CodeTools:
             if shown.path and (shown.path == name or shown.path.endswith(f"/{name}")) and (line in shown.lines):
                 return shown
         return None
+
+    def was_read(self, evidence: Evidence) -> bool:
+        """Return whether the model asked for lines of this evidence; that the search listed them is not enough."""
+        where = evidence.locator
+        lines = range(where.start_line or 0, (where.end_line or 0) + 1)
+        asked = (one.lines for one in self.shown.values() if one.read and one.path == where.path)
+        return any(not shown.isdisjoint(lines) for shown in asked)
 
     async def ranked(self, limit: int) -> tuple[str, ...]:
         """Return the paths of the search's first files."""
