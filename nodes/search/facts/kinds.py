@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.asked import called_here, last_changed, owned_by
 from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
@@ -111,4 +112,4 @@ def _everywhere(fact: Fact, witness: Witness) -> str | None:
         return "it has a line but no path or text"
     if witness.line(fact.path, fact.line, fact.sha) != fact.text:
         return "the line has different text"
-    return moved.check(fact, witness)
+    return moved.check(fact, witness) or unclaimed.check(fact, witness)

@@ -1,4 +1,5 @@
 """What a report states and never claims: lines that show a fault of other code."""
+# ruff: noqa: E501  a table of cases reads better in rows
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.facts import levels
 from nodes.search.types import Query
+from tests.search.facts.finding import facts_of, of_kind
 from tests.support.repositories import make_repository
 
 if TYPE_CHECKING:
@@ -88,3 +90,29 @@ def test_a_line_that_shows_a_fault_of_other_code_is_stated_and_not_claimed(
     assert any(fact.path == "shop/cart.py" and fact.line for fact in survey.facts)
     assert (stated.level == "claimed") is claimed
     assert stated.headline is not None
+
+
+LEFT_OPEN = '''class Cart:
+    def add_rows(self, rows):
+        """Add rows.
+
+        As of 2.0 this does nothing, but is left for subclasses of
+        :class:`Cart <shop.Cart>`.
+        """
+        pass
+'''
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        pytest.param(LEFT_OPEN, "empty; its documentation says: “As of 2.0 this does nothing, but is left for subclasses of Cart.”", id="left-open"),
+        pytest.param(LEFT_OPEN.replace("does nothing, but is left for subclasses", "adds the rows"), "in `shop/cart.py`.", id="no-purpose"),
+        pytest.param(LEFT_OPEN.replace("        pass", "        self.rows += rows"), "in `shop/cart.py`.", id="with-a-body"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_function_that_is_empty_on_purpose(tmp_path: Path, code: str, says: str) -> None:
+    facts = facts_of(tmp_path, {"shop/cart.py": code}, "Rows are lost", "`Cart.add_rows` is empty.")
+    (found,) = of_kind(facts, "defined_once")
+    assert found.says.endswith(says)
+    assert found.unclaimed is ("pass" in code)
