@@ -51,7 +51,7 @@ _created = sqlite._connect
 _copied = copying(_created)
 
 WAITING = (
-    *(f"chaos/test_{name}.py" for name in ("many", "storm", "hostile", "attacks")),
+    *(f"chaos/test_{name}.py" for name in ("many", "drills", "storm", "hostile", "attacks")),
     *(f"serve/test_{name}.py" for name in ("answered", "conversation", "code", "proxy", "talk", "duplicates")),
     "serve",
     "backtest/test_paired.py",

@@ -17,12 +17,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.chaos.fleet import Fleet
-from benchmarks.chaos.scenarios import ISSUES, Day, report
+from benchmarks.chaos.scenarios import FROZEN, ISSUES, Day, report
 from tests.serve.app import App, wait_for
-from tests.serve.conftest import BODY, TITLE
+from tests.serve.conftest import BODY, FILES, TITLE
+from tests.servers.deliveries import comment_event, issue_event
 from tests.servers.github_server import Call, Fault
 from tests.servers.github_world import Repo
 from tests.servers.postgres import Postgres
+from tests.support.patience import wait_while_moving
+from tests.support.repositories import git, make_repository
 
 
 class Wire:
@@ -75,15 +78,15 @@ def partition(day: Day) -> None:
             return url.partition("?")[0].replace("@/", f"@127.0.0.1:{port}/")
 
         with day.fleet(servers=2, workers=3, detour=detour) as fleet:
-            for _ in range(2):
-                opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES // 2))
+            for _ in range(1 if day.short else 2):
+                opening = threading.Thread(target=day.open, args=(fleet.receivers, day.part(ISSUES // 2)))
                 opening.start()
                 wait_for(lambda: any(map(fleet.busy, fleet.workers[:-1])), 60.0, fleet.status)
                 wire.intact.clear()
                 for app in fleet.workers[:-1]:
                     assert app.process is not None
                     fleet.watch(fleet.jobs_of(app.process.pid), time.monotonic())
-                time.sleep(30)
+                time.sleep(FROZEN + day.part(20))
                 wire.intact.set()
                 opening.join()
 
@@ -186,9 +189,9 @@ def flood(day: Day) -> None:
     with day.alone() as app:
         _open_in(day, app, quiet, "first")
         wait_for(lambda: bool(day.github.world.reports(*day.opened[0])), 120.0, app.unfinished)
-        for number in range(80):
+        for number in range(day.part(80)):
             _open_in(day, app, loud, f"flood {number}")
-        for number in range(10):
+        for number in range(day.part(10)):
             began = time.monotonic()
             _open_in(day, app, quiet, f"quiet {number}")
             wait_for(lambda: bool(day.github.world.reports(*day.opened[-1])), 120.0, app.unfinished, pause=0.05)
@@ -201,6 +204,55 @@ def flood(day: Day) -> None:
 
 def _open_in(day: Day, app: App, repo: Repo, title: str) -> None:
     day.opened.append((repo, app.open_issue(repo, f"{TITLE}, {title}", BODY)))
+
+
+ANSWER = "I call `parse_date` from feedbox/dates.py with a zone of -0700 and it gives a wrong number of minutes."
+
+
+def waiting(day: Day) -> None:
+    """While questions wait, the branch is force-pushed, half of the issues move, a worker dies; then people answer."""
+    here, there = day.repos[0], day.github.world.repository("octo/elsewhere", installation=300, git=day.repos[0].git)
+    day.repos, world, old = [here], day.github.world, here.head
+    with day.fleet(servers=2, workers=2) as fleet:
+        day.open(fleet.receivers, 4, "It breaks", "")
+        fleet.calm(day.opened)
+        asked = [repo for repo, number in day.opened if "**Q1**" in "".join(world.reports(repo, number))]
+        assert here.git is not None
+        git(here.git, "update-ref", "-d", "refs/heads/main")
+        here.head = there.head = make_repository(here.git, {**FILES, "new.py": "x = 1\n"}, message="Another beginning")
+        day.opened[::2] = [(there, _move(day, fleet.receivers, here, number, there)) for _, number in day.opened[::2]]
+        fleet.kill(fleet.workers[0])
+        for repo, number in day.opened:
+            comment = world.comment(repo, number, ANSWER)
+            body = comment_event(world, repo, number, comment)
+            day.deliver(fleet.receivers, "issue_comment", body, f"answered-{repo.id}-{number}")
+
+        def answered() -> int:
+            """Return the number of issues whose report has the answer."""
+            return sum("- [x] **Q1**" in world.reports(*one)[0] for one in day.opened)
+
+        wait_while_moving(lambda: answered() == len(day.opened), answered, fleet.status)
+        texts = [world.reports(*one)[0] for one in day.opened]
+        day.results["asked, answered, at the new commit"] = f"{len(asked)}, {answered()}, " + str(
+            sum(f"/{here.head}/" in text and f"/{old}/" not in text for text in texts)
+        )
+        day.results["questions"] = fleet.apps[0].ask("SELECT count(*) FROM questions")[0][0]
+
+
+def _move(day: Day, receivers: list[App], here: Repo, number: int, there: Repo) -> int:
+    """Transfer an issue; its deliveries arrive in the wrong order. Return its number at the new place."""
+    world = day.github.world
+    left = world.issue(here, number)
+    new = world.transfer(here, number, there)
+    gone = {"new_issue": world.issue(there, new), "new_repository": {"id": there.id, "full_name": there.full_name}}
+    came = {"old_issue": left, "old_repository": {"id": here.id, "full_name": here.full_name}}
+    arriving = issue_event(world, there, new, "opened", changes=came)
+    here.issues[number] = left  # the payload shows it once more
+    leaving = issue_event(world, here, number, "transferred", changes=gone)
+    del here.issues[number]
+    day.deliver(receivers, "issues", arriving, f"arrived-{number}")
+    day.deliver(receivers, "issues", leaving, f"left-{number}")
+    return new
 
 
 def broken_disk(day: Day) -> None:
@@ -248,6 +300,7 @@ DRILLS: dict[str, Callable[[Day], None]] = {
     "failover": failover,
     "hostile-git": hostile_git,
     "flood": flood,
+    "waiting": waiting,
     "broken-disk": broken_disk,
 }
 

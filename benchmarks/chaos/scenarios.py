@@ -35,6 +35,8 @@ from tests.servers.model_server import serve as serve_model
 from tests.servers.postgres import Postgres, serve_postgres
 
 ISSUES = 12
+FROZEN = 10.0
+"""Seconds without a heartbeat after which every other worker has noticed."""
 CLOCK = Path(__file__).parent / "clock"
 
 Opened = list[tuple[Repo, int]]
@@ -43,28 +45,39 @@ Opened = list[tuple[Repo, int]]
 class Day:
     """The resources of a scenario, and its summary."""
 
-    def __init__(self, folder: Path, github: GitHubServer, postgres: Postgres) -> None:
+    def __init__(self, folder: Path, github: GitHubServer, postgres: Postgres, *, short: bool = False) -> None:
         self.folder, self.github, self.postgres = folder, github, postgres
+        self.short = short
+        """Whether a fifth of the time and of the issues is enough, as in a test."""
         self.repos = repositories(github, folder, ISSUES)
         self.opened: Opened = []
         self.refused = 0
         self.results: dict[str, object] = {}
 
-    def open(self, receivers: Sequence[App], issues: int) -> None:
-        """Open issues; send a refused delivery again until it is accepted."""
-        world = self.github.world
-        for index in range(issues):
-            repo = self.repos[len(self.opened) % len(self.repos)]
-            number = world.open_issue(repo, f"{TITLE}, case {len(self.opened)}", BODY)["number"]
-            self.opened.append((repo, number))
-            body, guid = issue_event(world, repo, number, "opened"), f"opened-{repo.id}-{number}"
-            while not self._delivered(receivers[index % len(receivers)], body, guid):
-                self.refused += 1
-                time.sleep(0.5)
+    def part(self, number: int) -> int:
+        """Return a number of seconds or issues of the whole run, or what a short one has of it."""
+        return max(1, number // 5) if self.short else number
 
-    def _delivered(self, app: App, body: bytes, guid: str) -> bool:
+    def open(self, receivers: Sequence[App], issues: int, title: str = TITLE, text: str = BODY) -> None:
+        """Open issues."""
+        world = self.github.world
+        for _ in range(issues):
+            repo = self.repos[len(self.opened) % len(self.repos)]
+            number = world.open_issue(repo, f"{title}, case {len(self.opened)}", text)["number"]
+            self.opened.append((repo, number))
+            self.deliver(receivers, "issues", issue_event(world, repo, number, "opened"), f"opened-{repo.id}-{number}")
+
+    def deliver(self, receivers: Sequence[App], event: str, body: bytes, guid: str) -> None:
+        """Send a delivery to one server after the other until it is accepted."""
+        for app in itertools.cycle(receivers):
+            if self._delivered(app, event, body, guid):
+                return
+            self.refused += 1
+            time.sleep(0.5)
+
+    def _delivered(self, app: App, event: str, body: bytes, guid: str) -> bool:
         try:
-            code = app.deliver("issues", body, guid)
+            code = app.deliver(event, body, guid)
         except httpx.HTTPError:
             return False
         assert code == 202 or code >= 500, code
@@ -113,15 +126,15 @@ def frozen_workers(day: Day) -> None:
     """One busy worker freezes for 30 seconds, then both do; they resume beside the workers that took over."""
     day.github.fault = lambda _call: time.sleep(0.3)
     with day.fleet() as fleet:
-        opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))
+        opening = threading.Thread(target=day.open, args=(fleet.receivers, day.part(ISSUES)))
         opening.start()
         with fleet.frozen(_busy_worker(fleet)):
-            time.sleep(30)
+            time.sleep(FROZEN + day.part(20))
         opening.join()
         day.open(fleet.receivers, 2)
         with fleet.frozen(fleet.workers[0]), fleet.frozen(fleet.workers[1]):
             day.open(fleet.receivers, 2)
-            time.sleep(20)
+            time.sleep(FROZEN + day.part(10))
             fleet.waits.clear()  # no other worker could take over
 
 
@@ -194,10 +207,10 @@ SCENARIOS: dict[str, Callable[[Day], None]] = {
 }
 
 
-def live(scenario: Callable[[Day], None]) -> tuple[bool, str]:
+def live(scenario: Callable[[Day], None], *, short: bool = False) -> tuple[bool, str]:
     """Run a scenario; return whether the guarantees held, and a summary."""
     with tempfile.TemporaryDirectory() as folder, serve_github() as github, serve_postgres() as postgres:
-        day, started = Day(Path(folder), github, postgres), time.monotonic()
+        day, started = Day(Path(folder), github, postgres, short=short), time.monotonic()
         scenario(day)
         reports = Counter(len(github.world.reports(*one)) for one in day.opened)
         blind = blind_posts(github)

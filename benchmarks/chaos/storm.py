@@ -149,17 +149,18 @@ def _kill(app: App, kills: int, seed: int) -> None:
 
 
 def blind_posts(github: GitHubServer) -> int:
-    """Return the number of comment POSTs on an issue whose earlier POST was not followed by a read of its comments."""
-    posted: dict[str, bool] = defaultdict(bool)
+    """Return the number of comments that were posted again (by their marker) without reading the issue's comments."""
+    posted: dict[str, set[str]] = defaultdict(set)
     blind = 0
     for call in github.calls:
         if not call.path.endswith("/comments"):
             continue
         if call.method == "GET":
-            posted[call.path] = False
+            posted[call.path].clear()
         elif call.method == "POST":
-            blind += posted[call.path]
-            posted[call.path] = True
+            marker = str(call.body["body"]).partition("\n")[0].partition(" run=")[0]
+            blind += marker in posted[call.path]
+            posted[call.path].add(marker)
     return blind
 
 
