@@ -79,10 +79,11 @@ def partition(day: Day) -> None:
 
         with day.fleet(servers=2, workers=3, detour=detour) as fleet:
             for _ in range(1 if day.short else 2):
-                opening = threading.Thread(target=day.open, args=(fleet.receivers, day.part(ISSUES // 2)))
-                opening.start()
-                wait_for(lambda: any(map(fleet.busy, fleet.workers[:-1])), 60.0, fleet.status)
+                opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES // 3))
+                while not any(map(fleet.busy, fleet.workers[:-1])):
+                    day.open(fleet.receivers, 1)
                 wire.intact.clear()
+                opening.start()
                 for app in fleet.workers[:-1]:
                     assert app.process is not None
                     fleet.watch(fleet.jobs_of(app.process.pid), time.monotonic())

@@ -126,7 +126,7 @@ def frozen_workers(day: Day) -> None:
     """One busy worker freezes for 30 seconds, then both do; they resume beside the workers that took over."""
     day.github.fault = lambda _call: time.sleep(0.3)
     with day.fleet() as fleet:
-        opening = threading.Thread(target=day.open, args=(fleet.receivers, day.part(ISSUES)))
+        opening = threading.Thread(target=day.open, args=(fleet.receivers, ISSUES))
         opening.start()
         with fleet.frozen(_busy_worker(fleet)):
             time.sleep(FROZEN + day.part(20))
