@@ -12,7 +12,7 @@ from langgraph.types import Command, Durability, StateSnapshot
 from nodes.context import Context, ExternalSources
 from nodes.graph import RECURSION_LIMIT, Graph
 from nodes.sources import is_harmful
-from nodes.state import Answer, BugTriageState, HumanExchange, TraceEntry
+from nodes.state import Answer, BugTriageState, Finished, HumanExchange, TraceEntry, Waiting
 
 _HANDLER = "__error_handler__"
 """The prefix of the names that LangGraph gives to error handlers."""
@@ -24,22 +24,6 @@ _CLOSED = TraceEntry(
     reason="The issue contains instructions instead of a description: outside sources are not queried.",
     guard="harmful_request",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run asked a person. It resumes when ``advance`` is called with an answer to this question."""
-
-    exchange: HumanExchange
-    state: BugTriageState
-    """The state of the run while it waits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The run ended; ``state.report`` is set."""
-
-    state: BugTriageState
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from nodes import guards
 from nodes.agents.case import load_case, metrics_of
 from nodes.brains import judge
 from nodes.context import Context, Judged
+from nodes.search.tokens import comparable
 from nodes.sources import OUTSIDE, source_of
 from nodes.state import (
     MAX_REDIRECTS,
@@ -147,8 +148,8 @@ def _check_question(state: BugTriageState, decision: SupervisorDecision) -> tupl
     """Replace a question that is empty or was already asked with a code search."""
     if decision.next_node != "human_input":
         return decision, None
-    question = _normalised(whole_sentences(decision.question or "", _QUESTION))
-    asked = {_normalised(exchange.question) for exchange in state.human_exchanges}
+    question = comparable(whole_sentences(decision.question or "", _QUESTION))
+    asked = {comparable(exchange.question) for exchange in state.human_exchanges}
     if question and question not in asked:
         return decision, None
     return decision.model_copy(update={"next_node": "codebase_search"}), "empty_or_repeated_question"
@@ -172,16 +173,12 @@ async def _checked(state: BugTriageState, judged: Judged[SupervisorDecision], co
     )
 
 
-def _normalised(question: str) -> str:
-    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
-
-
 def _exchange(decision: SupervisorDecision) -> HumanExchange:
     question = whole_sentences(decision.question or "", _QUESTION)
     return HumanExchange(
         question=question,
         context=whole_sentences(decision.question_context or "", _EXPLANATION),
-        question_id=hashlib.sha256(_normalised(question).encode()).hexdigest()[:12],
+        question_id=hashlib.sha256(comparable(question).encode()).hexdigest()[:12],
         reason=whole_sentences(decision.reasoning, _QUESTION),
         options=tuple(option for option in decision.question_options if len(option) <= _QUESTION),
     )

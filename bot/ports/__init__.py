@@ -39,7 +39,7 @@ from bot.ports.store import (
 )
 
 if TYPE_CHECKING:
-    from nodes.state import BugTriageState, HumanExchange
+    from nodes.state import Finished, Waiting
 
 __all__ = [
     "AppPort",
@@ -76,21 +76,6 @@ __all__ = [
     "Withheld",
     "is_bot",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The run asked a question."""
-
-    state: BugTriageState
-    exchange: HumanExchange
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The run ended; ``state.report`` is set."""
-
-    state: BugTriageState
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from nodes.context.agreement import load_fitted
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
-from nodes.run import Waiting, advance_answered
-from nodes.state import Answer, BugTriageState
+from nodes.run import advance_answered
+from nodes.state import Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import serializer
 
 

@@ -82,3 +82,8 @@ def shingles(text: str) -> list[int]:
     else:
         words = [word.lower().encode("utf-8", "surrogatepass") for word in WORD.findall(text)]
     return [crc32(b"%b %b %b" % triple) for triple in zip(words, words[1:], words[2:], strict=False)]
+
+
+def comparable(text: str) -> str:
+    """Return the words of a text without case and marks, to compare questions, labels and headings."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

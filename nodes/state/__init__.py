@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
@@ -373,3 +374,19 @@ class Update(TypedDict, total=False):
     trace: tuple[TraceEntry, ...]
     metrics: Metrics
     marks: Marks
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The run asked a person. It resumes when ``advance`` is called with an answer to this question."""
+
+    exchange: HumanExchange
+    state: BugTriageState
+    """The state of the run while it waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run ended; ``state.report`` is set."""
+
+    state: BugTriageState

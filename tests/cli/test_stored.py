@@ -11,7 +11,8 @@ from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.sqlite import SqliteStore
 from nodes.graph import build_graph
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import advance, initial_state
+from nodes.state import Waiting
 from tests.cli.process import triage
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 

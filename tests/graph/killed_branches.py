@@ -8,7 +8,8 @@ from pathlib import Path
 
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
-from nodes.run import Finished, advance, initial_state
+from nodes.run import advance, initial_state
+from nodes.state import Finished
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import SHA, FakeWeb, ScriptedBrain, context, decide
 

@@ -15,11 +15,11 @@ from nodes.context import ModelError, Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import MAX_CALLS
-from nodes.run import Finished, Waiting, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.types import Reason
 from nodes.sources import SourceError
-from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, SupervisorDecision
+from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, Finished, SupervisorDecision, Waiting
 from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 

@@ -14,9 +14,9 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Context
 from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
-from nodes.run import Finished, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
-from nodes.state import BugTriageState
+from nodes.state import BugTriageState, Finished
 from nodes.state.checkpoints import serializer
 from tests.support.fakes import FakeEvidence, FakeSignals
 from tests.support.repositories import make_repository

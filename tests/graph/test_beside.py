@@ -21,9 +21,9 @@ from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.guards import NOTHING_JOINED, companions
 from nodes.judgements import CauseSentence, Submission
-from nodes.run import Finished, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.sources import SourceError
-from nodes.state import AgentFinding, BugTriageState, TraceEntry, shorten_old_findings
+from nodes.state import AgentFinding, BugTriageState, Finished, TraceEntry, shorten_old_findings
 from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.support.patience import patience, wait_for

@@ -10,12 +10,12 @@ import pytest
 from nodes.context import Context
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
-from nodes.run import Finished, advance
+from nodes.run import advance
 from nodes.search.git.errors import GitFailed
 from nodes.search.history.types import Basis, Commit, History, Owner, SuspectCommit, Suspicion
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.types import Reason
-from nodes.state import BugTriageState
+from nodes.state import BugTriageState, Finished
 from tests.graph.test_run import PLAIN, START, graph
 from tests.support.fakes import FakeCode, FakeEvidence, ScriptedBrain, context
 

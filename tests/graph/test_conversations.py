@@ -27,10 +27,10 @@ from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
 from nodes.judgements import CauseSentence, Submission
-from nodes.run import Finished, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Query, Ranking
-from nodes.state import BugTriageState
+from nodes.state import BugTriageState, Finished
 from nodes.state.checkpoints import serializer
 from tests.graph.test_model_faults import DECISION, good
 from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve

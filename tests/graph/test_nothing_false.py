@@ -23,8 +23,8 @@ from nodes.context import ModelError
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
-from nodes.run import Waiting, advance, initial_state
-from nodes.state import Answer, BugTriageState
+from nodes.run import advance, initial_state
+from nodes.state import Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import serializer
 from nodes.trust.statements import cited_in
 from tests.graph.test_run import finish

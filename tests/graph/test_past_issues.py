@@ -13,9 +13,9 @@ from nodes.agents.writing.past_issues import PastIssueTitles
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.evidence import Evidence, Locator
 from nodes.report import RelatedIssue, TriageReport
-from nodes.run import Finished, advance
+from nodes.run import advance
 from nodes.search.issue.similar import PastIndex, words_of
-from nodes.state import BugTriageState
+from nodes.state import BugTriageState, Finished
 from nodes.trust.citations import still_matches
 from tests.graph.test_run import PLAIN, START, graph
 from tests.support.fakes import FakeCode, FakeEvidence, ScriptedBrain, context

@@ -15,8 +15,8 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Picture, Pictures
 from nodes.graph import build_graph
 from nodes.issue.pictures import NODE
-from nodes.run import Finished, Waiting, advance, initial_state
-from nodes.state import Answer, BugTriageState, TraceEntry
+from nodes.run import advance, initial_state
+from nodes.state import Answer, BugTriageState, Finished, TraceEntry, Waiting
 from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Reply, Request, error, fields_of, says, serve

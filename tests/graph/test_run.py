@@ -19,8 +19,8 @@ from nodes.context import Signal, UnavailableError
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
-from nodes.run import Finished, StaleAnswerError, ThreadDeletedError, Waiting, advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
+from nodes.run import StaleAnswerError, ThreadDeletedError, advance, initial_state
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
 from nodes.state.checkpoints import NewerSchemaError, SqliteCheckpoints, migrate, serializer
 from tests.support.fakes import SHA, FakeCode, FakeSignals, FakeWeb, ScriptedBrain, context, decide, refuse
 from tests.support.patience import patience, wait_for

@@ -16,8 +16,8 @@ from bot.settings.repository import read_config
 from bot.worker.publish.labels import wanted_labels
 from nodes.agents.writing.compose import safe_kind
 from nodes.graph import build_graph
-from nodes.run import Finished, advance, initial_state
-from nodes.state import BugTriageState
+from nodes.run import advance, initial_state
+from nodes.state import BugTriageState, Finished
 from nodes.state.checkpoints import serializer
 from tests.kinds.weaknesses import SECURITY
 from tests.report.test_sticky import THREAD

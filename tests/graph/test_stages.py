@@ -18,9 +18,9 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.graph import build_graph
 from nodes.report import TriageReport
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
-from nodes.state import Answer, BugTriageState
+from nodes.state import Answer, BugTriageState, Waiting
 from nodes.state.checkpoints import serializer
 from nodes.trust.statements import uncited
 from tests.servers.endpoints import ANSWERS, prompt_of

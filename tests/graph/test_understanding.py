@@ -9,8 +9,9 @@ import pytest
 from nodes.brains.rules import RulesBrain
 from nodes.issue.facts import read_facts
 from nodes.report import TriageReport
-from nodes.run import Finished, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.issue.forms import FormField, IssueForm
+from nodes.state import Finished
 from tests.graph.test_run import graph
 from tests.support.fakes import SHA, FakeCode, context
 

@@ -33,10 +33,10 @@ from nodes.brains.rules import RulesBrain
 from nodes.context import Brain, Context, ExternalSources, Picture, Pictures
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Result, as_evidence
-from nodes.state import Answer, HumanExchange
+from nodes.state import Answer, HumanExchange, Waiting
 from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile

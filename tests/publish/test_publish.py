@@ -67,7 +67,7 @@ def found(text: str = "", **given) -> FoundConfig:
 
 FINISHED = Finished(BugTriageState(report=FOUND, sha=SHA))
 OTHER = Finished(BugTriageState(report=NOTHING, sha=SHA))
-WAITING = Waiting(BugTriageState(sha=SHA), EXCHANGE)
+WAITING = Waiting(EXCHANGE, BugTriageState(sha=SHA))
 
 
 class Stage:

@@ -7,8 +7,8 @@ import pytest
 from bot.store.databases.database import StoreError
 from bot.store.databases.postgres.checkpoints import open_postgres_checkpoints
 from nodes.graph import build_graph
-from nodes.run import Finished, Waiting, advance, initial_state
-from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState
+from nodes.run import advance, initial_state
+from nodes.state import _CURRENT_SCHEMA_VERSION, Answer, BugTriageState, Finished, Waiting
 from tests.serve.app import ask
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 

@@ -20,7 +20,8 @@ from typing import Any
 import aiosqlite
 
 from nodes.graph import build_graph
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import advance, initial_state
+from nodes.state import Waiting
 from nodes.state.checkpoints import SqliteCheckpoints, serializer
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 

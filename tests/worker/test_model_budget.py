@@ -20,8 +20,8 @@ from nodes.context import Case, ModelError
 from nodes.graph import build_graph
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Investigation
-from nodes.run import Finished, advance, initial_state
-from nodes.state import BugTriageState
+from nodes.run import advance, initial_state
+from nodes.state import BugTriageState, Finished
 from nodes.state.checkpoints import serializer
 from tests.limits.day import sound
 from tests.servers.model_server import ModelServer, Reply, Request, error, fields_of, says, serve

@@ -20,7 +20,8 @@ from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import prune, remove_unused_mirrors
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
-from nodes.run import Waiting, advance, initial_state
+from nodes.run import advance, initial_state
+from nodes.state import Waiting
 from tests.servers.github_server import private_key, serve_github
 from tests.servers.github_world import APP_ID
 from tests.support.fakes import SHA, ScriptedBrain, context, decide

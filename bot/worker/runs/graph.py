@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bot.errors import RefusedError, RetryableError
 from bot.limits.writes import FIRST_REPORTS
-from bot.ports import Finished, Outcome, Waiting
+from bot.ports import Outcome, Waiting
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.logs import ReadIssueText
@@ -78,13 +78,13 @@ async def _advance_until_question(
     except (ValidationError, ValueError, TypeError, KeyError) as error:
         raise UnresumableError(f"the checkpoint of {thread} cannot be read: {type(error).__name__}") from error
 
-    async def ask(waiting: graph_run.Waiting) -> Answer | None:
+    async def ask(waiting: Waiting) -> Answer | None:
         return await _known_answer(issue_job, seen, run, waiting)
 
     # Steps are recorded beside the graph, so a page shows the run although nothing is checkpointed until it ends.
     async with recording(issue_job.store.events(run.number)) as watch:
         try:
-            result = await graph_run.advance_answered(
+            return await graph_run.advance_answered(
                 graph, context, thread, start, ask, watch=watch, snapshot=snapshot, durability=_durability(context)
             )
         except graph_run.ThreadDeletedError:
@@ -92,9 +92,6 @@ async def _advance_until_question(
             raise
         except PostponedError as postponed:
             raise ModelBusyError(str(postponed), after=postponed.after, limit=None) from postponed
-    if isinstance(result, graph_run.Waiting):
-        return Waiting(result.state, result.exchange)
-    return Finished(result.state)
 
 
 def _durability(context: Context) -> Durability:
@@ -107,7 +104,7 @@ def _durability(context: Context) -> Durability:
     return "sync" if may_cost else "exit"
 
 
-async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: graph_run.Waiting) -> Answer | None:
+async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiting: Waiting) -> Answer | None:
     """Return the answer to a run's question; None while it is open.
 
     A question that cannot be posted, or is over budget, is withdrawn and has an empty answer.

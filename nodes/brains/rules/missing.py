@@ -14,6 +14,7 @@ from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
 from nodes.search.issue.forms import FormField, IssueForm, with_headings
 from nodes.search.issue.mentions import form_fields
+from nodes.search.tokens import comparable
 from nodes.search.types import StackTrace
 
 MAX_ITEMS = 4
@@ -178,7 +179,7 @@ def form_of(case: Case) -> IssueForm | None:
 def used_form(case: Case) -> IssueForm | None:
     """Return the form that the issue was written with."""
     # Most repositories have no forms, and headings of a long issue take time to read.
-    filled = {_normalised(heading) for heading, _ in _answers_to_form(case)} if case.forms else set()
+    filled = {comparable(heading) for heading, _ in _answers_to_form(case)} if case.forms else set()
     used = max(case.forms, key=lambda form: _overlap(form, filled), default=None)
     return used if used is not None and _overlap(used, filled) >= 1 / 3 else None
 
@@ -189,7 +190,7 @@ def need_of(label: str) -> str:
 
 
 def _overlap(form: IssueForm, headings: set[str]) -> float:
-    return sum(_normalised(field.label) in headings for field in form.fields) / len(form.fields)
+    return sum(comparable(field.label) in headings for field in form.fields) / len(form.fields)
 
 
 def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
@@ -203,21 +204,21 @@ def _unanswered(case: Case, form: IssueForm) -> list[FormField]:
     return [
         field
         for field in form.fields
-        if (_normalised(field.label) in answers or (field.required and not older))
+        if (comparable(field.label) in answers or (field.required and not older))
         and (field.required or not _is_form(form))
-        and _is_empty(answers.get(_normalised(field.label), ""), field)
+        and _is_empty(answers.get(comparable(field.label), ""), field)
         and not _is_answered_elsewhere(case, field)
     ]
 
 
 def _by_label(answers: Iterable[tuple[str, str]], form: IssueForm) -> dict[str, str]:
     """Map the form's labels to their answers; a heading that is no label belongs to the answer that it is in."""
-    labels = {_normalised(field.label) for field in form.fields}
+    labels = {comparable(field.label) for field in form.fields}
     found: dict[str, str] = {}
     label = ""
     for heading, content in answers:
-        if _normalised(heading) in labels:
-            label = _normalised(heading)
+        if comparable(heading) in labels:
+            label = comparable(heading)
             found[label] = content
         elif label and found[label]:
             found[label] = f"{found[label]}\n{heading}\n{content}"
@@ -296,7 +297,7 @@ def _own_words(case: Case) -> str:
     """Return title, body and answers without the lines of the repository's forms."""
     template = set(_template_lines(case.forms))
     lines = case.body.split("\n")
-    own_lines = [line for line in lines if _normalised(line) not in template] if template else lines
+    own_lines = [line for line in lines if comparable(line) not in template] if template else lines
     answers = (exchange.answer or "" for exchange in case.state.human_exchanges)
     return "\n".join((case.title, *own_lines, *answers))
 
@@ -304,18 +305,13 @@ def _own_words(case: Case) -> str:
 def _template_lines(forms: Iterable[IssueForm]) -> Iterable[str]:
     for form in forms:
         for field in form.fields:
-            yield _normalised(field.label)
-            yield from filter(None, map(_normalised, field.preset.split("\n")))
+            yield comparable(field.label)
+            yield from filter(None, map(comparable, field.preset.split("\n")))
 
 
 def _answers_to_form(case: Case) -> tuple[tuple[str, str], ...]:
     """Return the headings of the issue with their content."""
     return case.facts.form or form_fields(with_headings(case.body))
-
-
-def _normalised(text: str) -> str:
-    """Normalise a label, so that differences in mark-up do not matter."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text[:300].casefold()).split())
 
 
 def main_trace(facts: IssueFacts) -> StackTrace | None:

@@ -13,6 +13,7 @@ from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds,
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import may_ask
+from nodes.search.tokens import comparable
 
 _GENERIC = frozenset(
     """get set run init main handle handler util utils base core common helper helpers manager new make create from for
@@ -155,13 +156,8 @@ def next_question(case: Case) -> Question | None:
     exchanges = case.state.human_exchanges
     if not may_ask(case.state) or case.state.redirect_instructions or any(one.withdrawn for one in exchanges):
         return None  # after a redirect, the maintainer decides what to ask
-    asked = {normalised(exchange.question) for exchange in exchanges}
-    return next((question for question in _candidates(case) if normalised(question.text) not in asked), None)
-
-
-def normalised(question: str) -> str:
-    """Normalise a question for comparison, as the supervisor does."""
-    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
+    asked = {comparable(exchange.question) for exchange in exchanges}
+    return next((question for question in _candidates(case) if comparable(question.text) not in asked), None)
 
 
 def is_thin(case: Case) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from nodes.search.index import lookup
 from nodes.search.index.columns import grouped
 from nodes.search.issue.query import FIELDS
-from nodes.search.ranking.features.table import scaled
+from nodes.search.ranking.features.table import best_of_file, scaled
 from nodes.search.tokens import term_hash
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nodes.search.issue.query import Parsed
 
     Floats = npt.NDArray[np.float64]
-    from nodes.search.ranking.features.table import Features
+    from nodes.search.ranking.features.table import Features, best_of_file
 
     Flags = npt.NDArray[np.bool_]
 
@@ -105,13 +105,6 @@ def saturate(count: npt.NDArray[np.int32] | Floats, length: Floats, k1: float, b
     return np.asarray(count * (k1 + 1) / (count + k1 * (1 - b + b * length)))
 
 
-def best_chunk(index: Index, scores: Floats) -> Floats:
-    """Return the score of each file's best chunk."""
-    best = np.zeros(len(index.paths))
-    np.maximum.at(best, index.chunk_file, scores)
-    return best
-
-
 def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> None:
     """Add BM25 features of files, of their best chunk and of their paths."""
     every = np.asarray(sum(words.chunks.values(), np.zeros(len(index.chunk_file))))
@@ -119,9 +112,9 @@ def add_words(features: Features, index: Index, words: Words, ranked: Flags) -> 
     in_ranked = ranked[index.chunk_file]
     for name in FIELDS:
         features.files[f"{name}_file"] = scaled(words.files[name], ranked)
-        features.files[f"{name}_chunk"] = scaled(best_chunk(index, words.parts[name]), ranked)
+        features.files[f"{name}_chunk"] = scaled(best_of_file(index, words.parts[name]), ranked)
         features.chunks[f"{name}_words"] = scaled(words.chunks[name], in_ranked)
-    features.files["words_chunk"] = scaled(best_chunk(index, parts), ranked)
+    features.files["words_chunk"] = scaled(best_of_file(index, parts), ranked)
     features.chunks["words"] = scaled(every, in_ranked)
     features.files["path_title"] = scaled(words.paths["title"], ranked)
     features.files["path_body"] = scaled(words.paths["prose"] + words.paths["code"], ranked)
