@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bot.ports.github import (
     AppPort,
@@ -37,9 +36,7 @@ from bot.ports.store import (
     TaughtWord,
     UnansweredQuestion,
 )
-
-if TYPE_CHECKING:
-    from nodes.state import Finished, Waiting
+from nodes.state import Finished, Waiting
 
 __all__ = [
     "AppPort",
