@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic import BaseModel
 from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.cli.proposal import WORKFLOW
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES, GLANCE, SHARED
+from bot.release import released
 from bot.report.document import result_schema
 from bot.server.api.openapi import openapi
 from bot.settings import Settings
@@ -42,6 +44,7 @@ from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
 
 DOCS = Path(__file__).parent
+ACTION = DOCS.parent / "action.yml"
 
 
 def pages() -> dict[Path, str]:
@@ -58,6 +61,7 @@ def pages() -> dict[Path, str]:
         DOCS / "endpoints.md": "\n".join(_endpoints()),
         DOCS / "facts.md": "\n".join(facts()),
         DOCS / "security.md": _filled("security.md", tried=table(count())),
+        ACTION: re.sub(r"(tracehound-action:v)\S+", rf"\g<1>{released()}", ACTION.read_text("utf-8")),
         DOCS / "action.md": _filled("action.md", workflow=["```yaml", WORKFLOW.rstrip(), "```"]),
         DOCS / "cost.md": _filled("cost.md", costs=_costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),

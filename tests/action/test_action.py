@@ -282,11 +282,14 @@ def test_the_image_exists_and_copies_only_allowed_files(described: dict[str, Any
 
 def test_the_documented_workflow_requests_only_needed_permissions() -> None:
     page = (ROOT / "docs" / "action.md").read_text()
-    workflow, check = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.S))
+    workflow, bare, check = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.S))
     assert check["permissions"] == {"contents": "read", "issues": "read"}
     assert set(check[True]) == {"pull_request"}
-    assert workflow["permissions"] == {"contents": "read", "issues": "write"}
-    assert set(workflow[True]) == {"issues", "issue_comment"}
+    assert workflow["permissions"] == bare["permissions"] == {"contents": "read", "issues": "write"}
+    assert set(workflow[True]) == set(bare[True]) == {"issues", "issue_comment"}
+    (imageless,) = bare["jobs"]["triage"]["steps"]
+    assert imageless["run"].endswith(" triage action")
+    assert {name.lower() for name in imageless["env"]} <= Settings.model_fields.keys()
     (job,) = workflow["jobs"].values()
     (step,) = [step for step in job["steps"] if "tracehound" in step["uses"]]
     inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]

@@ -93,3 +93,15 @@ def test_severity_comes_with_its_reason(body, kind, expected, reason):
     severity, sentence = severity_of("Title", body, kind, read_facts("Title", body).traces)
     assert severity == expected
     assert reason in sentence
+
+
+@pytest.mark.parametrize("body", ["It hangs on save.", "A typo in the label.", "It prints 3 and not 4.", SIGNAL])
+@pytest.mark.parametrize(
+    "tone",
+    ["{}", "URGENT!!! {} THIS IS UNACCEPTABLE!!!", "{} It is critical, a blocker.", "Sorry, a tiny thing: {} Thanks!"],
+)
+def test_severity_does_not_depend_on_the_tone(body: str, tone: str) -> None:
+    def found(text: str) -> str:
+        return severity_of("Title", text, "bug", read_facts("Title", text).traces)[0]
+
+    assert found(tone.format(f"\n{body}\n")) == found(body)
