@@ -239,7 +239,7 @@ def ranking(confidence: float, *paths: str) -> Ranking:
         pytest.param(0.4, 0.9, False, True, False, 0.5, id="another-file-after-reading-than-a-doubtful-search"),
         pytest.param(0.4, 0.9, False, True, True, 0.72, id="another-file-that-is-approved"),
         pytest.param(0.4, 0.85, False, True, True, 0.52, id="another-file-less-surely"),
-        pytest.param(0.9, 1.0, False, True, False, 0.15, id="another-file-after-reading-than-a-sure-search"),
+        pytest.param(0.9, 1.0, False, True, False, 0.4, id="another-file-after-reading-than-a-sure-search"),
         pytest.param(0.9, 1.0, False, True, True, 0.6, id="another-file-than-a-sure-search-that-is-approved"),
         pytest.param(0.3, 0.1, False, True, True, 0.1, id="another-file-not-surely"),
     ],

@@ -3,7 +3,10 @@
 from nodes.search.languages.c import TYPES, functions
 from nodes.search.languages.grammar import Language
 
-_NAME = "[(identifier) (qualified_identifier) (field_identifier) (destructor_name) (operator_name)] @name"
+_NAME = (
+    "[(identifier) (qualified_identifier) (field_identifier) (destructor_name) (operator_name)"
+    " (template_function)] @name"
+)
 
 LANGUAGE = Language(
     name="cpp",
@@ -19,6 +22,7 @@ LANGUAGE = Language(
     + """
 (function_definition type: [(class_specifier !body) (struct_specifier !body)] declarator: (identifier) @name) @class
 (class_specifier name: [(type_identifier) (template_type)] @name body: (_)) @class
+(struct_specifier name: (template_type) @name body: (_)) @class
 (namespace_definition name: (_) @name) @scope
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type

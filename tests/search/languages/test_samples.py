@@ -78,6 +78,12 @@ def test_each_construct_gives_its_definitions(name: str, source: bytes, language
         pytest.param(
             "a.cpp", "template <>\ntemplate <class T>\nvoid A<int>::f() {}\n", ["A.f 1 3"], id="two-templates"
         ),
+        pytest.param(
+            "a.cpp",
+            "template <> int f<int>(int a) {\n  return a;\n}\ntemplate <> struct A<bool> {\n};\n",
+            ["f 1 3", "A 4 5"],
+            id="explicit-specialisations",
+        ),
         pytest.param("a.cpp", "template <class T>\n  requires C<T>\nstruct A {\n};\n", ["A 1 4"], id="a-requirement"),
         pytest.param("a.cpp", "template\n<class T> class A;\nint f() {}\n", ["f 3 3"], id="of-a-declaration"),
         pytest.param(
