@@ -56,7 +56,7 @@ def fitness(report: TriageReport) -> Fitness:
     checks = (
         (is_bug, "it reports a bug", f"it is a {report.kind} issue"),
         (is_located, "the file is known by a checked fact", "no checked fact leads to one file"),
-        (is_located and size <= SMALL, f"the definition has {size} lines", "the place is not a small definition"),
+        (is_located and size <= SMALL, f"the place has {size} lines", "the place is not a small one"),
         (is_tested, "tests use what the issue names", "no test was found by the names of the issue"),
         (not report.missing, "the issue lacks nothing", "the issue lacks information"),
     )

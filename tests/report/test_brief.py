@@ -45,7 +45,7 @@ def test_a_brief_names_lines_tests_and_the_commit() -> None:
     [
         pytest.param({"kind": "feature"}, "it is a feature issue", id="kind"),
         pytest.param({"statement": "facts"}, "no checked fact leads to one file", id="place"),
-        pytest.param({"suspects": (suspect(start_line=1, end_line=SMALL + 1),)}, "not a small definition", id="size"),
+        pytest.param({"suspects": (suspect(start_line=1, end_line=SMALL + 1),)}, "not a small one", id="size"),
         pytest.param({"facts": PLAIN}, "no test was found", id="test"),
         pytest.param({"missing": ("the version",)}, "the issue lacks information", id="missing"),
     ],

@@ -111,7 +111,7 @@ LEFT_OPEN = '''class Cart:
         pytest.param(LEFT_OPEN.replace("        pass", "        self.rows += rows"), "in `shop/cart.py`.", id="with-a-body"),
     ],
 )  # fmt: skip
-def test_what_is_said_of_a_function_that_is_empty_on_purpose(tmp_path: Path, code: str, says: str) -> None:
+def test_a_function_that_is_empty_on_purpose_is_quoted(tmp_path: Path, code: str, says: str) -> None:
     facts = facts_of(tmp_path, {"shop/cart.py": code}, "Rows are lost", "`Cart.add_rows` is empty.")
     (found,) = of_kind(facts, "defined_once")
     assert found.says.endswith(says)

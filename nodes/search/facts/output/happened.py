@@ -133,8 +133,8 @@ def _null(line: str, whole: str) -> Happened | None:
         if found := pattern.search(whole):
             named = {use for use in uses if use[0] == found["name"]}
             of = found.groupdict().get("of")
-            told = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
-            return _of_null(told or named, found["null"])
+            matching = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
+            return _of_null(matching or named, found["null"])
     word = "null" if _PLAIN_NULL.search(whole) else "nil" if _NIL.search(whole) else ""
     return _of_null({use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}, word) if word else None
 
