@@ -271,3 +271,27 @@ def test_a_moved_frame_is_at_the_only_line_that_the_error_fits(tmp_path: Path, b
     (found,) = of_kind(facts_of(tmp_path, {"acme/Zones.java": ZONES}, "It stops", trace), "raised_here")
     assert (found.line, found.symbol) == (line, "Zones.name")
     assert says in found.says
+
+
+GO = (
+    "package zones\n\nfunc Load(n *Zone) string {{\n\tm := n.Check()\n"
+    "\tif m {{\n\t\t{}\n\t}}\n\treturn n.Name.String()\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "line", "says"),
+    [
+        pytest.param("log(n)", 8, "calls `String` on this line; `panic` comes from inside that call.", id="one-call"),
+        pytest.param("log(m.String())", 5, "the line may have moved.", id="two-calls"),
+    ],
+)
+def test_a_moved_frame_is_at_the_only_call_of_the_frame_inside_it(tmp_path: Path, other: str, line: int, says: str):
+    trace = (
+        "panic: it stops\n\ngoroutine 1 [running]:\nnet/url.(*URL).String(0x0)\n"
+        "\t/usr/local/go/src/net/url/url.go:810 +0x34\n"
+        "main.Load(...)\n\t/src/zones/load.go:5 +0x1d\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"zones/load.go": GO.format(other)}, "It stops", trace), "raised_here")
+    assert found.line == line
+    assert found.says.endswith(says)

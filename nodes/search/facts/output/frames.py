@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_FRAMES = 60
 MAX_HEADER = 100
 """Maximum number of lines up to the declaration of a package."""
+LONGEST_FUNCTION = 200
+"""Maximum number of lines of a function in which the line of a frame is looked for by what it did."""
 MAX_HEAD = 8
 """Maximum number of lines of a definition up to its name."""
 _DECLARED = re.compile(r"\s{0,8}package\s{1,8}([\w.]{1,200})")
@@ -245,11 +247,23 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         line = _line_of(code, number, text, span, frame.line or span.start) if text else None
         inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
+        if text is None and not (held is not None and is_call(held, inner)):
+            line = _only_call(code.lines(number), span, inner)
         exact = line is not None or (held is not None and is_call(held, inner))
         at = line or inside or _line_of_name(code, number, span)
         if code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
+
+
+def _only_call(lines: Sequence[str], span: _Span, inner: Frame | None) -> int | None:
+    """Return the only line of a function that calls the next inner frame; its number may be of another version."""
+    name = last_part(inner.function) if inner and span.symbol else None
+    if name is None or span.end - span.start > LONGEST_FUNCTION:
+        return None
+    call = re.compile(rf"{whole_word(name).pattern}\s?\(")
+    held = [at for at in range(span.start + 1, min(span.end, len(lines)) + 1) if call.search(lines[at - 1])]
+    return held[0] if len(held) == 1 else None
 
 
 def _line_of_name(code: Code, number: int, span: _Span) -> int:

@@ -8,7 +8,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import named_release
-from nodes.search.facts.output.frames import chains, frame_text, from_root, is_raising, last_part, own_frames
+from nodes.search.facts.output.frames import (
+    LONGEST_FUNCTION,
+    chains,
+    frame_text,
+    from_root,
+    is_raising,
+    last_part,
+    own_frames,
+)
 from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
 from nodes.search.facts.places.moved import line_now
 from nodes.search.facts.types import Fact
@@ -25,8 +33,6 @@ if TYPE_CHECKING:
 MAX_TRACES = 6
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
-LONGEST_FUNCTION = 200
-"""Maximum number of lines of a function in which the line of an error is looked for."""
 LONGEST_STATEMENT = 8
 """Maximum number of lines between the beginning of a statement and the given line."""
 _REFUSAL = re.compile(
