@@ -34,7 +34,7 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
     kinds: dict[str, Fact] = {}
     for fact in near:
         kinds.setdefault(fact.kind, fact)
-    others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or not is_echo(lead)))]
+    others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
     for fact in sorted(filter(is_stated, others), key=precedence):
         if (fact.path, fact.line) != (lead.path, lead.line):
