@@ -1,4 +1,4 @@
-"""Hooks for mkdocs: the server's look, links to files outside docs, unlisted pages in the menu."""
+"""Hooks for mkdocs: the server's look, links to files outside docs, unlisted pages in the menu, the search."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, **_given: Any) -> str:
-    """Point outside links at the repository."""
+def on_page_markdown(markdown: str, page: Any, **_given: Any) -> str:
+    """Point outside links at the repository, and keep decisions out of the search: they are half of all words."""
+    if page.file.src_path.startswith("decisions"):
+        page.meta["search"] = {"exclude": True}
     return _OUTSIDE.sub(rf"]({SOURCE}\1", markdown)
 
 

@@ -27,3 +27,5 @@ async def test_the_search_works_from_disk(tab: Tab) -> None:
     await found.first.click()
     await tab.page.wait_for_url(re.compile(r"commands\.html"))
     assert await tab.page.locator("h2", has_text="/triage redirect").is_visible()
+    # They record why, are half of all words, and are no answer to a question about use.
+    assert "decisions.html" not in (SITE / "search" / "search_index.js").read_text(encoding="utf-8")
