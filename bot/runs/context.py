@@ -11,6 +11,7 @@ from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
+from nodes.checkpoints import serializer
 from nodes.context import (
     COMPRESS_FROM,
     AttachedText,
@@ -36,7 +37,6 @@ from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance_answered
 from nodes.state import Answer, BugTriageState, Waiting
-from nodes.state.checkpoints import serializer
 
 
 def build_context(

@@ -13,13 +13,13 @@ from bot.runs.context import build_context
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
+from nodes.checkpoints import serializer
 from nodes.context import Brain
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
 from nodes.state import BugTriageState, Finished, TraceEntry
-from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Request, says, serve, text_of
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide

@@ -27,10 +27,10 @@ from bot.worker.runs.first import FirstReport, ModelBusyError
 from bot.worker.runs.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
+from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context, IssueOrigin
 from nodes.run import initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
-from nodes.state.checkpoints import NewerSchemaError
 
 
 class UnresumableError(Exception):
