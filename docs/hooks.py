@@ -28,7 +28,10 @@ _LOOK = """
   --md-footer-fg-color--light: var(--soft);
 }}
 """
-_BORDER = ".md-header { border-bottom: 1px solid var(--line); box-shadow: none; }\n"
+_BORDER = """
+.md-header { border-bottom: 1px solid var(--line); box-shadow: none; }
+.md-search__form { background-color: var(--raised); }
+"""
 SOURCE = "https://github.com/tracehound/tracehound/blob/main/"
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 _OUTSIDE = re.compile(r"\]\(\.\./([\w./-]+)")
