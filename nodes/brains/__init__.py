@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from nodes.brains.shared import is_shortened
 from nodes.context import Brain, Case, Context, Judged, ModelError
 from nodes.state import BugTriageState
 
@@ -26,8 +27,8 @@ async def judge(context: Context, case: Case, ask: Callable[[Brain], Awaitable[J
         judged = await ask(context.rules)
         return dataclasses.replace(judged, usage=judged.usage + failure.usage, fallback=str(failure)[:300])
     # Rules read the whole text, also as a model's fallback.
-    is_long = len(case.body) > case.compress_from
-    return dataclasses.replace(judged, compressed=True) if is_long and judged.judged_by != "rules" else judged
+    by_model = judged.judged_by != "rules"
+    return dataclasses.replace(judged, compressed=True) if by_model and is_shortened(case) else judged
 
 
 def is_model_asked(context: Context, state: BugTriageState) -> bool:

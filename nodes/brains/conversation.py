@@ -1,4 +1,7 @@
-"""Read code in one bounded conversation: the model calls tools, reads what they show, and submits what it concluded."""
+"""Read code with a model in one bounded conversation: it calls tools, reads what they show, and submits a conclusion.
+
+A model or a server that cannot hold one reads in two stages.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, ReadingLimits
 from nodes.brains.calls.native import Message
@@ -15,7 +19,8 @@ from nodes.brains.calls.turns import ask_turn
 from nodes.brains.fence import fence
 from nodes.brains.known import Known
 from nodes.brains.opening import later_messages
-from nodes.brains.shared import build_conversation, build_investigation, is_shortened, join_sections
+from nodes.brains.shared import build_conversation, build_investigation, join_sections
+from nodes.brains.stages import Stages
 from nodes.context import Case, Judged, ModelError, Shown, ToolPort
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import Call, CauseSentence, CodeReading, Submission, Submit, SubmittedPlace, Turn
@@ -23,6 +28,8 @@ from nodes.search.types import ToolCall, ToolName
 from nodes.state import Usage
 from prompts import build_last_turn, build_objection, build_turns_left
 
+NARROW = 16_000
+"""Tokens of a context window below which a conversation does not fit."""
 OPENED = 8
 """Files of the search that open the conversation."""
 _CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
@@ -30,6 +37,43 @@ _LOOKED_UP = 700
 """Maximum tokens of what was looked up for an objection."""
 _RESULT, _LEAST = 1_500, 120
 """Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
+
+
+def converses(known: Abilities) -> bool:
+    """Return whether code is read in a conversation; otherwise files are chosen, then their functions."""
+    return known.reading != "stages" and (known.window is None or known.window >= NARROW)
+
+
+class Reader:
+    """Reads the code of one run; an objection continues the conversation that it is about."""
+
+    def __init__(self, budget: ModelBudget, limits: ReadingLimits) -> None:
+        self._budget = budget
+        self._limits = limits
+        self._conversation: Conversation | None = None
+
+    async def read(self, model: Model, case: Case) -> Judged[CodeReading]:
+        """Find the places that an issue is about.
+
+        Raises:
+            ModelError: no usable answer arrived.
+        """
+        if case.tools is None:
+            return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
+        if not converses(model.abilities):
+            return await Stages(model, self._budget, case, Usage()).read(case.tools)
+        # A process that resumes a run has no conversation, so it begins one with the objection.
+        earlier = self._conversation if case.looked_up is not None else None
+        self._conversation = conversation = earlier or Conversation(model, self._budget, case, self._limits)
+        try:
+            return await (conversation.read(case.tools) if earlier is None else earlier.resume(case, case.tools))
+        except InvalidOutput as invalid:
+            if conversation.turns > 1:
+                message = f"{model.name} gave two invalid answers in its conversation: {invalid}"
+                raise ModelError(message[:300], conversation.usage) from invalid
+            # A model that cannot make its first call is not asked for one again for a while.
+            model.learn(reading="stages")
+            return await Stages(model, self._budget, case, conversation.usage).read(case.tools)
 
 
 class Conversation:
@@ -129,7 +173,6 @@ class Conversation:
             usage=self.usage,
             dropped=concluded.dropped,
             remarks=self._model.remarks,
-            compressed=is_shortened(self._case),
         )
 
 

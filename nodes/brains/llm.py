@@ -17,9 +17,9 @@ from nodes.brains.calls.models import Model, Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
+from nodes.brains.conversation import Reader
 from nodes.brains.fence import fence
-from nodes.brains.reader import Reader
-from nodes.brains.shared import build_rules, is_shortened
+from nodes.brains.shared import build_rules
 from nodes.context import Case, Judged, ModelError, Picture
 from nodes.evidence import NumberedEvidence
 from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
@@ -175,13 +175,7 @@ class LLMBrain:
         except InvalidOutput as invalid:
             message = f"{model.name} gave the {role} two invalid answers: {invalid}"
             raise ModelError(message[:300], invalid.usage) from invalid
-        return Judged(
-            answer.value,
-            judged_by=model.name,
-            usage=answer.usage,
-            remarks=model.remarks,
-            compressed=is_shortened(case),
-        )
+        return Judged(answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
         settings = self._settings

@@ -12,7 +12,7 @@ from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import fence
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.brains.shared import build_conversation, build_investigation, is_shortened, join_sections
+from nodes.brains.shared import build_conversation, build_investigation, join_sections
 from nodes.context import Case, Judged, ModelError, ToolPort
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import FILES, Audit, CodeReading, Draft, FileStep, WebReading
@@ -76,7 +76,6 @@ class ScreeningBrain(LLMBrain):
             judged_by=model.name,
             usage=answer.usage,
             remarks=model.remarks,
-            compressed=is_shortened(case),
         )
 
 

@@ -18,7 +18,7 @@ from nodes.brains.files import Choice, choose_files
 from nodes.brains.known import Known
 from nodes.brains.opening import BODIES, OpenedFile, Opening, build_function_opening
 from nodes.brains.rules.places import is_named_by_maintainer
-from nodes.brains.shared import build_conversation, is_shortened
+from nodes.brains.shared import build_conversation
 from nodes.context import Case, Judged, ModelError, ToolPort
 from nodes.evidence import NumberedEvidence
 from nodes.judgements import CodeReading, CodeStep
@@ -83,7 +83,6 @@ class Stages:
             usage=self._usage,
             dropped=dropped,
             remarks=self._model.remarks,
-            compressed=is_shortened(self._case),
         )
 
     async def _open(self, choice: Choice, tools: ToolPort) -> Opening | None:

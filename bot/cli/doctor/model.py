@@ -18,8 +18,8 @@ from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.calls.turns import ask_turn
+from nodes.brains.conversation import converses
 from nodes.brains.fence import fence
-from nodes.brains.reader import converses
 from nodes.context import ModelError
 from nodes.state import Usage
 

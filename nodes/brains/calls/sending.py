@@ -29,8 +29,8 @@ _REFUSALS = 10
 _CUT = 0.6
 """The share of our estimate below which the reported tokens mean that the server cut the prompt."""
 _WINDOWS = (2_048, 4_096, 8_192, 16_384)
-_FULL, _SURE = 0.9, 0.95
-"""The same share for a prompt that fills a window of a usual size, and the share of what is usual for the model."""
+_FULL, _SURE, _CLEAR = 0.9, 0.95, 0.85
+"""The same share for a prompt that fills a window of a usual size; the shares of what is usual, for short and long."""
 _LEAST_USUAL = 0.75
 """The lowest share that a vocabulary explains; our estimate prefers too many tokens."""
 _LEAST_REPORTED, _LEAST_SENT = 1_000, 1_800
@@ -150,7 +150,9 @@ class Sender:
         if self.model.most_read > (filled or reported):
             return False
         usual = self.model.usual
-        expected = sent * (_FULL if usual == 1.0 else usual * _SURE)
+        # The share of long prompts varies more: they are mostly code, whose signs we count too high.
+        sure = _SURE if filled == _WINDOWS[0] else _CLEAR
+        expected = sent * (_FULL if usual == 1.0 else usual * sure)
         cut = (filled is not None and reported < expected) or reported < _CUT * usual * sent
         if not cut and filled is None:
             self.model.usual = min(1.0, max(_LEAST_USUAL, reported / sent))
