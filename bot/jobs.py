@@ -180,6 +180,8 @@ class PostDigest(_IssueWork):
 
 
 PageCommandName = Literal["triage", "right", "wrong"]
+MAX_ARGUMENT = 600
+"""Characters of a command's argument; the rest is cut off."""
 
 
 class PageCommand(_IssueWork):

@@ -22,8 +22,8 @@ from bot.settings.operator import load_operator_config
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker import open_worker
 from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.worker import open_worker
 from nodes.report import TriageReport
 
 EVENTS = ("issues", "issue_comment")

@@ -16,9 +16,9 @@ from bot.ports import IssueRef
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.jobs.deliveries import Arrival
-from bot.worker import Worker, open_worker
 from bot.worker.dispatch.attempts import Attempts
 from bot.worker.dispatch.health import Outage
+from bot.worker.worker import Worker, open_worker
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, INSTALLATION, Repo

@@ -15,7 +15,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteDatabase
 from bot.store.jobs.deliveries import Arrival
-from bot.worker import open_worker
+from bot.worker.worker import open_worker
 from tests.limits.day import BusyModel, Day, StrictGitHub
 from tests.serve.conftest import BODY, FILES, TITLE
 from tests.servers.github_server import private_key, serve_github

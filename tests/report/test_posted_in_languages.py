@@ -91,7 +91,7 @@ ELSEWHERE = {
     "bot/worker/runs/steps.py": ("is gone",),
     "bot/worker/tools.py": ("TRIAGE_ALERT_URL needs",),
     "bot/worker/upkeep.py": ("upkeep at start",),
-    "bot/worker/__init__.py": ("no installation", "the installation is", "the repository is archived"),
+    "bot/worker/worker.py": ("no installation", "the installation is", "the repository is archived"),
     # What a model reads as the answer of a tool.
     "nodes/agents/code/tools.py": ("The same call", "read by a model", "more lines do not", "… the rest does not"),
     "nodes/agents/codebase_search.py": ("nothing new",),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,13 @@ FAULTS = [
     pytest.param({"TRIAGE_DATA_DIR": "spoilt"}, "store.db cannot be used: file is not a database", id="no-store"),
     pytest.param({"HOST": "256.1.1.1"}, "cannot listen on 256.1.1.1 port 0", id="an-address-that-is-none"),
 ]
+
+
+def test_the_process_that_answers_github_loads_no_graph() -> None:
+    heavy = {"langgraph", "langsmith", "nodes.graph", "bot.worker.worker"}
+    code = f"import sys, bot.server.process; print(*{heavy} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize(("settings", "says"), FAULTS)

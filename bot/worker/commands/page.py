@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bot.errors import UserError
-from bot.jobs import PageCommand
+from bot.jobs import MAX_ARGUMENT, PageCommand
 from bot.ports import CommandEffects, Comment, Issue, Permission
 from bot.settings.repository import RepositoryConfig
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.kinds import CommandContext, is_allowed
-from bot.worker.commands.parse import MAX_ARGUMENT, Command
+from bot.worker.commands.parse import Command
 from bot.worker.issue_job import IssueJob
 
 DONE = "done"

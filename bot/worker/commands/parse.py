@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 
+from bot.jobs import MAX_ARGUMENT
+
 MAX_COMMANDS = 10
 """Commands that are accepted from one comment."""
 MAX_TEXT = 65_536
 """Characters of a comment that are parsed; GitHub accepts no more."""
-MAX_ARGUMENT = 600
-"""Characters of an argument; the rest is cut off."""
 _COMMAND = re.compile(r" {0,3}/triage(?:[ \t]{1,20}(\S{1,60})(?:[ \t](.*))?)?[ \t]*", re.IGNORECASE)
 _HEAD = len("   /triage")
 # Browsers send line breaks of forms as CRLF.

@@ -20,10 +20,10 @@ from bot.observability.logs import log_to_stderr
 from bot.settings.server import ServerSettings, load_server_settings
 from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite import SqliteStore
-from bot.worker import Worker, open_worker
 from bot.worker.dispatch.embedded import Dispatcher
 from bot.worker.dispatch.health import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
 from bot.worker.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
+from bot.worker.worker import Worker, open_worker
 
 NICE = 10
 """Niceness of the worker, so that the process that answers GitHub has priority."""

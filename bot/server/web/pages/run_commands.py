@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.jobs import PageCommand, PageCommandName
+from bot.jobs import MAX_ARGUMENT, PageCommand, PageCommandName
 from bot.ports import IssueRef
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.forms import read_form
@@ -21,7 +21,6 @@ from bot.server.web.views.rows import address
 from bot.server.web.views.words import line
 from bot.store.jobs.deliveries import Arrival
 from bot.store.pages.rows import RunRow
-from bot.worker.commands.parse import MAX_ARGUMENT
 
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _NAMES: dict[str, PageCommandName] = {name: name for name in get_args(PageCommandName)}
