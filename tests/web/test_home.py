@@ -41,6 +41,8 @@ async def test_it_shows_what_waits_with_its_reason(site: Site) -> None:
     await site.store.for_issue(stopped).runs.settle(
         1, "stopped", await job_for(site.store, stopped), message="a person stopped triage"
     )
+    later = await job_for(site.store, stopped)
+    await site.store.jobs.settle(later, "a later job of the issue")
     again = await ran(site.store, Ran(title="Replaced", status="failed"))
     await ran(site.store, Ran(title="Replaced", number=again.number))  # awaits its fix
     await site.store.jobs.mark_dead(await job_for(site.store, again), "GitHub says <b>502</b>")

@@ -35,7 +35,7 @@ class Ended:
 
     run: RunRow
     reason: str
-    """The last message about it; empty if it is no longer stored."""
+    """The message of the job that ended it, or of a dead one; empty if none is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +92,18 @@ class Attention:
         """Return issues whose last run was stopped or failed within a week, the latest first."""
         allowed, parameters = visible("runs.repository_key", keys)
         since = self._database.clock() - WEEK
-        # The message is that of the issue's last job; done jobs are found by their time.
+        # A run ends in one transaction with its job, so both have the same time, by which done jobs are indexed.
         reason = """
-            (SELECT said FROM jobs WHERE jobs.issue_key = runs.issue_key AND jobs.lane = 'run' AND said <> ''
-                AND (jobs.state = 'dead' OR (jobs.state = 'done' AND settled_at >= ?)) ORDER BY jobs.id DESC LIMIT 1)
+            (SELECT said FROM jobs WHERE jobs.issue_key = runs.issue_key AND said <> ''
+                AND (jobs.state = 'dead' OR (jobs.state = 'done' AND settled_at = runs.changed_at))
+                ORDER BY jobs.id DESC LIMIT 1)
         """
         statement = f"""
             SELECT coalesce({reason}, ''), {COLUMNS} {FROM}
             WHERE {allowed} AND {_IS_NEWEST} AND runs.status IN ('stopped', 'failed') AND changed_at >= ?
             ORDER BY changed_at DESC, runs.issue_key LIMIT ?
         """
-        given = (since, *parameters, since, LISTED)
+        given = (*parameters, since, LISTED)
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return [Ended(read_row(row), str(message)) for message, *row in rows]
 
