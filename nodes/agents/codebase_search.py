@@ -182,7 +182,7 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
 
 
 def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence]) -> bool:
-    """Return whether most sentences of a cause name something in the lines that they cite.
+    """Return whether half of the sentences of a cause name something in the lines that they cite.
 
     A sentence such as "this code decides it" suits any line, so an approval of it says nothing.
     """
@@ -190,7 +190,7 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
     # That something has no matches names no code, so it explains nothing by itself.
     cited = [(text, items) for text, items in cited if not items or any(item.kind != "lookup" for item in items)]
-    return 2 * sum(names_quoted(text, items) for text, items in cited) > len(cited)
+    return bool(cited) and 2 * sum(names_quoted(text, items) for text, items in cited) >= len(cited)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

@@ -3,7 +3,7 @@
 The search's probability is calibrated for its own first file; a model's number is not calibrated. More reliable are
 these observations: whether both prefer the same file, whether the model read its lines before it named it, whether
 the search ranks it among its first files or a strong fact about it was verified, and whether a critic approved a cause
-most of whose sentences name what the cited lines contain.
+half of whose sentences name what the cited lines contain.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Opinions:
     near: bool
     """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
     explained: bool = False
-    """Whether most sentences of the model's cause name something in the lines that they cite."""
+    """Whether half of the sentences of the model's cause name something in the lines that they cite."""
     approved: bool = False
     """Whether a critic approved after the reading."""
 

@@ -27,7 +27,8 @@ def cause(report: TriageReport, links: Links) -> Iterator[str]:
     known = {one.evidence: one for one in report.citations}
     for sentence in split(report.root_cause or report.unconfirmed):
         cited = [known[name] for name in dict.fromkeys(cited_in(sentence)) if name in known]
-        where = " ".join(dict.fromkeys(_link(one, links) for one in cited))
+        # An answer without matches has no address.
+        where = " ".join(dict.fromkeys(filter(None, (_link(one, links) for one in cited))))
         yield f"- {prose(uncited(sentence)).rstrip('.')}{f' {where}' if where else ''}."
 
 
