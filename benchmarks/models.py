@@ -77,7 +77,7 @@ class Scripted:
         return says({**ANSWERS["investigator"], "search_terms": [], "problem": "It fails.", "hypothesis": ""})
 
     def _submission(self, prompt: str) -> dict[str, Any]:
-        """Submit the first lines of the preferred files; whoever reads asks for the first of them before."""
+        """Submit the first lines of the preferred files; all but one ask for the first of them before."""
         shown = {path: name for name, path in _FILE.findall(prompt)}
         if not self.listed or set(shown) - set(self.listed[-1]):
             self.listed.append(tuple(shown))
