@@ -112,7 +112,7 @@ def _is_full(error: Exception) -> bool:
 
 
 def _nearest(name: str) -> str | None:
-    import difflib  # noqa: PLC0415  only after a typo
+    import difflib
 
     close = difflib.get_close_matches(name, COMMANDS, 1)
     return f"No such command '{name}'. Did you mean '{close[0]}'?" if close else None

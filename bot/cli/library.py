@@ -44,7 +44,7 @@ def triage(
             to change.
         RuntimeError: an event loop is running in this thread.
     """
-    from bot.cli.library_run import run  # noqa: PLC0415  it takes most of a second, which importing a name should not
+    from bot.cli.library_run import run
 
     return run(
         os.fspath(repository),

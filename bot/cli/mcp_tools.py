@@ -142,8 +142,8 @@ class RepositoryTools:
 
 def build_server(tools: RepositoryTools, version: str) -> MCPServer[Any]:
     """Return the server with its tools, each marked as read-only."""
-    from mcp.server import MCPServer  # noqa: PLC0415  an extra
-    from mcp_types import ToolAnnotations  # noqa: PLC0415
+    from mcp.server import MCPServer
+    from mcp_types import ToolAnnotations
 
     server: MCPServer[Any] = MCPServer("tracehound", version=version, instructions=_INSTRUCTIONS, log_level="WARNING")
     for tool in tools.all():
@@ -153,7 +153,7 @@ def build_server(tools: RepositoryTools, version: str) -> MCPServer[Any]:
 
 def _with_named_faults(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Return the tool with its faults as the SDK's, whose messages reach the caller; others stay in the log."""
-    from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415  an extra
+    from mcp.server.mcpserver.exceptions import ToolError
 
     @functools.wraps(tool)
     async def called(*args: Any, **kwargs: Any) -> Any:

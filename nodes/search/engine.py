@@ -96,8 +96,8 @@ class Engine:
 
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
-        from nodes.search.facts.finding import with_facts  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.ranking.survey import Survey  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import with_facts
+        from nodes.search.ranking.survey import Survey
 
         ranking = self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
@@ -109,7 +109,7 @@ class Engine:
 
         These facts are not verified a second time: no report shows them.
         """
-        from nodes.search.facts.finding import CODE_FINDERS, with_facts  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import CODE_FINDERS, with_facts
 
         paths = [lead.path for lead in ranking.leads]
         facts = self._facts(query, paths, ranking.commit, CODE_FINDERS, "source")
@@ -134,8 +134,8 @@ class Engine:
 
     def history(self, query: Query, spots: Sequence[Spot], commit: str) -> History:
         """Return changes that may have broken some places, people who know them, and the issue's crash fingerprints."""
-        from nodes.search.history.reading import read_history  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.history.touched import widened  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.reading import read_history
+        from nodes.search.history.touched import widened
 
         sha = self.commit(commit)
         index = self._index(sha, "source")
@@ -150,15 +150,15 @@ class Engine:
             files: paths as ranked by ``find``, best first.
             commit: the commit given to ``find``.
         """
-        from nodes.search.facts.kinds import FINDERS  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import FINDERS
 
         return self._facts(query, files, commit, FINDERS)
 
     def _facts(
         self, query: Query, files: Sequence[str], commit: str, finders: Sequence[Finder], scope: Scope = "all"
     ) -> tuple[Fact, ...]:
-        from nodes.search.facts.finding import find_facts  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.issue.templates import template_lines  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.finding import find_facts
+        from nodes.search.issue.templates import template_lines
 
         sha = self.commit(commit)
         index = self._index(sha, scope)
@@ -170,7 +170,7 @@ class Engine:
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
-        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import verify
 
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
@@ -180,16 +180,16 @@ class Engine:
 
     def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
         """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
-        from nodes.search.facts.around.called_from import calls_of  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.facts.code import Code  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.around.called_from import calls_of
+        from nodes.search.facts.code import Code
 
         sha = self.commit(commit)
         return calls_of(Code(self.repository, sha, self._index(sha)), name)
 
     def naming(self, number: int, project: str, since: int, commit: str) -> tuple[NamingCommit, ...]:
         """Return the latest commits up to a commit that name an issue opened at a time (seconds since 1970)."""
-        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.history.mainline import naming  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.log import Log
+        from nodes.search.history.mainline import naming
 
         return naming(Log(self.repository, self.commit(commit)), number, project, since)
 
@@ -205,7 +205,7 @@ class Engine:
             paths: only commits that change one of them, if any are given.
             until: only commits made before this time.
         """
-        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.log import Log
 
         log = Log(self.repository, self.commit(commit))
         last = log.commit if until is None else log.before(until - 1)
@@ -216,14 +216,14 @@ class Engine:
 
     def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""
-        from nodes.search.history.log import Log  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.log import Log
 
         sha = self.commit(commit)
         return next(iter(Log(self.repository, sha).details([sha])), None)
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
-        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import verify
 
         sha = self.commit(commit)
         return frozenset(
@@ -232,8 +232,8 @@ class Engine:
 
     def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
         """Return the facts that apply to the ranked files, after an independent second check of each."""
-        from nodes.search.facts.kinds import verify  # noqa: PLC0415 - ranking alone does not need it
-        from nodes.search.facts.types import ANYWHERE  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.facts.kinds import verify
+        from nodes.search.facts.types import ANYWHERE
 
         text = "\n".join((query.title, query.body, *query.extra))
         lines = {(fact.path, fact.line) for fact in facts if fact.is_named_line}
@@ -253,7 +253,7 @@ class Engine:
 
     def subject(self, commit: str, change: str) -> str | None:
         """Return the first line of a change's message, or None if the commit's history lacks the change."""
-        from nodes.search.history.reading import subject_of  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.history.reading import subject_of
 
         return subject_of(self.repository, self.commit(commit), change)
 
@@ -268,7 +268,7 @@ class Engine:
 
     def forms(self, commit: str) -> tuple[IssueForm, ...]:
         """Return the commit's own issue forms and templates."""
-        from nodes.search.issue.forms import read_forms  # noqa: PLC0415 - ranking alone does not need it
+        from nodes.search.issue.forms import read_forms
 
         return read_forms(self.repository, self.commit(commit))
 
@@ -278,7 +278,7 @@ class Engine:
 
     def tools(self, commit: str, ignore: Sequence[str] = ()) -> Tools:
         """Return the tools of a reader of a commit, without the files whose paths match ``ignore``."""
-        from nodes.search.reading.tools import Tools  # noqa: PLC0415 - only a model reads with tools
+        from nodes.search.reading.tools import Tools
 
         sha = self.commit(commit)
         index = self._index(sha)

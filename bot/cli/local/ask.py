@@ -64,14 +64,14 @@ async def _replied(answerer: Answerer, question: str, settings: Settings) -> Rep
     reply = await answerer.answer(question)
     if settings.brain == "rules":
         return reply
-    from bot.cli.ask.model import in_words  # noqa: PLC0415  rules need no models
+    from bot.cli.ask.model import in_words
 
     return await in_words(question, reply, settings)
 
 
 def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
-    from bot.runs.model import check_brain  # noqa: PLC0415  --help needs no pydantic
-    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.runs.model import check_brain
+    from bot.settings import load_settings
 
     settings = load_settings(repo)
     if ignored_settings(repo):
@@ -83,9 +83,9 @@ def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Setti
 
 
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
-    from bot.cli.ask.answer import Answerer  # noqa: PLC0415  --help needs no engine
-    from bot.runs.sources import Sources  # noqa: PLC0415
-    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+    from bot.cli.ask.answer import Answerer
+    from bot.runs.sources import Sources
+    from bot.settings.operator import load_operator_config
 
     sources = Sources(load_operator_config(settings.triage_config, repo))
     progress = Progress()

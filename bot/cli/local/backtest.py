@@ -90,11 +90,11 @@ def command(
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     # Here, because --help needs no engine.
-    from bot.cli.backtest.agreement import fit, reading, store  # noqa: PLC0415
-    from bot.cli.backtest.run import Options, backtest  # noqa: PLC0415
-    from bot.cli.backtest.table import as_document, as_text  # noqa: PLC0415
-    from bot.runs.model import AGREEMENT  # noqa: PLC0415
-    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.cli.backtest.agreement import fit, reading, store
+    from bot.cli.backtest.run import Options, backtest
+    from bot.cli.backtest.table import as_document, as_text
+    from bot.runs.model import AGREEMENT
+    from bot.settings import load_settings
 
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
     asked = Options(_day(since), issues, github, limit, target / 100, fresh, corrections)

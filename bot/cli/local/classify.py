@@ -31,7 +31,7 @@ def command(*, file: IO[bytes]) -> None:
     not an issue ends the command with exit code 2 and its line number, after the results of the lines before it. Empty
     lines are skipped.
     """
-    from nodes.issue.kinds import classify  # noqa: PLC0415  --help needs no weights
+    from nodes.issue.kinds import classify
 
     for number, line in _lines(file):
         try:

@@ -16,7 +16,7 @@ def command(*, shell: str) -> None:
     zsh:  triage completion zsh > a file _triage in a folder of $fpath
     fish: triage completion fish > ~/.config/fish/completions/triage.fish
     """
-    from bot.cli import cli  # noqa: PLC0415  a circular import: bot.cli imports its commands, including this one
+    from bot.cli import cli
 
     kind = get_completion_class(shell)
     if kind is None:

@@ -27,7 +27,7 @@ _OPERATOR = click.option("--operator", is_flag=True, help="Check the operator's 
 @_OPERATOR
 def check(file: Path, *, operator: bool) -> None:
     """Report every fault of FILE with its line; exit with 1 if there is one."""
-    from bot.errors import UserError  # noqa: PLC0415
+    from bot.errors import UserError
 
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -40,8 +40,8 @@ def check(file: Path, *, operator: bool) -> None:
 
 def checked(name: str, text: str, *, operator: bool = False) -> str:
     """Return a line about a valid file; print the faults of another, and exit with 1."""
-    from bot.settings.operator import read_operator_config  # noqa: PLC0415
-    from bot.settings.repository import ConfigError, read_config  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings.operator import read_operator_config
+    from bot.settings.repository import ConfigError, read_config
 
     try:
         summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
@@ -53,7 +53,7 @@ def checked(name: str, text: str, *, operator: bool = False) -> str:
 
 
 def _repositorys(config: RepositoryConfig) -> str:
-    from bot.runs.promise import promise_of  # noqa: PLC0415  --help needs no settings
+    from bot.runs.promise import promise_of
 
     return "; ".join(filter(None, (f"mode {config.mode}", promise_of(config).note)))
 
@@ -68,7 +68,7 @@ def _operators(config: OperatorConfig) -> str:
 @_OPERATOR
 def schema(*, operator: bool) -> None:
     """Print the JSON Schema of .github/triage.yml, for editors."""
-    from bot.settings.operator import operator_schema  # noqa: PLC0415
-    from bot.settings.repository import config_schema  # noqa: PLC0415
+    from bot.settings.operator import operator_schema
+    from bot.settings.repository import config_schema
 
     click.echo(json.dumps(operator_schema() if operator else config_schema(), indent=2, sort_keys=True))

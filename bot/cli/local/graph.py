@@ -8,7 +8,7 @@ import click
 @click.command("graph")
 def command() -> None:
     """Print the compiled graph as Mermaid, for a viewer that renders it, such as a GitHub comment."""
-    from nodes.graph import build_graph  # noqa: PLC0415  the import takes a second
+    from nodes.graph import build_graph
 
     drawn = build_graph().get_graph().draw_mermaid()
     # LangGraph derives the edges of a deferred node from its own trial run; such an edge is not part of the graph.

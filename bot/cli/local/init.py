@@ -45,7 +45,7 @@ def command(*, repo: str, rev: str, workflow: bool, dry_run: bool, limit: int) -
     from GitHub, with GITHUB_TOKEN if it is set; without a network the labels that the forms name are used. A file that
     exists is never changed. No model is called.
     """
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no engine
+    from bot.settings import load_settings
 
     settings, progress = load_settings(repo).model_copy(update={"triage_brain": "rules"}), Progress()
     root = None if dry_run else _root(repo, [CONFIGURATION, *([WORKFLOW] if workflow else [])])
@@ -111,9 +111,9 @@ def _written(root: Path, file: Path, text: str) -> str:
 
 def _texts(engine: Engine, commit: str, read: _Read, *, workflow: bool) -> dict[Path, str]:
     """Return the text of each file, checked; say where it comes from."""
-    from bot.cli import proposal  # noqa: PLC0415  as above
-    from bot.cli.local.config import checked  # noqa: PLC0415
-    from bot.report.words import count  # noqa: PLC0415
+    from bot.cli import proposal
+    from bot.cli.local.config import checked
+    from bot.report.words import count
 
     held = proposal.read_held(engine.repository, commit, int(time.time()))
     named = sorted({label for form in held.forms for label in form.labels})
@@ -141,8 +141,8 @@ def _on_github(repo: str, settings: Settings) -> _Read:
 
 
 async def _names(project: str, settings: Settings) -> tuple[list[str], list[str]]:
-    from bot.cli.doctor.github import opened  # noqa: PLC0415  as above
-    from bot.runs.remote import token_for  # noqa: PLC0415
+    from bot.cli.doctor.github import opened
+    from bot.runs.remote import token_for
 
     async with opened(project, settings, await token_for(project, settings)) as client:
         return sorted(await client.repository_labels()), sorted(await client.issue_types())
@@ -150,7 +150,7 @@ async def _names(project: str, settings: Settings) -> tuple[list[str], list[str]
 
 def _tried(engine: Engine, commit: str, settings: Settings, *, limit: int, read: _Read, progress: Progress) -> str:
     """Return a line on how often triage finds the repository's last fixes."""
-    from bot.cli.backtest.run import Options, backtest  # noqa: PLC0415  as above
+    from bot.cli.backtest.run import Options, backtest
 
     def show(done: int, total: int, _: str) -> None:
         progress.phase("trying fixes", done, total)

@@ -152,10 +152,10 @@ def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) 
     Raises:
         UserError: the issue or its repository does not exist or cannot be read.
     """
-    import asyncio  # noqa: PLC0415  an issue in a file needs none of these
+    import asyncio
 
-    from bot.report.comment.markdown import MarkdownRenderer  # noqa: PLC0415
-    from bot.runs.remote import Reference, read_remote  # noqa: PLC0415
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.remote import Reference, read_remote
 
     reference = Reference.read(issue)
     if reference is None:

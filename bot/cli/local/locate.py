@@ -48,7 +48,7 @@ def command(
     commits in the issue limit the range of suspect changes; --json then also contains suspect_changes, recent_changes,
     range, inconclusive, owners and fingerprints.
     """
-    from nodes.search.types import Query  # noqa: PLC0415  --help needs no engine
+    from nodes.search.types import Query
 
     progress = Progress()
     given, repo = _issue(named_issue(argument, issue), text, title, repo, progress)
@@ -74,7 +74,7 @@ def _issue(
         issue = numbered(str(issue), repo)
     if not is_remote(issue) or text is not None:
         return read_issue(issue, text, title), repo or "."
-    from bot.settings import load_settings  # noqa: PLC0415  an issue in a file needs no settings
+    from bot.settings import load_settings
 
     located = fetch(str(issue), repo, load_settings(repo or "."), progress)
     if located.no_code is not None:
@@ -83,7 +83,7 @@ def _issue(
 
 
 def _history(engine: Engine, query: Query, ranking: Ranking) -> History:
-    from nodes.search.history.touched import spots_of  # noqa: PLC0415  --help needs no engine
+    from nodes.search.history.touched import spots_of
 
     return engine.history(query, spots_of(ranking.locations), ranking.commit)
 

@@ -31,8 +31,8 @@ def command(*, repositories: tuple[str, ...], issues: str | None, port: int | No
     The tools are triage_issue, locate, facts, suspect_changes, who_knows, brief and, with --issues, duplicates.
     docs/mcp.md says how to add the server to an agent. It needs the extra `tools`.
     """
-    from bot.cli.mcp_tools import RepositoryTools, build_server  # noqa: PLC0415
-    from bot.release import released  # noqa: PLC0415  --help needs no engine
+    from bot.cli.mcp_tools import RepositoryTools, build_server
+    from bot.release import released
 
     try:
         server = build_server(RepositoryTools(_named(repositories), issues), released())

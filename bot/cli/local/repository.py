@@ -37,8 +37,8 @@ def open_engine(
         UserError: the path, repository, commit or revision does not exist, the clone lacks the contents of all files,
             or the data directory is not writable.
     """
-    from nodes.search.engine import Engine  # noqa: PLC0415  --help needs no numpy
-    from nodes.search.git.errors import SearchError  # noqa: PLC0415
+    from nodes.search.engine import Engine
+    from nodes.search.git.errors import SearchError
 
     try:
         restrict_permissions(storage.data_dir)
@@ -63,7 +63,7 @@ def open_engine(
 def storage(repository: str) -> Storage:
     """Return the storage by the same rules as the settings, but without 0.1 s for loading pydantic if possible."""
     if any(map(os.environ.get, ("TRIAGE_CACHE_MB", "TRIAGE_INDEX_MB"))) or find_env_file(repository) is not None:
-        from bot.settings import load_settings  # noqa: PLC0415  only where something must be parsed
+        from bot.settings import load_settings
 
         return Storage.of(load_settings(repository))
     given = os.environ.get("TRIAGE_DATA_DIR")

@@ -105,7 +105,7 @@ def command(
 
     You can stop it with Ctrl-C at any time; the same command resumes the run.
     """
-    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+    from bot.settings.operator import load_operator_config
 
     issue = named_issue(argument, issue)
     if is_number(issue) and text is None:
@@ -149,7 +149,7 @@ def _settings(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -
 
     A .env of the analysed repository, or of the one around the folder, is not read.
     """
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no pydantic
+    from bot.settings import load_settings
 
     around = repo or repository_around(Path.cwd())
     if around is not None and ignored_settings(around):
@@ -158,7 +158,7 @@ def _settings(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -
     if brain is not None:
         settings = settings.model_copy(update={"triage_brain": brain})
     if settings.brain == "llm":
-        from bot.runs.model import check_brain  # noqa: PLC0415  rules need no models
+        from bot.runs.model import check_brain
 
         check_brain(settings)
     return settings
@@ -175,8 +175,8 @@ def _triage(
     operator: OperatorConfig,
     language: str,
 ) -> Account:
-    from bot.runs.local import open_outside, triage  # noqa: PLC0415  the import takes a second; --help does not need it
-    from bot.runs.logs import LogReader  # noqa: PLC0415  as above
+    from bot.runs.local import open_outside, triage
+    from bot.runs.logs import LogReader
 
     code = _code(where, rev, settings, progress)
     questions: Questions = Questions(progress, interactive=interactive)
@@ -207,20 +207,20 @@ def _pictures(where: Located, settings: Settings, operator: OperatorConfig) -> P
     """Return what fetches the issue's pictures; None if the operator did not enable it."""
     if not operator.pictures.enabled:
         return None
-    from bot.runs.pictures import PictureFetcher  # noqa: PLC0415  as above
+    from bot.runs.pictures import PictureFetcher
 
     pictures, issue = PictureFetcher(operator.pictures), where.issue
     if issue is None:
         return pictures
     # Imported only when needed, because the demo installs no GitHub client.
-    from bot.runs.remote import read_rendered  # noqa: PLC0415  as above
+    from bot.runs.remote import read_rendered
 
     return pictures.reading(lambda: read_rendered(issue, settings))
 
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:
     """Return the clone at a commit, or a substitute if the repository could not be fetched; the report then says so."""
-    from bot.runs.code import EngineCode  # noqa: PLC0415  --help needs no numpy
+    from bot.runs.code import EngineCode
 
     if where.no_code is not None:
         progress.clear()
@@ -232,7 +232,7 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
 def _past(file: str | None) -> PastPort | None:
     if file is None:
         return None
-    from bot.runs.past import read_listed  # noqa: PLC0415  --help needs no pydantic
+    from bot.runs.past import read_listed
 
     return read_listed(file)
 
@@ -243,11 +243,11 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         whole = result.model_copy(update={"gathered": account.evidence}) if explain else result
         return whole.model_dump_json(indent=2)
     if form == "sarif":
-        from bot.report.sarif import as_sarif  # noqa: PLC0415  as below
+        from bot.report.sarif import as_sarif
 
         return as_sarif(result.report, issue.title)
     if form == "prompt":
-        from bot.report.brief import brief  # noqa: PLC0415  few runs need it
+        from bot.report.brief import brief
 
         output = brief(result.report, issue.title, issue.body)
     elif form == "ticket":
@@ -255,7 +255,7 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
         fields = "\n".join(f"{name}: {value}" for name, value in ticket.fields.items())
         output = f"# {ticket.title}\n\n{ticket.body}\n\n{fields}".rstrip()
     elif _is_laid_out(result.report.language):
-        from bot.report.terminal import render_terminal  # noqa: PLC0415
+        from bot.report.terminal import render_terminal
 
         output = render_terminal(result.report)
     else:
@@ -265,7 +265,7 @@ def _rendered(account: Account, issue: IssueText, form: Format, *, explain: bool
 
 def _explained(account: Account) -> str:
     """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
-    from bot.report.explain import render_markdown, render_text  # noqa: PLC0415  as above
+    from bot.report.explain import render_markdown, render_text
 
     language = account.result.report.language
     return render_text(account) if _is_laid_out(language) else render_markdown(account, language)

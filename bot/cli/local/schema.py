@@ -10,6 +10,6 @@ import click
 @click.command("schema")
 def command() -> None:
     """Print the JSON Schema of the output of `triage run --format json`."""
-    from bot.report.document import result_schema  # noqa: PLC0415  --help needs no pydantic
+    from bot.report.document import result_schema
 
     click.echo(json.dumps(result_schema(), indent=2, sort_keys=True))

@@ -33,8 +33,8 @@ def command() -> None:
 
 def _triage() -> str:
     """Process an event of an issue; return why the command fails, or nothing."""
-    from bot.cli.action import Event, act  # noqa: PLC0415  --help needs no worker
-    from bot.observability.logs import log_to_stderr  # noqa: PLC0415
+    from bot.cli.action import Event, act
+    from bot.observability.logs import log_to_stderr
 
     event = Event.of(os.environ)
     settings, token = _settings()
@@ -47,7 +47,7 @@ def _triage() -> str:
 
 def _check() -> str:
     """Check the configuration that a pull request proposes; return why the command fails, or nothing."""
-    from bot.cli.doctor.pull_request import Proposal, check_proposal  # noqa: PLC0415  as above
+    from bot.cli.doctor.pull_request import Proposal, check_proposal
 
     proposal = Proposal.of(os.environ)
     result = asyncio.run(check_proposal(proposal, *_settings()))
@@ -61,8 +61,8 @@ def _settings() -> tuple[Settings, str]:
     Raises:
         UserError: a setting is invalid, or there is no token.
     """
-    from bot.errors import UserError  # noqa: PLC0415  as above
-    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.errors import UserError
+    from bot.settings import load_settings
 
     settings = load_settings(os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd()))
     if settings.github_token is None:

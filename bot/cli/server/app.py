@@ -35,6 +35,6 @@ def create(
     The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
     TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
     """
-    from bot.server.registration.app_create import Answers, create_app  # noqa: PLC0415  --help needs no server
+    from bot.server.registration.app_create import Answers, create_app
 
     create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)

@@ -30,8 +30,8 @@ async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
     Raises:
         UserError: GitHub asks to wait; the same command resumes where this one stopped.
     """
-    from bot.runs.past import PAGES, is_enough, learn_page  # noqa: PLC0415  --help needs no numpy
-    from bot.store.issues.past_issues import ReadingProgress  # noqa: PLC0415
+    from bot.runs.past import PAGES, is_enough, learn_page
+    from bot.store.issues.past_issues import ReadingProgress
 
     walk = await past.progress() or ReadingProgress()
     pages = walk.page + PAGES + 2 * most // A_PAGE  # half of them may be pull requests
@@ -103,7 +103,7 @@ async def _learn(name: str, most: int) -> None:
 
 
 async def _backfill(name: str, limit: int, since: str | None, page: Path | None, *, write: bool) -> None:
-    from bot.cli.backfill import describe, read_plan  # noqa: PLC0415  as above
+    from bot.cli.backfill import describe, read_plan
 
     async with _opened() as (store, github, settings):
         client = github.for_repository(await _named(store, name))
@@ -130,13 +130,13 @@ async def _backfill(name: str, limit: int, since: str | None, page: Path | None,
 
 
 def _row(issue: Issue) -> str:
-    from bot.report.sanitise import plain  # noqa: PLC0415  as above
+    from bot.report.sanitise import plain
 
     return f"#{issue.ref.number:<6} {issue.created_at[:10]}  {issue.comments or 0:>3} comments  {plain(issue.title)}"
 
 
 def _write_page(plan: Plan, page: Path) -> None:
-    from bot.cli.backfill import draw_page  # noqa: PLC0415  as above
+    from bot.cli.backfill import draw_page
 
     try:
         page.write_text(draw_page(plan), encoding="utf-8")
@@ -147,9 +147,9 @@ def _write_page(plan: Plan, page: Path) -> None:
 @asynccontextmanager
 async def _opened() -> AsyncIterator[tuple[Store, GitHub, Settings]]:
     """Open the server's store, which the server may use at the same time, and the GitHub client."""
-    from bot.github import GitHub  # noqa: PLC0415  --help needs no client
-    from bot.settings.server import load_server_settings  # noqa: PLC0415
-    from bot.store.databases.opening import open_store  # noqa: PLC0415
+    from bot.github import GitHub
+    from bot.settings.server import load_server_settings
+    from bot.store.databases.opening import open_store
 
     settings = load_server_settings()
     store = open_store(settings.settings)
@@ -168,7 +168,7 @@ async def _opened() -> AsyncIterator[tuple[Store, GitHub, Settings]]:
 
 
 async def _named(store: Store, name: str) -> RepositoryRef:
-    from bot.errors import UserError  # noqa: PLC0415  as above
+    from bot.errors import UserError
 
     found = await store.installations.named(name)
     if found is None:
@@ -177,9 +177,9 @@ async def _named(store: Store, name: str) -> RepositoryRef:
 
 
 async def _queue(store: Store, issue: Issue) -> None:
-    from bot.jobs import Triage  # noqa: PLC0415  as above
-    from bot.limits.ceilings import day_of  # noqa: PLC0415  as above
-    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415  as above
+    from bot.jobs import Triage
+    from bot.limits.ceilings import day_of
+    from bot.store.jobs.deliveries import Arrival
 
     work = Triage(ref=issue.ref, why="backfill")
     # The delivery id is derived from the issue, so two commands at once do not queue it twice; and from the day, so
@@ -189,9 +189,9 @@ async def _queue(store: Store, issue: Issue) -> None:
 
 
 def _stamp(since: str | None) -> str | None:
-    from datetime import UTC, datetime  # noqa: PLC0415  as above
+    from datetime import UTC, datetime
 
-    from bot.errors import UserError  # noqa: PLC0415
+    from bot.errors import UserError
 
     if since is None:
         return None

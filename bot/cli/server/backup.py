@@ -23,9 +23,9 @@ def command(*, folder: Path, dry_run: bool) -> None:
     A server may run at the same time. The copy is a data directory: `TRIAGE_DATA_DIR` may name it, or a copy of it.
     Mirrors are left out, because they can be fetched again. For DATABASE_URL use `pg_dump`.
     """
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no settings
-    from bot.store.databases.database import StoreError  # noqa: PLC0415  as above
-    from bot.store.databases.sqlite import copy_database  # noqa: PLC0415  as above
+    from bot.settings import load_settings
+    from bot.store.databases.database import StoreError
+    from bot.store.databases.sqlite import copy_database
 
     settings = load_settings()
     if settings.database_url is not None:

@@ -43,8 +43,8 @@ def command(*, repository: str, days: int, output: Path | None, language: str, a
     It is built from the server's store, which a server may use at the same time; it sends no request to GitHub. With
     `digest` in .github/triage.yml the server posts it each week.
     """
-    from bot.report.comment.digest import BY_DELIVERIES, render_digest  # noqa: PLC0415  --help needs neither
-    from bot.settings import load_settings  # noqa: PLC0415  as above
+    from bot.report.comment.digest import BY_DELIVERIES, render_digest
+    from bot.settings import load_settings
 
     settings = load_settings()
     digest = asyncio.run(_read(settings, repository, days))
@@ -60,8 +60,8 @@ def command(*, repository: str, days: int, output: Path | None, language: str, a
 
 
 async def _read(settings: Settings, name: str, days: int) -> Digest:
-    from bot.report.digest import DAY, build_digest  # noqa: PLC0415  as above
-    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415  as above
+    from bot.report.digest import DAY, build_digest
+    from bot.store.databases.opening import open_existing_store
 
     store = open_existing_store(settings)
     try:

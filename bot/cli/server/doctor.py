@@ -43,7 +43,7 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
-    from bot.cli.doctor import summary_lines  # noqa: PLC0415
+    from bot.cli.doctor import summary_lines
 
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
@@ -66,10 +66,10 @@ def _show(mark: str, name: str, says: str) -> None:
 
 
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
-    from bot.cli.doctor import Check  # noqa: PLC0415
-    from bot.cli.doctor.github import check_app, check_repository  # noqa: PLC0415  --help needs no pydantic
-    from bot.cli.doctor.machine import check_machine  # noqa: PLC0415
-    from bot.cli.doctor.model import check_model  # noqa: PLC0415
+    from bot.cli.doctor import Check
+    from bot.cli.doctor.github import check_app, check_repository
+    from bot.cli.doctor.machine import check_machine
+    from bot.cli.doctor.model import check_model
 
     settings, faults = _settings(repository)
     if repository is not None and ignored_settings(repository):
@@ -88,7 +88,7 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
     """Explain each setting; the summary names those that are set."""
-    from bot.cli.doctor import Check  # noqa: PLC0415  as above
+    from bot.cli.doctor import Check
 
     given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
     rest = "the others" if given or faults else "all"
@@ -106,7 +106,7 @@ def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]
 
 
 def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
-    from bot.settings import SettingsError, load_settings  # noqa: PLC0415  as above
+    from bot.settings import SettingsError, load_settings
 
     try:
         return load_settings(repository), {}
@@ -116,10 +116,10 @@ def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     """Check that each source in the operator's file works."""
-    from bot.cli.doctor import Check  # noqa: PLC0415  as above
-    from bot.errors import UserError  # noqa: PLC0415
-    from bot.runs.sources import Sources  # noqa: PLC0415
-    from bot.settings.operator import load_operator_config  # noqa: PLC0415
+    from bot.cli.doctor import Check
+    from bot.errors import UserError
+    from bot.runs.sources import Sources
+    from bot.settings.operator import load_operator_config
 
     try:
         sources = Sources(load_operator_config(settings.triage_config, repository))

@@ -20,8 +20,8 @@ def command(*, name: str) -> None:
 
 
 async def _export(name: str) -> None:
-    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
-    from bot.store.repository_data import REPOSITORY_ROWS  # noqa: PLC0415  as above
+    from bot.cli.stored import opened
+    from bot.store.repository_data import REPOSITORY_ROWS
 
     async with opened(name) as kept:
         for one in kept.repositories:

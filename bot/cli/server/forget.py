@@ -24,7 +24,7 @@ def command(*, name: str, yes: bool, dry_run: bool) -> None:
 
 
 async def _forget(name: str, *, dry_run: bool) -> None:
-    from bot.cli.stored import opened  # noqa: PLC0415  --help needs no store
+    from bot.cli.stored import opened
 
     async with opened(name) as kept:
         for one in kept.repositories:

@@ -26,15 +26,15 @@ def command(*, number: int | None, dry_run: bool, parked: bool, as_json: bool) -
 
     A server may run at the same time; it starts a replayed job within seconds.
     """
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
-    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
+    from bot.settings import load_settings
+    from bot.store.databases.opening import open_existing_store
 
     state = "parked" if parked else "dead"
     asyncio.run(_jobs(open_existing_store(load_settings()), number, state, dry_run=dry_run, as_json=as_json))
 
 
 async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, as_json: bool) -> None:
-    from bot.errors import UserError  # noqa: PLC0415  as above
+    from bot.errors import UserError
 
     try:
         if number is not None:

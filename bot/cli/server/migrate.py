@@ -13,16 +13,16 @@ def command(*, dry_run: bool) -> None:
     Run it before the servers and workers of a new release start. Concurrent runs are safe. A data directory without a
     database is updated when it is opened and does not need this command.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no database
-    from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.databases.opening import NO_DRIVER  # noqa: PLC0415
+    from bot.errors import UserError
+    from bot.settings import load_settings
+    from bot.store.databases.opening import NO_DRIVER
 
     address = load_settings().database_url
     if address is None:
         raise UserError("DATABASE_URL is not set: a data directory is migrated at start")
     try:
-        from bot.store.databases.postgres import connect  # noqa: PLC0415
-        from bot.store.databases.postgres.migrate import migrate, missing  # noqa: PLC0415  an optional dependency
+        from bot.store.databases.postgres import connect
+        from bot.store.databases.postgres.migrate import migrate, missing
     except ImportError as error:
         raise UserError(NO_DRIVER) from error
     with connect(address.get_secret_value()) as connection:

@@ -38,11 +38,11 @@ def command(*, file: Path, event: str | None, store: bool) -> None:
 
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no pydantic
-    from bot.server.webhook.events import MalformedError, read_delivery  # noqa: PLC0415
-    from bot.server.webhook.handlers import Handlers  # noqa: PLC0415
-    from bot.server.webhook.handlers.people import Policy  # noqa: PLC0415
-    from bot.settings.server import load_with_app  # noqa: PLC0415
+    from bot.errors import UserError
+    from bot.server.webhook.events import MalformedError, read_delivery
+    from bot.server.webhook.handlers import Handlers
+    from bot.server.webhook.handlers.people import Policy
+    from bot.settings.server import load_with_app
 
     settings = load_with_app()
     handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
@@ -56,9 +56,9 @@ def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
 
 
 async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
-    from bot.settings import load_settings  # noqa: PLC0415  as above
-    from bot.store.databases.opening import open_store  # noqa: PLC0415
-    from bot.store.jobs.deliveries import Arrival  # noqa: PLC0415
+    from bot.settings import load_settings
+    from bot.store.databases.opening import open_store
+    from bot.store.jobs.deliveries import Arrival
 
     store = open_store(load_settings())
     try:

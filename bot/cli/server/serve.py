@@ -24,10 +24,10 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     GITHUB_APP_ID, GITHUB_PRIVATE_KEY (or _PATH) and GITHUB_WEBHOOK_SECRET. Stop it with SIGTERM or Ctrl-C; unfinished
     jobs resume at the next start.
     """
-    from bot.errors import UserError  # noqa: PLC0415  --help needs no server
-    from bot.observability.logs import log_to_stderr  # noqa: PLC0415
-    from bot.server.process import listening, serve  # noqa: PLC0415
-    from bot.settings.server import NoAppError, load_server_settings  # noqa: PLC0415
+    from bot.errors import UserError
+    from bot.observability.logs import log_to_stderr
+    from bot.server.process import listening, serve
+    from bot.settings.server import NoAppError, load_server_settings
 
     try:
         settings, has_app = load_server_settings().settings, True
@@ -43,6 +43,6 @@ def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
 
 def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     """Serve the setup pages; return whether an App was registered."""
-    from bot.server.registration.first_start import wait_for_app  # noqa: PLC0415  needed only once in a server's life
+    from bot.server.registration.first_start import wait_for_app
 
     return wait_for_app(settings, listener)

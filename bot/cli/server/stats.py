@@ -28,8 +28,8 @@ def command(*, repository: str | None, as_json: bool) -> None:
     When a triaged issue is closed, the server searches the default branch for the commit whose message closes it. A
     report counts as scored if the fix was found, otherwise as unknown. Only repositories with a report are shown.
     """
-    from bot.settings import load_settings  # noqa: PLC0415
-    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
+    from bot.settings import load_settings
+    from bot.store.databases.opening import open_existing_store
 
     known = asyncio.run(_known(open_existing_store(load_settings())))
     if repository:
@@ -57,8 +57,8 @@ async def _known(store: Store) -> list[_Known]:
 
 
 async def _figures(store: Store, tally: Tally) -> _Known:
-    from bot.report.record import read_record  # noqa: PLC0415
-    from bot.runs.promise import fifths  # noqa: PLC0415  as above
+    from bot.report.record import read_record
+    from bot.runs.promise import fifths
 
     record = store.record_of(tally.key)
     pairs, judged, labelled = await record.record(), await record.judged(), await record.labelled()
@@ -94,7 +94,7 @@ def _row(tally: Tally, width: int) -> str:
 
 def _words(known: _Known) -> str:
     """Return a line on how well confidences matched the outcomes, and which calibration the confidence words use."""
-    from bot.report.record import ENOUGH  # noqa: PLC0415  as above
+    from bot.report.record import ENOUGH
 
     worth = ", ".join(f"{fifth.mean:.0%} → {fifth.right}/{fifth.cases}" for fifth in known.fifths)
     by = (

@@ -52,8 +52,8 @@ def revoke(*, token_id: str) -> None:
 
 
 def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
-    from bot.settings import load_settings  # noqa: PLC0415  --help needs no store
-    from bot.store.databases.opening import open_existing_store  # noqa: PLC0415
+    from bot.settings import load_settings
+    from bot.store.databases.opening import open_existing_store
 
     async def used() -> T:
         store = open_existing_store(load_settings())
@@ -66,7 +66,7 @@ def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
 
 
 async def _create(store: Store, repository: str, label: str) -> str:
-    from bot.store.access import MAX_TOKENS, TooManyTokensError  # noqa: PLC0415  as above
+    from bot.store.access import MAX_TOKENS, TooManyTokensError
 
     ref = await store.installations.named(repository)
     if ref is None:

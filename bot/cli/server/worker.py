@@ -18,10 +18,10 @@ def command(*, concurrency: int | None) -> None:
     worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have five seconds to finish, and
     other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
     """
-    from bot.errors import UserError  # noqa: PLC0415
-    from bot.observability.logs import log_to_stderr  # noqa: PLC0415
-    from bot.settings.server import load_server_settings  # noqa: PLC0415
-    from bot.worker.dispatch.worker_process import work  # noqa: PLC0415  --help needs no server
+    from bot.errors import UserError
+    from bot.observability.logs import log_to_stderr
+    from bot.settings.server import load_server_settings
+    from bot.worker.dispatch.worker_process import work
 
     settings = load_server_settings()
     if settings.settings.database_url is None:
