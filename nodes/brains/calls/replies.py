@@ -110,7 +110,7 @@ def fault_of(error: APIError) -> ModelError:
     fault = Fault.of(error)
     status = fault.status
     if (status is None or status in _BUSY or status >= 500) and not (fault.is_credit or fault.is_context):
-        description = describe(fault)
+        description = describe(fault, type(error).__name__)
         return BusyError(description, after=_retry_after(error), limited=status == 429, answered=status is not None)
     return ModelError(describe(fault))
 
@@ -140,11 +140,11 @@ def _retry_after(error: APIError) -> float | None:
     return min(max(at - time.time(), 0.0), _LONGEST)
 
 
-def describe(fault: Fault) -> str:
+def describe(fault: Fault, kind: str = "") -> str:
     """Describe a failed request in one line, without the text that the server quoted."""
     status = fault.status
     if status is None:
-        return "the model could not be reached"
+        return f"the model could not be reached ({kind})"
     if fault.is_credit:
         return f"the model's account has no credit left (HTTP {status})"
     if fault.is_filter:
