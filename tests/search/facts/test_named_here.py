@@ -307,3 +307,10 @@ def test_a_line_that_caught_the_error_of_a_trace_supports_no_claim(tmp_path: Pat
     ):
         (found,) = of_kind(facts_of(tmp_path / str(unclaimed), files, "It stops", body), "named_here")
         assert (found.line, found.unclaimed) == (3, unclaimed)
+
+
+def test_a_line_is_named_also_if_the_report_pastes_it(tmp_path: Path):
+    files = {"zones/load.py": "def load(path):\n    return open_it_lazily(path)\n"}
+    body = "It is caused by line 2 of zones/load.py:\n\n    return open_it_lazily(path)\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", body), "named_here")
+    assert found.line == 2

@@ -50,7 +50,8 @@ _GENERAL = frozenset(word.casefold() for word in (*BUILT_IN, *STOPWORDS))
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
-    known = {(fact.path, fact.line) for fact in inquiry.found if fact.is_named_line}
+    # A path and a number say more than the code of the line.
+    known = {(one.path, one.line) for one in inquiry.found if one.is_named_line and one.kind != "pasted_here"}
     named = tuple(named_line.find(inquiry))
     # A place with a number says more than the function that it is in.
     exact = {path for path, _ in known} | {fact.path for fact in named}
