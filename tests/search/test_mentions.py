@@ -25,6 +25,11 @@ def test_lines_are_stored_with_their_path():
     assert find_mentions(text).lines == (("foo.c", 12, 12), ("lib/x.rb", 3, 5))
 
 
+def test_escapes_of_addresses_in_paths_are_decoded_unless_they_are_no_printable_characters():
+    text = "My%20App/foo.c:12, https://github.com/a/b/blob/main/lib%20b/x.rb#L3 and my%0Aapp/foo.c:4"
+    assert find_mentions(text).lines == (("My App/foo.c", 12, 12), ("lib b/x.rb", 3, 3), ("my%0Aapp/foo.c", 4, 4))
+
+
 @pytest.mark.parametrize(
     ("text", "symbols"),
     [
@@ -61,6 +66,8 @@ def test_modules(text, modules):
     [
         pytest.param("ValueError: no such item", ("no such item",), id="typed"),
         pytest.param("x.py:3: error: Missing return", ("Missing return",), id="compiler"),
+        pytest.param("TypeError: 'map' object has no 'x'", ("'map' object has no 'x'",), id="quoted-names"),
+        pytest.param("**error: 'cannot open'**", ("cannot open",), id="quoted-whole"),
         pytest.param('It says "cannot open the file".', ("cannot open the file",), id="quoted"),
         pytest.param('The "quick fix" is fine.', (), id="short-phrase"),
     ],

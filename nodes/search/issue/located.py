@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nodes.search.issue.stacktraces.runs import forward
+
 MAX_LINE = 2_000
 """Characters of a line that are read."""
 _REACH = 80
@@ -172,7 +174,7 @@ def _cleaned(written: str) -> str:
         path = rest
     while path.startswith(("./", "../")):
         path = path.partition("/")[2]
-    return path.rstrip(".,")
+    return forward(path.rstrip(".,"))
 
 
 def _is_name(path: str) -> bool:

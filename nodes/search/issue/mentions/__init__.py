@@ -120,13 +120,26 @@ def find_messages(text: str, prose: str) -> Iterator[str]:
         # A typed error is at the beginning of its line; "error: …" may follow a path or a program's name.
         error = _ERROR.match(line) or _SAYS.search(line)
         if error:
-            yield error[1].strip(" `*\"'")[:_MAX_MESSAGE]
+            yield _unmarked(error[1])[:_MAX_MESSAGE]
     for line in lines(prose):
         for groups in _PHRASE.findall(line):
             phrase = "".join(groups).strip()
             # Quotes around one or two words are mostly names or emphasis.
             if len(phrase.split()) >= 3:
                 yield phrase
+
+
+def _unmarked(message: str) -> str:
+    """Remove emphasis and quotation marks around a whole message; those of a name at its start or end stay."""
+    plain = message.strip(" *")
+    for mark in "`\"'":
+        if plain.count(mark) == 2 and plain[0] == plain[-1] == mark:
+            plain = plain[1:-1]
+        elif plain.count(mark) == 1:  # the other one is before the message or after it
+            plain = plain.removeprefix(mark).removesuffix(mark)
+        elif plain.count(mark) % 2:
+            plain = plain.removesuffix(mark)
+    return plain.strip(" *")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _SUFFIX = frozenset(
     """.split()  # noqa: SIM905  a table of words is easier to read and to extend
 )
 _PATH = re.compile(
-    r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:[\w@+.-]{1,100}[\\/]){0,30}[\w@+.-]{1,120}(?::\d{1,7})?"
+    r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,100}[\\/]){0,30}(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,120}(?::\d{1,7})?"
 )
 _BARE_NAMES = frozenset({"Dockerfile", "Makefile", "Rakefile", "Gemfile", "CMakeLists.txt", "Jenkinsfile"})
 
@@ -62,7 +62,7 @@ def _blank(found: re.Match[str]) -> str:
 def _linked_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:
     for blob in _BLOB.finditer(line):
         first = int(blob[2] or 0)
-        yield blob.start(), (blob[1].rstrip(").,"), first, int(blob[3] or first))
+        yield blob.start(), (forward(blob[1].rstrip(").,")), first, int(blob[3] or first))
 
 
 def _plain_places(line: str) -> Iterator[tuple[int, tuple[str, int, int]]]:

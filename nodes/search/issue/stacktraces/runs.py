@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.types import Frame, StackTrace
@@ -204,11 +205,13 @@ def same_place(one: Frame, other: Frame) -> bool:
 
 
 def forward(path: str) -> str:
-    """Replace backslashes with forward slashes, as in Windows paths, and ``/./`` with one slash.
+    """Replace backslashes with forward slashes, as in Windows paths, ``/./`` with one slash, and the escapes of URLs.
 
     Compilers write ``src/./queue.h`` for a header that is included as ``./queue.h``.
     """
-    return _HERE.sub("/", path.replace("\\", "/"))
+    written = _HERE.sub("/", path.replace("\\", "/"))
+    plain = unquote(written) if "%" in written else written
+    return plain if plain.isprintable() else written
 
 
 def innermost_first(trace: StackTrace) -> StackTrace:
