@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
 from nodes.brains.rules.investigate import kind_of
@@ -77,8 +80,29 @@ def test_a_denial_does_not_clear_another_weakness(body: str) -> None:
     assert kind_of("Wrong total", whole, read_facts("Wrong total", whole)) == "security"
 
 
-def test_plain_words_of_a_disclosure_withhold_the_place_and_ordinary_reports_do_not() -> None:
+def paraphrases(part: str) -> list[tuple[str, str]]:
+    """Return the title and body of each line of a part of the list."""
+    text = Path(__file__).with_name("paraphrases.txt").read_text(encoding="utf-8").partition(f"[{part}]\n")[2]
+    pairs = (line.partition("|") for line in text.partition("\n[")[0].splitlines())
+    return [(title, body) for title, _, body in pairs]
+
+
+@pytest.mark.tried("security reports in plain words, which get no public pointer")
+@pytest.mark.parametrize(
+    ("issues", "least"),
+    [
+        pytest.param(DISCLOSURES[::2], 37, id="seen"),
+        pytest.param(DISCLOSURES[1::2], 26, id="measured"),
+        pytest.param(paraphrases("disclosures")[::2], 30, id="paraphrases-seen"),
+        pytest.param(paraphrases("disclosures")[1::2], 30, id="paraphrases-measured"),
+    ],
+)
+def test_plain_words_of_a_disclosure_withhold_the_place(issues: Sequence[tuple[str, str]], least: int) -> None:
     """The even disclosures were used to write the rules; the odd ones measure, and their bound is what was measured."""
-    assert sum(classify(*issue).kind == "security" for issue in DISCLOSURES[::2]) >= 37
-    assert sum(classify(*issue).kind == "security" for issue in DISCLOSURES[1::2]) >= 12
+    assert sum(classify(*issue).kind == "security" for issue in issues) >= least
+
+
+def test_ordinary_reports_about_rights_keep_their_place() -> None:
     assert [issue[0] for issue in ORDINARY_NEAR if classify(*issue).kind == "security"] == []
+    near = [*ORDINARY_NEAR, *paraphrases("ordinary")]
+    assert sum(classify(*issue).kind == "security" for issue in near) <= 0.05 * len(near)

@@ -12,6 +12,22 @@ READ = 4_000
 """Characters of prose that are searched."""
 LONGEST_SENTENCE = 400
 """Maximum characters of a sentence; a longer text without the end of a sentence is rarely prose."""
+_GROUPS = ({"outsider"}, {"guarded", "machine"}, {"unchecked"})
+"""Kinds of words; a disclosure names somebody else, or has words of two of them."""
+_POINTS = {
+    "outsider": (2, 1),
+    "others": (3, 1),
+    "guarded": (2, 1),
+    "machine": (2, 1),
+    "unchecked": (3, 2),
+    "works": (1, 1),
+    "fails": (-6, 2),
+    "wishes": (-6, 1),
+}
+"""For each kind, what one of its words counts, and how many of them count."""
+ENOUGH_POINTS = 7
+READ_FOR_ACCESS = 600
+"""Characters of prose whose first sentences are read."""
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n|[\u3002\uff01\uff1f]")
 _ASKS_HOW = re.compile(r"\W{0,3}(?:how|where|what|which|is there|can i|should i|do i|does anyone|best way)\b")
 RareKind = Literal["docs", "spam", "security"]
@@ -29,8 +45,13 @@ _BREAKS = re.compile(
 _ADVERTS = (
     re.compile(r"\b(casino|backlinks?|whatsapp|payday|escorts?|betting|jackpot|instagram followers)\b"),
     re.compile(r"\b(buy now|click here|best price|limited offer|make money|earn \$|visit (our|my)|order now)\b"),
-    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial)\b"),
+    re.compile(r"\b(cheap|discount|bonus|loans?|followers|seo|call us|free trial|affordable|\d daily|telegram)\b|微信"),
+    re.compile(
+        r"\b(help ?line|toll[- ]free|customer (service|support|care)|support number|live person|24/7|refunds?)\b"
+    ),
 )
+_PHONE = re.compile(r"(\+|\b1[-. (]{1,2})\d{1,3}[-. ()]{1,3}\d{3}|(?<!\d)1[3-9]\d{9}(?!\d)")
+"""A telephone number, which an advertisement has and hardly any report that names nothing that fails."""
 
 
 def may_be_security(parts: Parts) -> bool:
@@ -41,7 +62,9 @@ def may_be_security(parts: Parts) -> bool:
         return True
     if _WEAKNESS.search(title):
         return not (_ASKS_HOW.match(title) and title.rstrip().endswith("?"))
-    return _is_described(prose) or _says_how(f"{title}\n\n{prose}")
+    if _is_described(prose) or _tells_access(title, prose):
+        return True
+    return not _SECTIONS["wishes"].search(title) and _says_how(f"{title}\n\n{prose}")
 
 
 def rare_kind(parts: Parts) -> RareKind | None:
@@ -75,6 +98,22 @@ _SECTIONS = {name: re.compile("|".join(lines)) for name, lines in _LINES.items()
 _TOGETHER = tuple(tuple(map(re.compile, line.split(" && "))) for line in _LINES["together"])
 _WEAKNESS, _HARMLESS = _SECTIONS["weakness"], _SECTIONS["harmless"]
 _ATTACK, _DOES_HARM = _SECTIONS["attack"], _SECTIONS["does_harm"]
+
+
+def _tells_access(title: str, prose: str) -> bool:
+    """Return whether the title and the first sentences say in plain words who reaches what without a right."""
+    opening = f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
+    written = {name for name in _POINTS if _SECTIONS[name].search(opening)}
+    is_told = "others" in written or sum(bool(written & group) for group in _GROUPS) > 1
+    return is_told and _points(title) + _points(opening) >= ENOUGH_POINTS
+
+
+def _points(text: str) -> int:
+    """Add up what the distinct words of each kind count."""
+    return sum(
+        points * min(most, len({found[0] for found in _SECTIONS[name].finditer(text)}))
+        for name, (points, most) in _POINTS.items()
+    )
 
 
 def _says_how(text: str) -> bool:
@@ -123,7 +162,8 @@ def _is_advert(parts: Parts) -> bool:
     if parts.code or "`" in parts.whole:
         return False
     text = f"{parts.title}\n{parts.prose}"
-    return sum(bool(pattern.search(text)) for pattern in _ADVERTS) >= 2
+    has_number = bool(_PHONE.search(text)) and not _SECTIONS["fails"].search(text)
+    return has_number + sum(bool(pattern.search(text)) for pattern in _ADVERTS) >= 2
 
 
 def _is_docs(parts: Parts) -> bool:
