@@ -60,6 +60,9 @@ NULL_POINTER = "java.lang.NullPointerException"
             id="rust",
         ),
         pytest.param(
+            ".unwrap()", "panic", "called `Option::unwrap()` on a `None` value", "unwraps a value", id="rust-chain"
+        ),
+        pytest.param(
             "if (a.name.toString() != b) {",
             NULL_POINTER,
             "Attempt to invoke virtual method 'java.lang.String a.Name.toString()' on a null object reference",
@@ -114,6 +117,22 @@ NULL_POINTER = "java.lang.NullPointerException"
 def test_what_a_line_did(line: str, error: str, message: str, says: str | None):
     found = happened(line, error, message)
     assert (says in found.says) if says else found is None
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("", "uses `.length` on `row`; this was `null` if the line has not moved."),
+        (
+            'Cannot invoke "S.length()" because "row" is null',
+            "uses `.length` on `row`; the error says that this was `null`.",
+        ),
+    ],
+)
+def test_an_error_without_a_name_may_be_of_another_line(message: str, says: str):
+    found = happened("int n = row.length();", NULL_POINTER, message)
+    assert found is not None
+    assert found.if_unmoved == says
 
 
 @pytest.mark.parametrize(("column", "says"), [(12, "reads `a[0]`"), (18, "reads `b[i]`"), (3, None), (None, None)])

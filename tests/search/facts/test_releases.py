@@ -133,3 +133,13 @@ def test_a_frame_without_source_text_is_at_the_line_of_its_release(tmp_path: Pat
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", body.format(trace=trace)), "raised_here")
     assert (found.line, found.strong) == (7, True)
     assert found.says.endswith("this line is its innermost frame in the project's own code, line 4 of 1.2.0.")
+
+
+def test_a_panic_of_a_release_that_is_not_named_is_at_the_line_that_it_fits_there(tmp_path: Path):
+    rust = "fn load(n: Option<u8>) -> u8 {\n    n.unwrap()\n}\n"
+    trace = "thread 'main' panicked at src/load.rs:2:7:\ncalled `Option::unwrap()` on a `None` value\n"
+    make_repository(tmp_path, {"src/load.rs": rust})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"src/load.rs": rust.replace("u8 {\n", "u8 {\n    log(n);\n    wait();\n")})
+    (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"```\n{trace}```\n"), "raised_here")
+    assert (found.line, found.says) == (4, "`load` unwraps `n`; the error says that it has no value.")

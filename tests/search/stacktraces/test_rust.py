@@ -18,6 +18,13 @@ note: run with `RUST_BACKTRACE=1`""",
             id="new-format",
         ),
         pytest.param(
+            "thread 'main' panicked at src/cart.rs:12:9:         no item",
+            "panic",
+            "no item",
+            [("src/cart.rs", 12, None)],
+            id="joined-lines",
+        ),
+        pytest.param(
             """thread 'main' panicked at 'called `Option::unwrap()` on a `None` value', src/main.rs:4:5
 note: run with `RUST_BACKTRACE=1`""",
             "panic",

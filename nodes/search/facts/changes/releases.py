@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.search.facts.types import Fact
 from nodes.search.history.claims import Claim
 from nodes.search.history.log import Log
-from nodes.search.history.project import is_called, own_names, product_of, products
+from nodes.search.history.project import is_called, own_names, product_of, products, project_releases
 from nodes.search.history.versions import parse_version, read_releases
 
 if TYPE_CHECKING:
@@ -118,6 +118,13 @@ def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
         if made and (version := parse_version(claim.text))
     )
     return [(NamedRelease(release, claim.text, made), claim) for claim, made, release in found if release]
+
+
+def releases_made(inquiry: FinderInput) -> list[Release]:
+    """Return the project's releases that were made before the commit that is read, oldest version first."""
+    code = inquiry.code
+    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
+    return project_releases(read_releases(code.repository, inquiry.log.committed_at), own).all
 
 
 def _is_of(claim: Claim) -> bool:

@@ -73,7 +73,7 @@ _INDEX = re.compile(
     r"\bI?ndex\w{0,20}OutOf(?:Bounds|Range)\w{0,20}|\bIndexError\b|index (?:was )?out of (?:range|bounds)", re.I
 )
 _ZERO = re.compile(r"ZeroDivisionError|(?:division|divide|modulo) by zero|DivideByZeroException|divided by 0", re.I)
-_NO_VALUE = re.compile(r"called `(?:Option|Result)::unwrap\(\)`")
+_NO_VALUE = re.compile(r"called [`'](?:Option|Result)::unwrap\(\)[`']")
 _DIVISION = re.compile(r"(?<=[\w)\]])\s?(?://?(?![/*=])|(?<=\s)%)\s?(?=[A-Za-z_(])")
 _ASSERTION = re.compile(
     r"\b(?:assert\w{0,20}|ASSERT\w{0,20}|CHECK\w{0,12}|Debug\.Assert|debug_assert\w{0,4}|console\.assert)|\.(?:unwrap|expect)\("
@@ -89,6 +89,16 @@ class Happened(NamedTuple):
     says: str
     asserts: bool = False
     """Whether the line is an assertion that failed: it shows the fault, and another line has it."""
+    null: str = ""
+    """The null value of an error that does not say what was null, so that the line may be another one."""
+
+    @property
+    def if_unmoved(self) -> str:
+        """The end of the sentence about a line of which only the number is known."""
+        sure = f"; the error says that this was `{self.null}`."
+        return (
+            self.says.replace(sure, f"; this was `{self.null}` if the line has not moved.") if self.null else self.says
+        )
 
 
 def happened(text: str, error: str, message: str, column: int | None = None) -> Happened | None:
@@ -136,7 +146,9 @@ def _null(line: str, whole: str) -> Happened | None:
             matching = {use for use in named if of and re.search(rf"(?<![\w$]){re.escape(of)}(?:\([^()]*\))?$", use[1])}
             return _of_null(matching or named, found["null"])
     word = "null" if _PLAIN_NULL.search(whole) else "nil" if _NIL.search(whole) else ""
-    return _of_null({use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}, word) if word else None
+    held = {use for use in uses if not _is_type(use[1]) and use[1] not in _NEVER_NULL}
+    event = _of_null(held, word) if word else None
+    return event and event._replace(null=word)
 
 
 def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
@@ -179,7 +191,11 @@ def _asserted(line: str, whole: str) -> Happened | None:
 def _unwrapped(line: str) -> Happened | None:
     held = [value for at, member in members(line) if member == "unwrap" and (value := before(line, at))]
     shown = shown_as(held[0]) if len(held) == 1 else ""
-    return Happened(f"unwraps `{shown}`; the error says that it has no value.", asserts=True) if shown else None
+    if shown:
+        return Happened(f"unwraps `{shown}`; the error says that it has no value.", asserts=True)
+    # The expression is on the lines above.
+    alone = line.startswith(".unwrap()")
+    return Happened("unwraps a value on this line; the error says that there is none.", asserts=True) if alone else None
 
 
 def _slice(line: str, whole: str) -> Happened | None:

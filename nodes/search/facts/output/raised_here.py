@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changes.releases import named_release
+from nodes.search.facts.changes.releases import named_release, releases_made
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
     chains,
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from nodes.search.facts.inquiry import FinderInput, Issue
     from nodes.search.facts.output.frames import MappedFrame
     from nodes.search.facts.witness import Witness
+    from nodes.search.history.versions import Release
     from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 6
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
+MAX_RELEASES = 12
+"""Maximum number of releases in which the line of a frame is read."""
 LONGEST_STATEMENT = 8
 """Maximum number of lines between the beginning of a statement and the given line."""
 _REFUSAL = re.compile(
@@ -142,9 +145,26 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     if mapped.exact or line is None or frame_text(inquiry.issue, mapped.trace, mapped.frame):
         return mapped
     named = named_release(inquiry)
-    now = line_now(inquiry.code, named and named.release, mapped.number, line)
+    release = named.release if named else _fitting_release(inquiry, mapped, line)
+    now = line_now(inquiry.code, release, mapped.number, line)
     inside = now.is_known and now.line is not None and mapped.start <= now.line <= mapped.end
     return replace(mapped, line=now.line or line, moved=now.says) if inside else mapped
+
+
+def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Release | None:
+    """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read."""
+    code, trace = inquiry.code, mapped.trace
+
+    def fits(text: str) -> bool:
+        event = happened(text, trace.error or "", trace.message or "")
+        return event is not None and not event.null
+
+    inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
+    if inside or fits(statement(code.lines(mapped.number), line) if code.text(mapped.number, line) else ""):
+        return None
+    made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
+    path = code.path(mapped.number)
+    return next((one for one in made if fits(code.repository.lines(one.commit, path, line, line) or "")), None)
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
@@ -210,7 +230,8 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
     named = mapped.symbol and (mapped.exact or event is not None or last_part(mapped.frame.function))
     where = f"`{mapped.symbol}`" if named else f"`{path}`"
     if event is not None:
-        return f"{where} {event.says}"
+        is_known = mapped.exact or mapped.moved is not None
+        return f"{where} {event.says if is_known else event.if_unmoved}"
     what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
     if mapped.in_program:
         return f"{what} passes through {where}; the frames inside it are in a program that the project calls."

@@ -35,7 +35,7 @@ class Moved(NamedTuple):
 def line_now(code: Code, release: Release | None, number: int, line: int) -> Moved:
     """Return the present place of a line of a file of a release; the line itself if its text is not known."""
     if release is None or release.commit == code.sha:
-        return Moved(line if code.text(number, line) else None)
+        return Moved(line if code.text(number, line) else None, is_known=release is not None)
     then = code.repository.lines(release.commit, code.path(number), line, line)
     lines = code.lines(number)
     text = (then or "").strip()

@@ -11,7 +11,8 @@ from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading,
 from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
-_PLACE = re.compile(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?:?$")
+_PLACE = re.compile(r"(.{1,400}?\.rs):(\d{1,9})(?::(\d{1,9}))?(?::?\s{1,200}(\S.{0,2000}))?:?$")
+"""A place, and the message if the report joined the two lines."""
 _NUMBERED = re.compile(r"(\d{1,5}): (?:\s{0,20}0x[0-9a-f]{1,16} - )?(\S.{0,500})")
 _AT = re.compile(r"at (.{1,400}?):(\d{1,9})(?::\d{1,9})?$")
 _INLINE = re.compile(r"(.{1,400}?) at (\S{1,400}\.rs):(\d{1,9})(?::\d{1,9})?$")
@@ -58,8 +59,8 @@ def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]
     # Before 1.73 the message came first, in quotes: ``panicked at 'message', file:1:2``.
     place = None if error.startswith("'") else _PLACE.match(error)
     if place:  # since Rust 1.73 the message is on a separate line
-        has_message = index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
-        message = lines[index + 1].bare if has_message else None
+        has_message = not place[4] and index + 1 < len(lines) and not _is_note(lines[index + 1].bare)
+        message = lines[index + 1].bare if has_message else place[4]
         return Heading("panic", message, _frame_at(place)), index + 1 + has_message
     message, quote, where = error.rpartition("', ")
     place = _PLACE.match(where) if quote else None
