@@ -104,8 +104,8 @@ def _tells_access(title: str, prose: str) -> bool:
     """Return whether the title and the first sentences say in plain words who reaches what without a right."""
     opening = f"{title}. {' '.join(_SENTENCE_END.split(prose[:READ_FOR_ACCESS])[:3])} "
     written = {name for name in _POINTS if _SECTIONS[name].search(opening)}
-    is_told = "others" in written or sum(bool(written & group) for group in _GROUPS) > 1
-    return is_told and _points(title) + _points(opening) >= ENOUGH_POINTS
+    is_disclosed = "others" in written or sum(bool(written & group) for group in _GROUPS) > 1
+    return is_disclosed and _points(title) + _points(opening) >= ENOUGH_POINTS
 
 
 def _points(text: str) -> int:
