@@ -48,7 +48,7 @@ async def test_a_place_is_shown_with_its_facts_or_only_listed(facts, statement, 
 
 async def test_a_report_with_weak_facts_about_lines_does_not_deny_them() -> None:
     code = FakeCode()
-    unsure = replace(await survey_of(code, TESTED), ranked=0.3)
+    unsure = replace(await survey_of(code, TESTED), confidence=0.3)
     report = await state_facts(TriageReport(), unsure, code, ordered=True)
     assert report.verdict == "The facts of this report are not enough to name a place."
     bare = await state_facts(TriageReport(), replace(unsure, facts=()), code, ordered=True)

@@ -35,7 +35,7 @@ from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query, Ranking
-from nodes.state import CORRECTION, BugTriageState, Update
+from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
 from nodes.trust.statements import names_quoted
 
 
@@ -44,6 +44,8 @@ async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> U
     started = time.perf_counter()
     context = runtime.context
     context.listener("codebase_search", "searching the code")
+    if _is_read(state, context) and not _objected(state):
+        return {"trace": (_unchanged(state, started),)}
     try:
         gathered = await _gather(state, context)
     except SearchError as error:
@@ -65,7 +67,7 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
-    objects = verdict is not None and (state.retry_count or is_rejected(state)) and not _is_read(state, context)
+    objects = _objected(state) and not _is_read(state, context)
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict is not None and objects else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
@@ -210,3 +212,21 @@ def _is_read(state: BugTriageState, context: Context) -> bool:
         return False
     by_model = any(one.agent_name == "codebase_search" and one.judged_by != "rules" for one in state.findings)
     return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
+
+
+def _objected(state: BugTriageState) -> bool:
+    """Return whether the critic rejected the hypothesis, or the draft was rejected."""
+    return bool(state.retry_count) or is_rejected(state)
+
+
+def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
+    """Return the step of a search after a model's reading to which nobody objects: it would read the same again."""
+    before = next(one for one in reversed(state.trace) if one.node == "codebase_search")
+    return TraceEntry(
+        node="codebase_search",
+        decision="nothing new",
+        counts=before.counts,
+        confidence=state.search_confidence,
+        iteration=state.iterations,
+        duration_ms=round((time.perf_counter() - started) * 1000),
+    )

@@ -34,8 +34,8 @@ def test_a_page_follows_an_issue_to_its_report_and_does_not_prevent_the_stop(
         app.settled(60.0)
         page = http.get(f"/runs/{repo.full_name}/{number}", follow_redirects=True).text
         assert TITLE in page
-        assert "then Writer, then the end" in page
-        assert "Timeline of the nodes" in page
+        assert "How it was found" in page
+        assert "Writer" in page
         assert re.search(rf'href="{github.url}/{repo.full_name}/blob/{repo.head}/feedbox/dates.py#L\d+-L\d+"', page)
         assert "The comment as posted" in page
         assert app.stop() == 0

@@ -30,7 +30,8 @@ _STEPS = re.compile(
     r"^\s{0,3}(?:\d{1,2}[.)]|[-*]) \S|\bsteps\b|\b(?:when|whenever|if|once) (?:i|you|we|(?:the |a )?users?)\b"
     r"|\b(?:when|whenever|while|after|by|if|once|upon) (?:\w{1,20}ly )?"
     r"(?!\w{0,5}thing\b|being\b|string\b)[a-z]{2,20}ing \w"
-    r"|\bon (?:\w{1,20} )?(?:load|start(?:up)?|launch|open|close|exit|save|click|restart|reload|boot|login|submit)\b",
+    r"|\bon (?!an? )(?:\w{1,20} )?"
+    r"(?:load|start(?:up)?|launch|open|close|exit|save|click|restart|reload|boot|login|submit)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 """Steps in a list, or an action with its object in a sentence: "when splitting documents by words", "on app load"."""

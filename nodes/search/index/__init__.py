@@ -102,7 +102,7 @@ class Index:
     def compared(self) -> npt.NDArray[np.bool_]:
         """Mark the files whose definitions a ranking counts: those with a grammar, or all if most code has none."""
         # Bindings for other languages repeat the names of the code that they call, and are rarely at fault.
-        defining = np.unique(self.def_file)
+        defining = np.flatnonzero(np.bincount(self.def_file, minlength=len(self.paths)))
         by_grammar = np.array([has_grammar(self.paths[number]) for number in defining], bool)
         own = np.array([self.roles[number] == "source" for number in defining], bool)
         lengths = self.file_length[defining] * own

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.types import Fact
 from nodes.search.history.claims import Claim
-from nodes.search.history.log import Log
 from nodes.search.history.project import is_called, own_names, product_of, products, project_releases
 from nodes.search.history.versions import parse_version, read_releases
 
@@ -72,6 +71,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
 
 def made_before(witness: Witness) -> list[Releases]:
     """Return the releases of each product that were made before the commit."""
+    from nodes.search.history.log import Log  # noqa: PLC0415  a ranking's confidence needs no history
+
     repository = witness.repository
     own = own_names(repository, {entry.path: entry.blob for entry in repository.tree(witness.sha)})
     return products(read_releases(repository, Log(repository, witness.sha).committed_at), own)

@@ -112,7 +112,9 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
         return mapped, event
     every = range(mapped.start, min(mapped.end, len(lines)) + 1)
     starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
-    fits = [(at, one) for at in starts if (one := _event(issue, replace(mapped, line=at), statement(lines, at)))]
+    events = ((at, _event(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
+    # An error that does not say what was null fits almost every line.
+    fits = [(at, one) for at, one in events if one and not one.null]
     return (replace(mapped, line=fits[0][0]), fits[0][1]) if len(fits) == 1 else (mapped, None)
 
 
