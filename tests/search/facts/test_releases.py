@@ -143,3 +143,14 @@ def test_a_panic_of_a_release_that_is_not_named_is_at_the_line_that_it_fits_ther
     head = make_repository(tmp_path, {"src/load.rs": rust.replace("u8 {\n", "u8 {\n    log(n);\n    wait();\n")})
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"```\n{trace}```\n"), "raised_here")
     assert (found.line, found.says) == (4, "`load` unwraps `n`; the error says that it has no value.")
+
+
+def test_a_frame_whose_line_a_later_commit_changed_is_stated_as_gone(tmp_path: Path):
+    go = "package zones\n\nfunc Load(n []int) int {\n\treturn n[4]\n}\n"
+    trace = "panic: it stops\n\ngoroutine 1 [running]:\nmain.Load(...)\n\t/src/zones/load.go:4 +0x1d\n"
+    make_repository(tmp_path, {"zones/load.go": go})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"zones/load.go": go.replace("return n[4]", "return last(n)")})
+    (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"zones v1.2.0\n\n```\n{trace}```\n"), "raised_here")
+    assert (found.line, found.unclaimed) == (3, True)
+    assert found.says == "`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file."

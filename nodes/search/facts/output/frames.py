@@ -72,6 +72,8 @@ class MappedFrame:
     """Whether an inner frame is in the reporter's own program, which the project calls."""
     moved: str | None = None
     """The end of a sentence on the line of the release that the report names; None if that line is not known."""
+    gone: str = ""
+    """The end of a sentence on that line if the file has no such line any more."""
 
 
 class _Span(NamedTuple):

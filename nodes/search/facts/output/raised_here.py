@@ -86,7 +86,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             strong=strong,
             refuses=is_refusal(lines, frame.line, frame.start),
             by_library=frame.is_library,
-            unclaimed=follows or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
+            unclaimed=follows or bool(frame.gone) or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
         )
 
 
@@ -107,7 +107,7 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
     if inside or mapped.is_library or mapped.lost_inner:
         return mapped, None
-    event = _event(issue, mapped, statement(lines, mapped.line))
+    event = None if mapped.gone else _event(issue, mapped, statement(lines, mapped.line))
     if event or mapped.exact or mapped.moved is not None or mapped.end - mapped.start > LONGEST_FUNCTION:
         return mapped, event
     every = range(mapped.start, min(mapped.end, len(lines)) + 1)
@@ -149,6 +149,10 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     named = named_release(inquiry)
     release = named.release if named else _fitting_release(inquiry, mapped, line)
     now = line_now(inquiry.code, release, mapped.number, line)
+    if release and now.is_known and now.line is None:
+        # The number is that of another line now, so a function that the frame names is shown from its beginning.
+        at = mapped.start if mapped.symbol and last_part(mapped.frame.function) else mapped.line
+        return replace(mapped, line=at, gone=f"; line {line} of {release.version} is no longer in this file.")
     inside = now.is_known and now.line is not None and mapped.start <= now.line <= mapped.end
     return replace(mapped, line=now.line or line, moved=now.says) if inside else mapped
 
@@ -235,10 +239,13 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
         is_known = mapped.exact or mapped.moved is not None
         return f"{where} {event.says if is_known else event.if_unmoved}"
     what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
-    if mapped.in_program:
-        return f"{what} passes through {where}; the frames inside it are in a program that the project calls."
-    if mapped.lost_inner:
-        return f"{what} passes through {where}; a frame inside it is in code that this commit does not have there."
+    end = (
+        mapped.gone
+        or (mapped.in_program and "; the frames inside it are in a program that the project calls.")
+        or (mapped.lost_inner and "; a frame inside it is in code that this commit does not have there.")
+    )
+    if end:
+        return f"{what} passes through {where}{end}"
     if mapped.exact and (more := _raised(mapped, where, text)):
         return more
     if mapped.exact or mapped.moved is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.changes.releases import made_before
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
-_SAYS = re.compile(r", line (\d{1,7}) of ([^\s,]{1,40})\.$")
+_SAYS = re.compile(r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file)?\.$")
 
 
 class Moved(NamedTuple):
@@ -66,4 +67,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     path, line = fact.path or "", line_then(fact)
     releases = (one.exactly(version) for one in made_before(witness))
     texts = [witness.repository.lines(one.commit, path, line, line) or "" for one in releases if one]
+    if found[3]:
+        here = frozenset(map(str.strip, witness.lines(path, 1, sys.maxsize)))
+        gone = [text for text in map(str.strip, texts) if sum(map(str.isalnum, text)) >= ENOUGH and text not in here]
+        return None if gone else "the file has this line of the release"
     return None if (fact.text or "").strip() in map(str.strip, texts) else "the release has another line there"
