@@ -104,7 +104,7 @@ def critic_verdict(state: BugTriageState, decided: NodeName) -> NodeName | None:
 
 def critic_reads_the_model(state: BugTriageState, decided: NodeName) -> NodeName | None:
     """The critic reads a model's hypothesis about the code before the writer runs."""
-    return "critic" if decided == "writer" and is_unread(state) and may_criticise(state) else None
+    return "critic" if decided == "writer" and is_unread(state) else None
 
 
 GUARDS = (
@@ -165,8 +165,8 @@ def is_exempt(state: BugTriageState) -> bool:
 
 
 def may_criticise(state: BugTriageState) -> bool:
-    """Return whether anything changed since the critic was last called."""
-    return progress(state) != state.marks.at_critic
+    """Return whether anything changed, or a model read the code again, since the critic was last called."""
+    return progress(state) != state.marks.at_critic or is_unread(state)
 
 
 def is_rejected(state: BugTriageState) -> bool:

@@ -95,7 +95,8 @@ def _split_code(line: str) -> list[tuple[bool, str]]:
             cut += ((False, "".join(text)), (True, span))
             text = []
         text.append(after)
-    return [*cut, (False, "".join(text))]
+    # Without the white space of a dropped span at the end, which would separate a character from what may follow.
+    return [*cut, (False, "".join(text).rstrip())]
 
 
 def _as_text(found: re.Match[str]) -> str:

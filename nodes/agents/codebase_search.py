@@ -67,7 +67,7 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     answers = tuple(exchange.answer for exchange in state.human_exchanges if exchange.answer)
     verdict = state.critic_feedback
     # What a model's reading lacks is looked up by itself, because these words would move the search's own places.
-    objects = _objected(state) and not _is_read(state, context)
+    objects = verdict is not None and (state.retry_count or is_rejected(state)) and not _is_read(state, context)
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict is not None and objects else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
@@ -215,8 +215,10 @@ def _is_read(state: BugTriageState, context: Context) -> bool:
 
 
 def _objected(state: BugTriageState) -> bool:
-    """Return whether the critic rejected the hypothesis, or the draft was rejected."""
-    return bool(state.retry_count) or is_rejected(state)
+    """Return whether the critic or the check of a draft rejected something since the code was last searched."""
+    nodes = [entry.node for entry in state.trace]
+    since = state.trace[len(nodes) - nodes[::-1].index("codebase_search") :]
+    return any((entry.node, entry.decision) in (("critic", "REJECTED"), ("writer", "retry")) for entry in since)
 
 
 def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
