@@ -154,3 +154,14 @@ def test_a_frame_whose_line_a_later_commit_changed_is_stated_as_gone(tmp_path: P
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"zones v1.2.0\n\n```\n{trace}```\n"), "raised_here")
     assert (found.line, found.unclaimed) == (3, True)
     assert found.says == "`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file."
+
+
+def test_a_line_that_is_gone_has_no_condition(tmp_path: Path):
+    rust = "fn load(n: Option<u8>) {\n    if n.is_some() {\n        n.unwrap();\n    }\n}\n"
+    trace = "thread 'main' panicked at src/load.rs:3:7:\ncalled `Option::unwrap()` on a `None` value\n"
+    make_repository(tmp_path, {"src/load.rs": rust})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"src/load.rs": rust.replace("n.unwrap();", "keep(n);")})
+    facts = facts_at(tmp_path, head, "It stops", f"```\n{trace}```\n")
+    assert of_kind(facts, "raised_here")[0].says.endswith("; line 3 of 1.2.0 is no longer in this file.")
+    assert of_kind(facts, "guarded_by") == []

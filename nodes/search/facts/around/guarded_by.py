@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     for fact in [fact for fact in inquiry.shown if fact.kind in OF][:MAX_CONDITIONS]:
         number = code.number(fact.path)
-        if number is None or fact.line is None:
+        if number is None or fact.line is None or is_gone(fact):
             continue
         row = code.index.definition_at(number, fact.line)
         # A condition outside the function decides whether it is defined, and not whether this line runs.

@@ -52,6 +52,12 @@ def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
     return min(same, key=lambda line: abs(line - near), default=None)
 
 
+def is_gone(fact: Fact) -> bool:
+    """Return whether the line that a fact is about is no longer in its file."""
+    found = _SAYS.search(fact.says)
+    return found is not None and bool(found[3])
+
+
 def line_then(fact: Fact) -> int:
     """Return the number of a fact's line as the report gives it."""
     found = _SAYS.search(fact.says)
