@@ -160,7 +160,7 @@ class StoredPermissions:
         if not wanted:
             return {}
         marks = ", ".join("?" for _ in wanted)
-        statement = f"SELECT login, level, at FROM permissions WHERE repository_key = ? AND login IN ({marks})"  # noqa: S608  placeholders
+        statement = f"SELECT login, level, at FROM permissions WHERE repository_key = ? AND login IN ({marks})"
         rows = await self._database.read(lambda db: db.execute(statement, (self._key, *wanted)).fetchall())
         return {login: (Permission(level), at) for login, level, at in rows}
 

@@ -76,7 +76,7 @@ class Effects:
         statement = f"""
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = ? AND (done_hash IS NULL OR done_hash <> wanted_hash) ORDER BY wanted_at
-        """  # noqa: S608  names of columns
+        """
         rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
         return [_effect(row) for row in rows]
 
@@ -87,13 +87,13 @@ class Effects:
         statement = f"""
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = :key AND kind = :kind AND substr(subject, 1, length(:prefix)) = :prefix ORDER BY subject
-        """  # noqa: S608  as above
+        """
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [_effect(row) for row in rows]
 
 
 def _get(db: Connection, key: tuple[str, str, str]) -> Effect | None:
-    statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"  # noqa: S608  as above
+    statement = f"SELECT {_FIELDS} FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
     row = db.execute(statement, key).fetchone()
     return _effect(row) if row else None
 

@@ -161,7 +161,7 @@ class RepositoryConfig:
         await self._database.do(lambda db: db.execute(statement, (text, self._key)).rowcount)
 
     async def _column(self, name: Literal["config"]) -> str | None:
-        statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"  # noqa: S608  one of the names above
+        statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"
         row = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone())
         return None if row is None else row[0]
 

@@ -18,7 +18,7 @@ _REPOSITORY = "repository_key = :key"
 _SCOPE = "scope = :key OR (scope >= :first AND scope < :last) OR (scope >= :author AND scope < :authors)"
 REPOSITORY_ROWS: Mapping[str, str] = {
     # Deliveries come before the jobs, because they are found by their jobs.
-    "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",  # noqa: S608  no input in it
+    "deliveries": f"guid IN (SELECT guid FROM jobs WHERE {_ISSUE})",
     "jobs": _ISSUE,
     "signals": _ISSUE,
     "commands": _ISSUE,
@@ -51,7 +51,7 @@ NOT_OF_A_REPOSITORY = frozenset(
 )
 """Tables without anything that people wrote in a repository."""
 
-_THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"  # noqa: S608  no input
+_THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"
 
 
 class RepositoryData:
@@ -63,7 +63,7 @@ class RepositoryData:
 
     async def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dicts by column, with values that JSON can represent."""
-        statement = f"SELECT * FROM {table} WHERE {REPOSITORY_ROWS[table]}"  # noqa: S608  one of the names above
+        statement = f"SELECT * FROM {table} WHERE {REPOSITORY_ROWS[table]}"
         return await self._database.read(lambda db: list(_named(db, statement, _key_bounds(self.key))))
 
     async def threads(self) -> list[str]:
@@ -83,7 +83,7 @@ class RepositoryData:
 def forget_repository(db: Connection, key: str) -> dict[str, int]:
     """Delete everything of a repository, within a transaction."""
     parameters = _key_bounds(key)
-    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in REPOSITORY_ROWS.items()}  # noqa: S608  as above
+    statements = {table: f"DELETE FROM {table} WHERE {where}" for table, where in REPOSITORY_ROWS.items()}
     return {table: db.execute(statement, parameters).rowcount for table, statement in statements.items()}
 
 
@@ -189,7 +189,7 @@ def _drop_closed(db: Connection, now: float, before: float) -> Dropped:
         threads += [f"{key}:{number}" for (number,) in db.execute(_RUNS, (key,)).fetchall()]
         parameters: dict[str, Value] = {"first": f"{key}:", "last": f"{key};"}
         for table in ("evidence", "run_events"):
-            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)  # noqa: S608  the names are in this function
+            db.execute(f"DELETE FROM {table} WHERE run >= :first AND run < :last", parameters)
         db.execute("DELETE FROM usage WHERE scope >= :first AND scope < :last", parameters)
         db.execute("UPDATE runs SET body = '' WHERE issue_key = ?", (key,))
     db.executemany("UPDATE issues SET pruned = 1 WHERE issue_key = ?", [(key,) for key in keys])

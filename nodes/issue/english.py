@@ -16,12 +16,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 _ASIDE = re.compile(r"`[^`\n]{1,400}`|https?://\S{1,900}|^[ \t]{0,3}#{1,6}[^\n]*", re.MULTILINE)
 _ENGLISH = frozenset(
     """a an the of to and is in it that this with for not on be as are when i you but if have has was can from my there
-    does do should would what after no or by we at so will which just get getting using use works work error""".split()  # noqa: SIM905 - a paragraph of words is easier to read
+    does do should would what after no or by we at so will which just get getting using use works work error""".split()
 )
 _OTHERS = frozenset(
     """der die das und ist nicht ich ein eine mit für beim wird auf bei nach el los las una del para con pero cuando le
     les des une du est pas pour avec dans sur je os uma do da não com ao il lo gli di che non per quando het een niet
-    voor nie się jest na po og ikke att och inte""".split()  # noqa: SIM905 - a paragraph of words is easier to read
+    voor nie się jest na po og ikke att och inte""".split()
 )
 """Frequent words of other languages in Latin letters."""
 

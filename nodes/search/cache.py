@@ -237,7 +237,7 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
     for start in range(0, len(keys), BATCH):
         part = keys[start : start + BATCH]
         marks = ",".join("?" * len(part))
-        statement = f"select id, key, value, used, seal from record where key in ({marks})"  # noqa: S608 - question marks
+        statement = f"select id, key, value, used, seal from record where key in ({marks})"
         for row, key, value, used, seal in connection.execute(statement, part):
             # A row that fails the check counts as missing, so its blob is parsed again and the row is replaced.
             if seal == _checksum(key):
@@ -253,13 +253,13 @@ def _get(connection: sqlite3.Connection, keys: list[str]) -> dict[str, bytes]:
 
 def _tree(connection: sqlite3.Connection, condition: str, argument: str) -> bytes | None:
     latest = connection.execute("select max(used) from tree").fetchone()[0]
-    statement = f"select id, used from tree where {condition} order by used desc limit 1"  # noqa: S608 - a constant
+    statement = f"select id, used from tree where {condition} order by used desc limit 1"
     row, used = connection.execute(statement, (argument,)).fetchone() or (None, latest)
     # ``used`` is a counter, not a time: a tree that is already the latest needs no write.
     if used != latest:
         with contextlib.suppress(sqlite3.OperationalError):  # another process writes, or the file is read-only
             connection.execute("update tree set used = ? where id = ?", (latest + 1, row))
-    statement = f"select value from tree where id = ? and {condition}"  # noqa: S608 - as above; the row's own key
+    statement = f"select value from tree where id = ? and {condition}"
     found: tuple[bytes] | None = connection.execute(statement, (row, argument)).fetchone()
     return found[0] if found else None
 

@@ -26,7 +26,7 @@ STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quo
     seems she should so some still such t than that the their them then there these they this those through to
     too under until up use used uses using ve very via want was we were what when where whether which while who
     why will with without would yes you your bug code error example expected actual behavior behaviour fix
-    happen happens issue problem report reproduce steps version work works""".split()  # noqa: SIM905 - see above
+    happen happens issue problem report reproduce steps version work works""".split()
 )
 
 # Without the stemmer's own cache (0): ``lru_cache`` below stores whole results.

@@ -12,7 +12,7 @@ from nodes.report import RelatedIssue, SuspectChange, TriageReport
 from tests.report.reports import FOUND, NOTHING, QUESTION_OPEN, REPORTS, SECURITY, SHA, WEAK, suspect
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
-OURS = set("p strong em table thead tbody tr th td details summary sub ul ol li pre a".split())  # noqa: SIM905
+OURS = set("p strong em table thead tbody tr th td details summary sub ul ol li pre a".split())
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 HOSTILE = (
     "@octocat ![x](https://evil.example/p.png) <img src=x> </details> [a](javascript:x) #12 `",

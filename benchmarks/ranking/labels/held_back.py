@@ -11,7 +11,7 @@ REPOSITORIES = frozenset(
     """jsoup gin ripgrep tokio bytes clap vite black structlog click fzf yaml detekt ktlint jackson-core gson mockito
     github-readme-stats dubbo axios jackson-dataformat-xml fmt jib jq json rayon serde bat tracing go-zero ncnn
     tensorflow.net octobot cortex netron albumentations gpytorch kornia tianshou sqlflow coco-annotator pyro torchio
-    photoprism tfjs kubeflow""".split()  # noqa: SIM905
+    photoprism tfjs kubeflow""".split()
 )
 """Names of repositories held back for evaluation, lower case, without owner, since forks have the same history."""
 SHARED_WORDS = 0.5

@@ -91,13 +91,13 @@ class Issues:
         statement = f"""
             INSERT INTO issues (issue_key, {column}) VALUES (?, ?)
             ON CONFLICT (issue_key) DO UPDATE SET {column} = excluded.{column}
-        """  # noqa: S608  columns are named in this class alone
+        """
         await self._database.do(lambda db: db.execute(statement, (self._key, value)).rowcount)
 
 
 def read_state(db: Connection, key: str) -> IssueState:
     """Read an issue's row within a larger transaction."""
-    row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  as above
+    row = db.execute(f"SELECT {_FIELDS} FROM issues WHERE issue_key = ?", (key,)).fetchone()
     return IssueState(bool(row[0]), row[1], row[2], bool(row[3])) if row else IssueState()
 
 
@@ -108,13 +108,13 @@ def _adopt(db: Connection, old: str, new: str) -> bool:
     if not known or has_run:
         return False
     for table in _FOLLOWS:
-        db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))  # noqa: S608  named above
+        db.execute(f"UPDATE {table} SET issue_key = ? WHERE issue_key = ?", (new, old))
     for table in ("outcomes", "runs"):
-        moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"  # noqa: S608  as above
+        moved = f"UPDATE {table} SET repository_key = ? WHERE issue_key = ?"
         db.execute(moved, (new.rpartition("#")[0], new))
     # ";" follows ":" in ASCII, so the range has all runs of the old key, and an index serves it.
     for table in _OF_RUNS:
-        statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"  # noqa: S608  as above
+        statement = f"UPDATE {table} SET run = ? || substr(run, ?) WHERE run >= ? AND run < ?"
         db.execute(statement, (new, len(old) + 1, f"{old}:", f"{old};"))
     # Checkpoints stay under the old key, so a run in progress starts again, with the people's signals and answers.
     # A run that waits for an answer keeps waiting, and starts again with the answer.

@@ -22,7 +22,7 @@ FROM (
 JOIN runs ON runs.issue_key = reported.issue_key AND run_no = last
 LEFT JOIN issues ON issues.issue_key = reported.issue_key
 WHERE kind <> 'security' AND {_IS_OPEN} ORDER BY first_at DESC, runs.issue_key LIMIT ?
-"""  # noqa: S608  no input in it
+"""
 _QUESTIONS = f"""
 SELECT runs.issue_key, title, exchange, asked_at, state
 FROM runs JOIN questions ON questions.issue_key = runs.issue_key
@@ -30,7 +30,7 @@ LEFT JOIN issues ON issues.issue_key = runs.issue_key
 WHERE repository_key = ? AND state IN ('open', 'expired') AND kind <> 'security' AND {_IS_OPEN}
     AND run_no = (SELECT max(run_no) FROM runs AS newer WHERE newer.issue_key = runs.issue_key)
 ORDER BY asked_at, runs.issue_key, slot LIMIT ?
-"""  # noqa: S608  as above
+"""
 _CLOSED = """
 SELECT count(DISTINCT runs.issue_key) FROM runs JOIN issues ON issues.issue_key = runs.issue_key
 WHERE repository_key = ? AND result IS NOT NULL AND ended = 'closed' AND ended_at >= ?

@@ -28,11 +28,11 @@ _ROUNDS = 20
 _NEXT = f"""
 SELECT id, attempt, waited, lost FROM jobs AS job WHERE state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
   AND issue_key = :key ORDER BY due, id LIMIT 1
-"""  # noqa: S608  no input in it
+"""
 WAITING = f"""
 SELECT id, issue_key, lane, due, attempt FROM jobs AS job
 WHERE state = 'todo' AND due <= :late AND {FREE} ORDER BY due, id
-"""  # noqa: S608  as above
+"""
 """Jobs that could have been claimed since ``late``."""
 
 _GIVE_UP = """
@@ -46,7 +46,7 @@ _SINCE = "CASE WHEN due_set_at > 0 THEN due_set_at ELSE stored_at END"
 _CORRECT_DUE = f"""
 UPDATE jobs SET due_set_at = :now, due = :now + CASE WHEN due > {_SINCE} THEN due - {_SINCE} ELSE 0 END
 WHERE state IN ('todo', 'dead') AND {_SINCE} > :ahead
-"""  # noqa: S608  no input in it
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -285,7 +285,7 @@ def free_jobs(db: Connection, now: float, where: str, parameters: Mapping[str, V
             due = :now + CASE WHEN attempt - waited < :few THEN 0 WHEN attempt - waited > :few + 8 THEN 300
                 ELSE 1 << CAST(attempt - waited - :few AS INTEGER) END
         WHERE state = 'doing' AND {where}
-    """  # noqa: S608  a condition written in this package, whose values are parameters
+    """
     return db.execute(statement, {**parameters, "blame": int(blame), "now": now, "few": FEW}).rowcount
 
 

@@ -19,7 +19,7 @@ NOT EXISTS (
         OR (other.id < job.id AND (other.due <= :now OR other.attempt > 0
           OR (other.due <= other.stored_at AND other.due < :now + {_CLOCKS}))))
 )
-"""  # noqa: S608  no input in it
+"""
 """No other job of the issue and lane runs, and no earlier one has to go first.
 
 A job without a delay (``due <= stored_at``) goes first even if it is not due yet by this process's clock. The clocks of
@@ -29,7 +29,7 @@ _DUE = "SELECT 1 FROM jobs WHERE state = 'todo' AND lane = :lane AND due <= :now
 _FIRST = f"""
 SELECT job.id FROM jobs AS job
 WHERE job.installation = waiting.installation AND state = 'todo' AND lane = :lane AND due <= :now AND {FREE}
-"""  # noqa: S608  no input in it
+"""
 _ORDER = "ORDER BY due, id LIMIT 1"
 _OF_TODAY = "AND substr(job.guid, 1, 8) <> 'backfill'"
 # Jobs with an attempt come first: a job that a dead worker left must not wait behind all later jobs. Jobs that
@@ -52,7 +52,7 @@ WITH RECURSIVE waiting(installation) AS (
 SELECT job.issue_key FROM head JOIN jobs AS job ON job.id = head.id
 LEFT JOIN turns ON turns.lane = job.lane AND turns.installation = job.installation
 ORDER BY CASE WHEN turns.at < :now + :clocks THEN turns.at ELSE 0 END, job.due, job.id LIMIT :most
-"""  # noqa: S608  no input in it
+"""
 _TAKE = """
 INSERT INTO turns (lane, installation, at) SELECT lane, installation, :at FROM jobs WHERE id = :id
 ON CONFLICT (lane, installation) DO UPDATE SET at = excluded.at

@@ -116,7 +116,7 @@ class Attention:
             JOIN repositories ON repositories.repository_key = limited.repository_key
             WHERE what LIKE 'permission.%' AND day >= ? AND gone = 0 AND {allowed}
             GROUP BY repositories.repository_key, owner, name, what ORDER BY owner, name, what
-        """  # noqa: S608  placeholders
+        """
         rows = await self._database.read(lambda db: db.execute(statement, (since, *parameters)).fetchall())
         return [LackedPermission(*row) for row in rows]
 

@@ -53,7 +53,7 @@ async def run_context(database: Database, row: RunRow) -> RunContext:
 def _context(db: Connection, row: RunRow) -> RunContext:
     key = row.issue_key
     fields = "body, author, why, asked_by, asked_in, last_signal"
-    found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()  # noqa: S608  names of columns
+    found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()
     *origin, last_signal = found or ("", "", "", "", None, 0)
     before = db.execute(RESULT_BEFORE, (key, row.number)).fetchone()
     sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()

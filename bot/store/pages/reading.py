@@ -52,7 +52,7 @@ class Reading:
         statement = f"""
             SELECT {COLUMNS} FROM repositories WHERE {allowed} AND repositories.repository_key > ?
             ORDER BY repositories.repository_key LIMIT ?
-        """  # noqa: S608  names of columns, and placeholders
+        """
         rows = await self._database.read(lambda db: db.execute(statement, (*parameters, after, most)).fetchall())
         return [read_repository(row) for row in rows]
 
@@ -83,7 +83,7 @@ class Reading:
         statement = f"""
             SELECT issue_key, run_no, sha, claimed, confidence, named, state, rank, fix, why, settled_at FROM outcomes
             WHERE {" AND ".join(where)} ORDER BY length(issue_key) DESC, issue_key DESC LIMIT ?
-        """  # noqa: S608  names of columns, and placeholders
+        """
         rows = await self._database.read(lambda db: db.execute(statement, (*values, most)).fetchall())
         return [
             WholeOutcome(

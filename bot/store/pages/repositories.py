@@ -93,7 +93,7 @@ class Repositories:
             SELECT {COLUMNS} FROM repositories
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
-        """  # noqa: S608  names of columns, and placeholders
+        """
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [read_repository(row) for row in rows]
 
@@ -102,7 +102,7 @@ class Repositories:
         statement = f"""
             SELECT {COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
             ORDER BY gone, repositories.repository_key LIMIT 1
-        """  # noqa: S608  names of columns
+        """
         row = await self._database.read(lambda db: db.execute(statement, (owner, name)).fetchone())
         return read_repository(row) if row else None
 
@@ -114,7 +114,7 @@ class Repositories:
             SELECT issue_key, run_no, claimed, confidence, state, rank, settled_at FROM outcomes
             WHERE {allowed} AND named <> '[]'
             ORDER BY settled_at IS NOT NULL, settled_at, issue_key
-        """  # noqa: S608  placeholders
+        """
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows

@@ -162,7 +162,7 @@ class Runs:
     async def brains(self, keys: Keys) -> list[str]:
         """Return the brains that have judged runs, as choices for a filter."""
         allowed, parameters = visible("repository_key", keys)
-        statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"  # noqa: S608  placeholders
+        statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [name for (name,) in rows]
 
@@ -211,7 +211,7 @@ class Queue:
         statement = f"""
             SELECT state, count(*) FROM (SELECT {_STATE} AS state FROM jobs WHERE state <> 'done' AND {allowed}) AS open
             GROUP BY state
-        """  # noqa: S608  placeholders
+        """
         given = (self._database.clock(), *parameters)
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return dict(rows)
@@ -224,7 +224,7 @@ class Queue:
             SELECT jobs.id, issue_key, work, state, attempt, due, stored_at, said, repositories.owner, name
             FROM jobs LEFT JOIN repositories ON repository_key = {_KEY}
             WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
-        """  # noqa: S608  names of columns, and placeholders
+        """
         given = (self._database.clock(), state, *parameters, LISTED_JOBS)
         rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
         return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]

@@ -121,7 +121,7 @@ def listed(
         newer, more = _conditions(run_filter, _NEWER)
         joined = f"runs AS newer LEFT JOIN {FIX_ROW.format(**_NEWER)}"
         same = "newer.issue_key = runs.issue_key AND newer.run_no > runs.run_no"
-        where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *newer))})")  # noqa: S608  as below
+        where.append(f"NOT EXISTS (SELECT 1 FROM {joined} WHERE {' AND '.join((same, *newer))})")
         parameters += more
     order, place = "DESC", before
     if after is not None:
@@ -156,7 +156,7 @@ def earlier(db: Connection, run_filter: RunFilter, issues: Collection[str], most
                 row_number() OVER ({within} ORDER BY runs.run_no DESC) AS from_newest
             {FROM} WHERE {" AND ".join(where)} AND runs.issue_key IN ({", ".join("?" * len(issues))})
         ) AS numbered WHERE from_newest BETWEEN 2 AND ? ORDER BY from_newest
-    """  # noqa: S608  as above
+    """
     rows = db.execute(statement, (*parameters, *issues, most + 1)).fetchall()
     return [(read_row(row), matching - 1) for *row, matching, _ in rows]
 
@@ -170,7 +170,7 @@ def counted(db: Connection, run_filter: RunFilter, keys: Keys, facet: str) -> di
             SELECT runs.issue_key AS issue_key, {FACETS[facet].format(**THIS)} AS value
             {FROM} WHERE {" AND ".join(where)} ORDER BY began_at DESC LIMIT {COUNTED}
         ) AS found GROUP BY value
-    """  # noqa: S608  as above
+    """
     return {value: (issues, runs) for value, issues, runs in db.execute(statement, parameters).fetchall()}
 
 

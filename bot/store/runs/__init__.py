@@ -276,7 +276,7 @@ def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: flo
     statement = f"""
         INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
         VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
-    """  # noqa: S608  names of columns
+    """
     parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
     return Run(*db.execute(statement, parameters).fetchone())
 
@@ -289,7 +289,7 @@ def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:
 
 def _last(db: Connection, issue_key: str, *, before: int = _ANY) -> Run | None:
     which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
-    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()  # noqa: S608  as above
+    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
     return Run(*row) if row else None
 
 

@@ -69,7 +69,7 @@ WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL AN
         SELECT max(run_no) FROM label_judgements AS later WHERE later.issue_key = label_judgements.issue_key
     )
 GROUP BY label_judgements.issue_key ORDER BY label_judgements.issue_key LIMIT 5000
-"""  # noqa: S608  the condition above
+"""
 _COUNTS = """
 SELECT count(*) FILTER (WHERE is_right = 1), count(*) FILTER (WHERE is_right = 0) FROM label_judgements
 WHERE issue_key >= ? AND issue_key < ?

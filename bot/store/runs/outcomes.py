@@ -261,7 +261,7 @@ def note_report(db: Connection, issue_key: str, run: int, sha: str, reported: Re
 
 def read_outcome(db: Connection, key: str) -> Outcome | None:
     """Read the outcome of an issue within a larger transaction; None if nothing was reported."""
-    row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()  # noqa: S608  names of columns
+    row = db.execute(f"SELECT {_COLUMNS} FROM outcomes WHERE issue_key = ?", (key,)).fetchone()
     if row is None:
         return None
     run, sha, claimed, confidence, named, state, rank, fix, why, looks = row

@@ -9,7 +9,7 @@ from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
 from bot.store.databases.database import Connection, Database, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
-_SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"  # noqa: S608  names of columns
+_SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
 _ADD = """
 INSERT INTO usage (scope, day, calls, tokens, cost_micros, issues, questions, answers)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -88,17 +88,17 @@ _EMPTY = frozenset(
     issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
     am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
     happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
-    plus one +1""".split()  # noqa: SIM905  easier to read and to diff
+    plus one +1""".split()
 )
 # As the first word of a comment these answer a closed question, or choose an option.
 _CHOICES = frozenset(
-    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()  # noqa: SIM905
+    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()
 )
 # A question and an unrelated comment share these by chance.
 _STOP = frozenset(
     """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
     this with for not be can could will would there then than as if so please paste exactly just else what's go goes
-    wrong happen happens tell cannot problem issue program""".split()  # noqa: SIM905
+    wrong happen happens tell cannot problem issue program""".split()
 )
 _ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
 _ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)

@@ -18,13 +18,13 @@ from nodes.search.tokens import comparable
 _GENERIC = frozenset(
     """get set run init main handle handler util utils base core common helper helpers manager new make create from for
     with the and default impl internal index self test tests value values data item items object class func function
-    method call process execute apply module src lib types type""".split()  # noqa: SIM905  easier to read and to diff
+    method call process execute apply module src lib types type""".split()
 )
 _GERUNDS = {
     word.replace("+", "").replace("-", "e"): word.replace("+", "ing").replace("-", "ing")
     for word in """import+ export+ read+ load+ sort+ filter+ render+ upload+ download+ install+ build+ open+ start+
     print+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
-    encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()  # noqa: SIM905
+    encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()
 } | {"format": "formatting"}
 """Verbs at the start of symbols with their -ing forms: ``+`` appends it, ``-`` replaces a final e by it."""
 _SYSTEMS = {

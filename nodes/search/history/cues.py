@@ -181,13 +181,13 @@ _BLAMED_AFTER = re.compile(
 )
 _WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
 _NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
-_SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))  # noqa: SIM905
+_SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
 _GLUE = frozenset(  # a paragraph of words is easier to read and to extend
     """a about above after and as at back be before below between both but by current currently either even ever fine
     for from good have i if in installed into is it latest least me my new newer not now of ok old on only onto or
     previous properly reproduced running since still than that the then there this through till to under until up
     upgrade upgraded upgrading used using was we well when where while with within work worked working works yet
-    you""".split()  # noqa: SIM905
+    you""".split()
 )
 OTHERS = frozenset(
     """python python2 python3 cpython pypy jython ipython jupyter conda anaconda pip setuptools node nodejs npm yarn
@@ -195,7 +195,7 @@ OTHERS = frozenset(
     centos rhel alpine arch windows win chrome chromium firefox safari edge opera go golang rust rustc cargo ruby php
     perl gcc g++ clang llvm msvc cmake docker kubernetes kernel glibc openssl typescript javascript react vue angular
     svelte webpack babel vite electron numpy scipy pandas matplotlib cython numba sqlite postgres postgresql mysql
-    mariadb oracle redis mongodb qt pyqt tk cuda opengl latex""".split()  # noqa: SIM905
+    mariadb oracle redis mongodb qt pyqt tk cuda opengl latex""".split()
 )
 """Software whose versions most issues state although the issue is not about it."""
 

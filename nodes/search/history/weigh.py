@@ -26,7 +26,7 @@ _SAYS_LITTLE = STOPWORDS | frozenset(
     handle have help improve instead into issues like line lines list main make makes merge merged method more move
     named need needed only option possible problem pull python refactor related release remove removed request result
     return returned returns review set should since some support test testing tests that there this type update
-    updated updates user users value values variable when will with without wrong""".split()  # noqa: SIM905
+    updated updates user users value values variable when will with without wrong""".split()
 )
 # Only the order matters: named by the issue; in the range and on the lines; in the range and nearby; recent.
 BLAMED, MENTIONED = 2.0, 0.5

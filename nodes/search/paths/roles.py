@@ -11,7 +11,7 @@ from nodes.search.types import Role
 
 VENDORED = frozenset(
     """vendor vendored _vendor third_party third-party thirdparty 3rd_party 3rd-party 3rdparty node_modules pods godeps
-    bower_components jspm_packages extern extlib site-packages dist-packages carthage .yarn""".split()  # noqa: SIM905
+    bower_components jspm_packages extern extlib site-packages dist-packages carthage .yarn""".split()
 )
 VENDORED_AT_TOP = frozenset({"external", "externals", "deps"})
 """Folders of vendored code at the top level only; deeper, a project's own package may have such a name."""
@@ -39,7 +39,7 @@ SPEC_IN = re.compile(r"\.(rb|[cm]?[jt]sx?|php|lua|coffee|exs?|swift|kt)$")
 """Endings of languages whose tests are in a folder of specs; in other languages a spec is a document."""
 EXAMPLES = frozenset(
     """example examples sample samples demo demos gallery galleries tutorial tutorials playground sandbox
-    benchmark benchmarks bench benches asv_bench""".split()  # noqa: SIM905
+    benchmark benchmarks bench benches asv_bench""".split()
 )
 STORY = re.compile(r"\.stories\.([cm]?[jt]sx?|mdx|vue|svelte)$")
 DOCS_FOLDERS = frozenset({"doc", "docs", "documentation", "website", "man"})

@@ -27,7 +27,7 @@ _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
 _GENERAL = frozenset(
     """logic implementation implemented handling handled handle function functions method class file files module part
     place defined documented documentation docs line lines project repository support find locate show tell
-    way""".split()  # noqa: SIM905
+    way""".split()
 )
 """Words that say what kind of thing is wanted and not which one."""
 

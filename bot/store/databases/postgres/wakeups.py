@@ -53,7 +53,7 @@ CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
     FOR EACH ROW WHEN (NEW.state = 'todo' AND (OLD.state <> 'todo' OR OLD.due <> NEW.due))
     EXECUTE FUNCTION tracehound_job_waits();
 SELECT tracehound_wake(id, issue_key, lane, due, attempt) FROM jobs WHERE state = 'todo'
-"""  # noqa: S608  only numbers and a task name of this module
+"""
 # A wake-up leads to the job whose turn it is, which may belong to another issue; a lock on its issue would delay it.
 _UNLOCKED = f"""
 CREATE OR REPLACE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)

@@ -20,8 +20,8 @@ owner NOT LIKE :ours AND NOT EXISTS (
       AND worker.last_heartbeat > now() - make_interval(
           secs => :seconds * power(2, least(greatest(jobs.attempt - jobs.waited - {FEW}, 0), 6)))
 )
-"""  # noqa: S608  only a number
-_ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"  # noqa: S608  no input in it
+"""
+_ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"
 # A job that was due later than ``AHEAD`` has no wake-up yet, and others may be lost with a connection.
 _FORGOTTEN = f"""
 SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS waiting WHERE NOT EXISTS (
@@ -29,7 +29,7 @@ SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS
     WHERE wakeup.status = 'todo' AND wakeup.queue_name = waiting.lane
       AND wakeup.args ->> 'issue_key' = waiting.issue_key AND coalesce(wakeup.scheduled_at, now()) <= now()
 )
-"""  # noqa: S608  as above
+"""
 
 
 class Workers:

@@ -48,7 +48,7 @@ _GENERAL = frozenset(
     Stream Thread Runnable System Override Deprecated context fmt ctx err nil struct interface chan size_t uint8_t
     uint32_t uint64_t int64_t std vector size begin end cout endl pytest django sympy numpy pandas scipy matplotlib
     Python Java JavaScript TypeScript Rust Windows Linux macOS Android GitHub API URL HTTP JSON XML CSV HTML CSS SQL UTF
-    ASCII""".split()  # noqa: SIM905  a table of words is easier to read and to extend
+    ASCII""".split()
 )
 BUILT_IN = _GENERAL | frozenset(dir(builtins)) | {"NoneType", "NilClass"}
 """Common names, such as a language's built-ins; unqualified, they do not refer to the project."""

@@ -41,12 +41,12 @@ _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = frozenset(
     """error errors line lines file files function method module main call called return returns null none nil true
     false self this const let var def class import from undefined warning exception the and for not with value type
-    object string number test""".split()  # noqa: SIM905
+    object string number test""".split()
 )
 """Words that many lines of code and most reports of errors have."""
 _GENERAL = frozenset(
     """index main app mod lib init __init__ test tests util utils setup config server client run start script
-    example demo model models views program helper helpers""".split()  # noqa: SIM905
+    example demo model models views program helper helpers""".split()
 )
 """Names of files that most projects have, so that a file of the reporter's own program may be meant."""
 

@@ -73,7 +73,7 @@ _ORDINARY = frozenset(
     GitHub GitLab JavaScript TypeScript StackOverflow YouTube macOS iOS iPhone iPad MacOS PostgreSQL MySQL
     SQLite PyPI OpenSSL WebSocket OAuth README FreeBSD CentOS NodeJS MongoDB VSCode MacBook PyCharm IntelliJ
     LaTeX JetBrains PowerShell WordPress e.g i.e etc
-    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+    """.split()
 )
 _KEYWORDS = frozenset(
     """
@@ -82,7 +82,7 @@ _KEYWORDS = frozenset(
     pass break continue public private protected static void int str string bool boolean float double char long
     struct fn func mut pub use mod impl end begin then package switch case default throw throws raise del assert
     require module exports echo nil include extends implements interface type enum namespace using
-    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+    """.split()
 )
 
 

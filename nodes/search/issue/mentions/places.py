@@ -21,7 +21,7 @@ _SUFFIX = frozenset(
     lua pl pm r jl dart zig nim sh bash zsh fish ps1 bat cmake json json5 yaml yml toml ini cfg conf xml html htm
     css scss sass less styl sql md mdx rst txt proto graphql gql csproj sln gradle properties lock tf sol v sv vhd
     f90 cu cuh asm s po j2 jinja jinja2 csv env
-    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+    """.split()
 )
 _PATH = re.compile(
     r"(?<![\w./\\@:-])(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?(?:(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,100}[\\/]){0,30}(?:[\w@+.-]|%[\dA-Fa-f]{2}){1,120}(?::\d{1,7})?"

@@ -59,14 +59,14 @@ _NAMELESS = frozenset(
     problem situation regression regressions behavior behaviour code way critical stricter hits ships yanked
     versión versione versão versie verze wersja версия версии версію 版本 バージョン 버전
     properly correctly incorrectly build builds also as somewhere commit hash milestone master bit
-    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+    """.split()
 )
 _PREPOSITIONS = frozenset(["after", "at", "before", "from", "in", "on", "since", "than", "to", "until", "with"])
 """Words between a noun and a version that show that the version is not the noun's."""
 _TOOLS = frozenset(
     """
     c# clang cmake elixir erlang gcc go java kotlin msvc .net node npm perl php pip python ruby rust scala swift xcode
-    """.split()  # noqa: SIM905  a table of words is easier to read and to extend
+    """.split()
 )
 """Languages and tools that have versions of their own."""
 _SPELLED = re.compile(r"[\d_/.-]|[a-z][A-Z]|[A-Z]{2}[a-z]")
