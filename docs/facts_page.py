@@ -12,7 +12,6 @@ from nodes.search.facts.types import LEADING, OF_CHANGES, Kind
 
 _CHANGE = {"ref": "`4be1a7c09d`", "quote": "“Read zones lazily”"}
 _SINCE = {"part": "1.2.0 → 1.3.0"}
-_LAST = {**_CHANGE, "word": "2026-03-14", "lines": "L12-L20"}
 _OPTION = {"code": "`FEED_TIMEOUT`"}
 EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "linked_here": ("linked", {"place": "`feedbox/dates.py`"}),
@@ -31,15 +30,8 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "called_from": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
     "tested_here": ("tested", {"code": "`test_zones`", "code.name": "`parse_date`"}),
     "changed_in": ("changed", {**_CHANGE, **_SINCE, "place": "`feedbox/dates.py`"}),
-    "changed_since": (
-        "changed_in_release",
-        {**_CHANGE, "known": "The report's message is built by this line", "word": "1.2.0", "word.release": "1.3.0"},
-    ),
     "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),
     "documented_here": ("documented_in", {**_OPTION, "place": "`docs/settings.md`", "quote": "“Timeouts”"}),
-    "owned_by": ("owned", {"code": "`feedbox/dates.py`", "names": "`@acme/feeds`"}),
-    "last_changed": ("last_changed", {"code": "`parse_date`", "place": "`feedbox/dates.py`", **_LAST}),
-    "called_here": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
     "absent": ("absent_release", {"code": "`parse_dates`", "word": "1.2.0"}),
 }
 """A key of the catalogue's table ``facts`` for each kind, and the texts of its placeholders."""

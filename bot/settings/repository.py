@@ -181,9 +181,8 @@ class RepositoryConfig(Section):
     secrets and commands always get a reply."""
     answer_questions: bool = False
     """``true`` comments on an issue of the kind ``question`` if a checked line of the documentation or the code answers
-    what it asks: where a name is defined or called, how an option is set, what is documented about it, when a file or
-    function changed last, or who owns a file by ``CODEOWNERS``. Otherwise nothing is written, unless ``comment_on`` has
-    ``question``."""
+    what it asks: where a name is defined, how an option is set, or what is documented about it. Otherwise nothing is
+    written, unless ``comment_on`` has ``question``."""
     brain: Literal["auto", "rules"] = "auto"
     """``rules`` sends no issue text to a model; ``auto`` uses the operator's setting."""
     labels: Labels = Labels()

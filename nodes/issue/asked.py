@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from nodes.search.facts import Fact
-from nodes.search.facts.asked import CALLS, CHANGE, OWNER
 from nodes.search.facts.types import Kind
 from nodes.search.issue.normal.fences import outside_fences
 
@@ -24,13 +23,6 @@ _NOT_ASKED = re.compile(
 """Comments, quoted lines and indented code."""
 _BEGINS = re.compile(r"(?:how|where|what|which|who|when|is\s{1,3}there)\b", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[?!.])\s|\n")
-_EXACTLY: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
-    (OWNER, ("owned_by",)),
-    (CHANGE, ("last_changed",)),
-    (CALLS, ("called_here",)),
-)
-"""Questions that nothing else answers: where a function is defined does not say who calls it."""
-_DEFINED = re.compile(r"\b(?:defin\w+|declared?|implement\w*)\b", re.IGNORECASE)
 _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
     (
         re.compile(
@@ -92,8 +84,5 @@ def answers(fact: Fact, asked: Sequence[Asked]) -> bool:
 
 
 def _asked(sentence: str) -> Asked:
-    exactly = [kind for pattern, kinds in _EXACTLY if pattern.search(sentence) for kind in kinds]
-    if exactly and not _DEFINED.search(sentence):
-        return Asked(sentence, tuple(exactly))
     kinds = (kind for pattern, kinds in _CAN_BE_ASKED if pattern.search(sentence) for kind in kinds)
-    return Asked(sentence, tuple(dict.fromkeys((*exactly, *kinds))))
+    return Asked(sentence, tuple(dict.fromkeys(kinds)))

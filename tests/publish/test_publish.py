@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -208,46 +207,6 @@ async def test_a_question_is_answered_only_if_configured_and_a_fact_answers_it(s
     assert "**`max_depth` ist unter “Limits” dokumentiert.**" in stage.comments[0]
     assert f"/blob/{SHA}/docs/limits.md#L12-L12" in stage.comments[0]
     assert "Automatische erste Durchsicht" in stage.comments[0]
-
-
-_CHANGE = f"was last changed on 2024-01-01 by `{'b' * 10}` “Read more”."
-
-
-@pytest.mark.parametrize(
-    ("fact", "asks", "shown"),
-    [
-        pytest.param(
-            Fact("owned_by", "CODEOWNERS names as owners of `a/b.py`: `@octo/feeds`, `@lee`.", "a/b.py",
-                 ".github/CODEOWNERS", 3, "/a/  @octo/feeds @lee", count=2),
-            "Who owns a/b.py?", "Verantwortliche für `a/b.py`: `@octo/feeds`, `@lee`.", id="owners",
-        ),
-        pytest.param(
-            Fact("last_changed", f"`a/b.py` {_CHANGE}", "a/b.py", "a/b.py", change="b" * 40),
-            "When was a/b.py last changed?", "wurde zuletzt am 2024-01-01", id="file",
-        ),
-        pytest.param(
-            Fact("last_changed", f"`scan` in `a/b.py` (L4-L9) {_CHANGE}", "scan", "a/b.py", 4, "def scan(text):",
-                 "scan", change="b" * 40),
-            "When was `scan` last changed?", "wurde zuletzt am 2024-01-01", id="function",
-        ),
-        pytest.param(
-            Fact("called_here", "2 lines call `scan`, the first in `a/b.py`.", "scan", "a/b.py", 4, "    scan(text)",
-                 "scan", count=2),
-            "Who calls `scan`?", "2 Zeilen rufen `scan` auf", id="calls",
-        ),
-    ],
-)  # fmt: skip
-async def test_owners_changes_and_calls_answer_a_question_in_another_language(stage, fact, asks, shown) -> None:
-    report = TriageReport(
-        kind="question", statement="facts", facts=(fact,), headline=0, verdict=fact.says, commit=SHA, missing=()
-    )
-    stage.repo.issues[1] |= {"title": "A limit", "body": asks}
-    config = "answer_questions: true\nlanguage: de\n"
-    await stage.publish(Finished(BugTriageState(report=report, sha=SHA)), config)
-    assert len(stage.comments) == 1
-    assert shown in stage.comments[0]
-    # A name in code notifies nobody; only the marker of the comment is outside.
-    assert "@" not in re.sub(r"`[^`]*`", "", stage.comments[0])
 
 
 @pytest.mark.parametrize("fault", [LOST_ANSWER, Fault(after=True), Fault(status=200, after=True)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodes.context import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
-from nodes.search.facts.types import ANYWHERE, OF_QUESTIONS
+from nodes.search.facts.types import ANYWHERE
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location
 
@@ -36,11 +36,10 @@ class FactBasis:
     @classmethod
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
-        facts = tuple(fact for fact in survey.facts if fact.kind not in OF_QUESTIONS)
-        stated = levels.statement(facts, paths, survey.confidence)
+        stated = levels.statement(survey.facts, paths, survey.confidence)
         others = dict.fromkeys(fact.path for fact in stated.stated if fact.path and fact.path not in paths)
         paths = (*paths, *list(others)[:OTHERS])
-        shown = tuple(fact for fact in facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
+        shown = tuple(fact for fact in survey.facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
         return cls(shown, paths, stated, survey.confidence)
 
     @property

@@ -11,7 +11,7 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
-from nodes.search.facts.types import NOT_RANKED, OF_CHANGES, OF_RELEASES
+from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Query
@@ -93,7 +93,7 @@ def _quotes_message(facts: Sequence[Fact]) -> bool:
 
 def state_changes(report: TriageReport, survey: Survey) -> TriageReport:
     """Return a report that names no place, with the facts about changes and releases that people named."""
-    facts = tuple(fact for fact in survey.facts if fact.kind in OF_CHANGES | OF_RELEASES)
+    facts = tuple(fact for fact in survey.facts if fact.kind in OF_CHANGES | {"older_release"})
     lead = next((number for number, fact in enumerate(facts) if fact.strong and fact.kind in NOT_RANKED), None)
     update: dict[str, object] = {"facts": facts, "headline": lead}
     if lead is not None:
@@ -191,10 +191,7 @@ def _names_function(fact: Fact) -> bool:
 
 
 _POINTERS: dict[Kind, tuple[str, ...]] = {
-    "question": (
-        *("documented_here", "defined_once", "read_here", "default_here"),
-        *("owned_by", "last_changed", "called_here"),
-    ),
+    "question": ("documented_here", "defined_once", "read_here", "default_here"),
     "feature": ("linked_here",),
     "docs": ("documented_here", "linked_here", "defined_once"),
 }

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
-from nodes.search.facts.asked import called_here, last_changed, owned_by
-from nodes.search.facts.changes import changed_in, changed_since, named_change, only_change, releases
+from nodes.search.facts.changes import changed_in, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, error_form, raised_here
@@ -39,14 +38,10 @@ FINDERS: tuple[Finder, ...] = (
     used_here.find,
     only_change.find,
     changed_in.find,
-    changed_since.find,
     releases.find,
     tested_here.find,
     absent.find,
     documented_here.find,
-    owned_by.find,
-    last_changed.find,
-    called_here.find,
 )
 """The finders in order of precedence."""
 CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
@@ -68,12 +63,8 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "used_here": used_here.check,
     "tested_here": tested_here.check,
     "changed_in": changed_in.check,
-    "changed_since": changed_since.check,
     "older_release": releases.check,
     "documented_here": documented_here.check,
-    "owned_by": owned_by.check,
-    "last_changed": last_changed.check,
-    "called_here": called_here.check,
     "absent": absent.check,
 }
 """The additional check of each kind; a check returns the reason why a fact does not hold, or None."""

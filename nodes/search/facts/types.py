@@ -22,12 +22,8 @@ Kind = Literal[
     "used_here",
     "tested_here",
     "changed_in",
-    "changed_since",
     "older_release",
     "documented_here",
-    "owned_by",
-    "last_changed",
-    "called_here",
     "absent",
 ]
 # What a line does tells a reader more than where a name is defined, which the reporter often knows.
@@ -37,7 +33,6 @@ LEADING: tuple[Kind, ...] = (
     "quoted_here",
     "read_here",
     "introduced_in",
-    "changed_since",
     "named_change",
     "linked_here",
     "pasted_here",
@@ -48,20 +43,14 @@ LEADING: tuple[Kind, ...] = (
 """Kinds that may lead a report, in order of precedence."""
 NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here", "pasted_here"})
 """Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
-NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_since", "absent"})
+NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "absent"})
 """Kinds about a change, or about what no file has; if strong, they are stated whatever the ranking says."""
 OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
 """Kinds about tests and pages, which are not ranked as source files."""
-OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in", "changed_since"})
+OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""
 
-OF_RELEASES: frozenset[Kind] = frozenset({"changed_since", "older_release"})
-"""Kinds that are about the release that the report names; they are shown whatever files a report names."""
-
-OF_QUESTIONS: frozenset[Kind] = frozenset({"owned_by", "last_changed", "called_here"})
-"""Kinds that only answer a question of the issue; other reports do not show them, and none of them is strong."""
-
-ANYWHERE: frozenset[Kind] = OF_RELEASES | OF_QUESTIONS | OTHER_ROLES
+ANYWHERE: frozenset[Kind] = OTHER_ROLES | {"older_release"}
 """Kinds that apply whatever files are ranked."""
 
 

@@ -92,32 +92,11 @@ EXAMPLES: dict[Kind, Example] = {
         ("`load_zone` fails", "It works with OpenSSL 1.2.0 and fails with OpenSSL 1.3.0."),
         "load",
     ),
-    "changed_since": Example(
-        ("It fails", "I use 1.2.0.\n\n```\n{former_error}\n```"),
-        ("It fails", "I use 1.3.0.\n\n```\n{former_error}\n```"),
-        "check",
-        "of the table",
-    ),
     "older_release": Example(
         ("It fails", "I use version 1.2.0."), ("It fails", "I use version 1.3.0, and OpenSSL 1.2.0."), None
     ),
     "documented_here": Example(
         ("How do I use `load_zone`?", ""), ("How do I use `scan_zone`?", ""), None, "## Loading"
-    ),
-    "owned_by": Example(
-        ("Who owns {load}?", "I would like to ask which team to contact."),
-        ("Who owns my{load}?", ""),
-        None,
-        "@octo/zones",
-    ),
-    "last_changed": Example(
-        ("When was `load_zone` last changed?", "How can I see it?"),
-        ("`load_zone` is slow", "I last changed it."),
-        "load",
-        " load_zone",
-    ),
-    "called_here": Example(
-        ("Who calls `check_zone`?", "How is it used?"), ("Who calls `refuse_zone`?", ""), "load", "check_zone"
     ),
     "absent": Example(
         ("It crashes since the update", "`scan_lazily` worked in 1.2.0."),

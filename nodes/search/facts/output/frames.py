@@ -84,11 +84,6 @@ class _Span(NamedTuple):
     symbol: str | None
 
 
-def roots(issue: Issue) -> Iterator[tuple[StackTrace, bool]]:
-    """Yield the root trace of each chain, and whether the chain has more than one trace."""
-    return ((_root(chain), len(chain) > 1) for chain in chains(issue))
-
-
 def chains(issue: Issue) -> Iterator[list[StackTrace]]:
     """Yield the traces of each chain, as the issue has them; a trace without a cause is a chain of one."""
     chain: list[StackTrace] = []
