@@ -15,6 +15,7 @@ from nodes.brains.calls.models import ReadingLimits
 from nodes.brains.conversation import OPENED
 from nodes.guards import GUARDS
 from nodes.search.facts.types import LEADING, Kind
+from nodes.search.languages import LANGUAGES
 from nodes.search.languages.by_lines import SYNTAX
 from tests.cli.process import ROOT
 from tests.graph.test_endpoints import CALLS
@@ -53,7 +54,7 @@ def test_the_example_of_a_kind_is_a_sentence_of_the_catalogue(kind: Kind) -> Non
 
 
 def test_the_readme_counts_kinds_of_facts_languages_traces_and_guards() -> None:
-    languages = modules("nodes/search/languages", r"^LANGUAGE = ")
+    languages = {language.package for language in LANGUAGES} - {""}
     traces = modules("nodes/search/issue/stacktraces", r"^def find\(") - {
         "notebook",
         "pytest",

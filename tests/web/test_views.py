@@ -14,7 +14,8 @@ from bot.server.web.render import file_name
 from bot.server.web.views import path
 from bot.server.web.views.words import CUT, as_html, label, line, moment, prose, verbatim
 from bot.store.runs.run_events import LOOKS, Visit, dump, load
-from nodes.search.languages import LANGUAGES, lexemes
+from nodes.search.languages import LANGUAGES
+from nodes.search.languages.lexemes import lexemes
 from nodes.state import TraceEntry
 from tests.support.growth import assert_cheap
 from tests.web.stored import COMMENT, TRACE, entry

@@ -50,6 +50,7 @@ PER_WRITE = 8_000_000
 # ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
     *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
+    "languages/queries/*.scm",
     *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
 )
 """Source files that determine the content of a record."""

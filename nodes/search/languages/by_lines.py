@@ -7,20 +7,39 @@ last one.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodes.search.git.objects import decode
-from nodes.search.languages.forms import METHODS, TABLE, Syntax
 from nodes.search.languages.grammar import MAX_NAME, MAX_STRINGS, Found, Language, message, nested
 from nodes.search.types import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SYNTAX = {syntax.name: syntax for syntax in TABLE}
+_NAME = r"[^\W\d][\w.:]*[?!]?"
+_TYPED = (
+    r"(?:(?!(?:return|await|throw|new|else|case|yield|assert|in|if|for|while|switch|catch|delete|echo|print|const)\b)"
+    r"[\w<>\[\],.?*&]+[ \t]+)"
+)
+_NO_CALL = r"(?!(?:if|for|while|switch|catch|return|elseif|foreach|synchronized|with|do|try|when|until|unless)\b)"
+METHODS = (
+    (
+        "function",
+        rf"{_TYPED}{{0,6}}{_NO_CALL}(?P<name>[^\W\d]\w*)(?:<[^<>()\n]{{0,80}}>)?[ \t]*"
+        r"\([^()\n]{0,400}\)(?:[^;(){}=,\n]{0,200}(?:\{|=>)|[ \t]*$(?=\s{0,80}\{))",
+    ),
+    ("function", rf"{_TYPED}{{1,6}}{_NO_CALL}(?P<name>[^\W\d]\w*)[ \t]*\([\[{{]?[ \t]*$"),
+)
+"""A method as C, Java and Dart write it: types, name and parameters, then a body here or below; or only its first
+line, if each parameter has a line."""
+
+
 _IMPORT = re.compile(
     r"^[ \t]{0,40}(?:local[ \t]+\w{1,60}[ \t]*=[ \t]*)?(?:import|use|require|alias|open|source|library|include|using)\b"
     r"[ \t(]*(?:qualified[ \t]+)?[\"'<]?(?P<module>[\w./:@-]{1,200})",
@@ -33,6 +52,44 @@ _CONTINUES = re.compile(r"[{|]|(?:begin|do|then|where|is)$")
 """A line at the indentation of its block's head that is part of the block."""
 
 
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """The forms of one language without a grammar: a table of ``forms.toml``."""
+
+    name: str
+    endings: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    """The words before a definition's name, by its kind."""
+    before: str = ""
+    """Words that may precede those, such as ``pub``."""
+    comment: str = "#"
+    """The pattern that starts a comment up to the end of the line."""
+    spans: tuple[tuple[str, str], ...] = ()
+    """Patterns that start and end a comment or a string of several lines."""
+    quotes: str = "\"'"
+    """Characters that enclose strings."""
+    across: bool = False
+    """Whether an ordinary string may extend over lines."""
+    named: str = _NAME
+    """The pattern of a name after a word."""
+    methods: bool = False
+    """Whether methods are written as in C, without a word that defines."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Kinds and patterns of further definitions; ``name`` is the name, ``owner`` what precedes it with a dot."""
+    clauses: bool = False
+    """Whether a function may have several clauses, each of which repeats its name."""
+
+    def __hash__(self) -> int:
+        """Identify a language by its name."""
+        return hash(self.name)
+
+
+SYNTAX = {
+    name: Syntax(name, **row)
+    for name, row in tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8")).items()
+}
+
+
 def outline_by_lines(syntax: Syntax, source: bytes) -> Outline:
     """Outline a file in time linear in its size."""
     text = decode(source).replace("\r\n", "\n")
@@ -41,7 +98,7 @@ def outline_by_lines(syntax: Syntax, source: bytes) -> Outline:
     _hide_documents(page)
     heads = _heads(syntax, page)
     _close(page, heads, syntax)
-    found = [Found(one.kind, one.name, one.line, one.end, one.line, one.end) for one in heads.values()]
+    found = [Found(head.kind, head.name, head.line, head.end, head.line, head.end) for head in heads.values()]
     imports = dict.fromkeys(match["module"] for match in _IMPORT.finditer(text))
     return Outline(syntax.name, nested(_joined(found) if syntax.clauses else found), tuple(imports), strings)
 
@@ -199,11 +256,7 @@ def _joined(found: Sequence[Found]) -> list[Found]:
     return result
 
 
-LANGUAGES = tuple(
-    Language(
-        name=syntax.name,
-        endings=tuple(syntax.endings.split()),
-        outline_by_lines=partial(outline_by_lines, syntax),
-    )
-    for syntax in TABLE
-)
+LANGUAGES = {
+    name: Language(name, tuple(syntax.endings.split()), outline_by_lines=partial(outline_by_lines, syntax))
+    for name, syntax in SYNTAX.items()
+}

@@ -80,9 +80,9 @@ def message(quoted: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The parser of one language and the queries of its syntax tree.
+    """One language, the parser of its files and the queries of their syntax trees.
 
-    The query's captures are named after what they find. A kind of definition (``function``, ``class`` …) or ``scope``
+    A query's captures are named after what they find. A kind of definition (``function``, ``class`` …) or ``scope``
     (a block that only adds its name) comes with a ``name`` and optionally an ``owner``. ``import``, ``string`` and
     ``lead`` (an attribute that belongs to the next definition) have neither.
     """
@@ -91,15 +91,16 @@ class Language:
     endings: tuple[str, ...]
     package: str = ""
     """The wheel's module; empty if there is no grammar."""
-    query: str = ""
+    queries: tuple[str, ...] = ()
+    """The files of ``queries/`` that are joined to its query, without their ending."""
     factory: str = "language"
     """The function of that module that returns the grammar."""
     files: tuple[str, ...] = ()
     """File names that belong to this language whatever their ending."""
+    keywords: frozenset[str] = frozenset()
+    """Reserved words that pages highlight."""
     outline_by_lines: Callable[[bytes], Outline | None] | None = None
     """Returns the parser's outline of plainly written source in less time; None if the source needs the parser."""
-    code_of: Callable[[bytes], bytes] | None = None
-    """Returns the source with everything blanked that is not in this language."""
 
 
 def outline_without_parser(language: Language, source: bytes) -> Outline | None:

@@ -1,4 +1,4 @@
-"""Split a few lines of code into pieces for syntax highlighting, with the reserved words of each language.
+"""Split a few lines of code into pieces for syntax highlighting, for pages.
 
 Pages are rendered in the process that answers GitHub, so no parser runs here: one regular expression takes linear time.
 """
@@ -11,68 +11,18 @@ from functools import cache
 from typing import Literal
 
 from nodes.search.languages.by_lines import SYNTAX, tokens
+from nodes.search.languages.table import LANGUAGES, language_by_path
 
-_C = """auto break case char const continue default do double else enum extern float for goto if inline int long
-    register return short signed sizeof static struct switch typedef union unsigned void volatile while NULL true
-    false"""
-_JAVASCRIPT = """as async await break case catch class const continue debugger default delete do else export extends
-    false finally for from function get if import in instanceof let new null of return set static super switch this
-    throw true try typeof undefined var void while with yield"""
-_TYPESCRIPT = f"""{_JAVASCRIPT} abstract any boolean declare enum implements interface is keyof namespace number
-    private protected public readonly string type unknown"""
-_PYTHON = """and as assert async await break case class continue def del elif else except False finally for from
-    global if import in is lambda match None nonlocal not or pass raise return self True try while with yield"""
-
-_WORDS = {
-    "c": _C,
-    "cpp": f"""{_C} bool catch class constexpr delete explicit final friend mutable namespace new noexcept nullptr
-        operator override private protected public template this throw try typename using virtual""",
-    "csharp": """abstract as async await base bool break byte case catch char class const continue decimal default do
-        double else enum event false finally float for foreach get if in int interface internal is lock long namespace
-        new null object out override params private protected public readonly record ref return sealed set static
-        string struct switch this throw true try typeof using var virtual void while yield""",
-    "go": """break case chan const continue default defer else fallthrough false for func go goto if import interface
-        map nil package range return select struct switch true type var""",
-    "java": """abstract assert boolean break byte case catch char class const continue default do double else enum
-        extends false final finally float for if implements import instanceof int interface long native new null
-        package private protected public record return short static super switch synchronized this throw throws
-        transient true try var void volatile while""",
-    "javascript": _JAVASCRIPT,
-    "kotlin": """abstract as break by class companion continue data do else enum false final finally for fun if import
-        in interface internal is lateinit null object open operator override package private protected public return
-        sealed super suspend this throw true try typealias val var when while""",
-    "php": """abstract and array as break case catch class clone const continue declare default do echo else elseif
-        enum extends false final finally fn for foreach function global if implements instanceof interface match
-        namespace new null or private protected public readonly require require_once return self static switch this
-        throw trait true try use var while yield""",
-    "python": _PYTHON,
-    "ruby": """alias and begin break case class def defined do else elsif end ensure false for if in module next nil
-        not or redo rescue retry return self super then true undef unless until when while yield""",
-    "rust": """as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod
-        move mut pub ref return self Self static struct super trait true type unsafe use where while""",
-    "scala": """abstract case catch class def do else enum extends false final finally for given if implicit import
-        lazy match new null object override package private protected return sealed super this throw trait true try
-        type using val var while with yield""",
-    "swift": """as associatedtype async await break case catch class continue default defer deinit do else enum
-        extension false fileprivate for func guard if import in init inout internal is let mutating nil open operator
-        private protocol public repeat rethrows return self Self static struct subscript super switch throw throws
-        true try typealias var where while""",
-    "typescript": _TYPESCRIPT,
-    "tsx": _TYPESCRIPT,
-    "component": _TYPESCRIPT,
-}
 _USUAL = (
     "begin case do done elif else elsif end false fi for if in let local match nil null return then true when while"
 )
 """Reserved words of most languages that are outlined by their lines."""
-KEYWORDS = {language: frozenset(words.split()) for language, words in _WORDS.items()} | {
+KEYWORDS = {language.name: language.keywords for language in LANGUAGES} | {
     name: frozenset(f"{_USUAL} {' '.join(syntax.words.values())} {syntax.before}".split())
     for name, syntax in SYNTAX.items()
 }
-
-
 Kind = Literal["", "comment", "string", "number", "keyword"]
-LONGEST = 20_000
+MAX_HIGHLIGHTED = 20_000
 """Characters; a longer quote has no highlighting."""
 _HASH = frozenset(["python", "ruby", "php"])
 """Languages whose comments start with a number sign."""
@@ -92,15 +42,12 @@ _CHARACTER = r"'(?:\\[^'\n]{1,9}|[^'\\\n])'"
 _REST = r"(?P<number>\b\d[\w.]*)|(?P<word>[^\W\d]\w*)"
 
 
-def pieces(language: str, text: str) -> list[tuple[Kind, str]]:
-    """Split text into comments, strings, numbers, keywords and the rest.
-
-    Returns:
-        Pieces that give the text when joined.
-    """
-    if len(text) > LONGEST or "\0" in text:
+def lexemes(path: str, text: str) -> list[tuple[Kind, str]]:
+    """Split a few lines of a file into comments, strings, numbers, keywords and the rest; joined they are the text."""
+    language = language_by_path(path)
+    if language is None or len(text) > MAX_HIGHLIGHTED or "\0" in text:
         return [("", text)]
-    return [piece for piece in _pieces(language, text) if piece[1]]
+    return [piece for piece in _pieces(language.name, text) if piece[1]]
 
 
 def _pieces(language: str, text: str) -> Iterator[tuple[Kind, str]]:
@@ -117,12 +64,7 @@ def _pieces(language: str, text: str) -> Iterator[tuple[Kind, str]]:
 def _kind(language: str, found: re.Match[str]) -> Kind:
     if found.lastgroup == "word":
         return "keyword" if found[0] in KEYWORDS[language] else ""
-    kinds: dict[str | None, Kind] = {
-        "comment": "comment",
-        "span": "comment",
-        "string": "string",
-        "number": "number",
-    }
+    kinds: dict[str | None, Kind] = {"comment": "comment", "span": "comment", "string": "string", "number": "number"}
     return kinds[found.lastgroup]
 
 

@@ -1,18 +1,16 @@
-"""Python, and Cython as far as Python's grammar parses it.
+"""Outlines plainly written Python by its lines: the grammar's result in a fifth of the time.
 
-Plainly written Python is outlined by its lines: the grammar's result in a fifth of the time. Python's blocks are its
-indentation, so definitions can be read from the lines once strings and comments are masked. Any other file (with tabs,
-an open bracket or quote, or an unknown form) needs the parser.
+Python's blocks are its indentation, so definitions can be read from the lines once strings and comments are masked. Any
+other file (with tabs, an open bracket or quote, or an unknown form) needs the parser.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nodes.search.languages.grammar import MAX_STRINGS, Found, Language, message, nested
+from nodes.search.languages.grammar import MAX_STRINGS, Found, message, nested
 from nodes.search.types import Outline
 
 if TYPE_CHECKING:
@@ -260,26 +258,5 @@ def _stop(code: bytes, at: int, line: int) -> int:
 
 def _modules(listed: bytes) -> Iterator[str]:
     """Yield the modules of an import statement."""
-    for one in listed.rstrip(b" \r#").split(b","):
-        yield require_match(_MODULE.fullmatch(one))[1].decode()
-
-
-LANGUAGE = Language(
-    name="python",
-    endings=(".py", ".pyi"),
-    package="tree_sitter_python",
-    query="""
-(decorated_definition definition: (function_definition name: (identifier) @name)) @function
-(decorated_definition definition: (class_definition name: (identifier) @name)) @class
-(function_definition name: (identifier) @name) @function
-(class_definition name: (identifier) @name) @class
-(import_statement name: (dotted_name) @import)
-(import_statement name: (aliased_import name: (dotted_name) @import))
-(import_from_statement module_name: (_) @import)
-(string) @string
-""",
-    files=("SConscript", "SConstruct", "wscript"),
-    outline_by_lines=outline_by_lines,
-)
-# ``cdef`` and typed arguments are forms that the line parser does not know.
-CYTHON = replace(LANGUAGE, endings=(".pyx", ".pxd"), files=(), outline_by_lines=None)
+    for module in listed.rstrip(b" \r#").split(b","):
+        yield require_match(_MODULE.fullmatch(module))[1].decode()

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tree_sitter import Language as Grammar
@@ -27,20 +28,23 @@ from nodes.search.languages.grammar import (
     nested,
     outline_without_parser,
 )
-from nodes.search.languages.typescript import TSX
+from nodes.search.languages.table import BY_KEY
 from nodes.search.types import Outline
 
 MAX_WRECKAGE = 20_000
 """Maximum loose tokens at the top of a file that does not parse; a query's time grows by the square of their number."""
 MAX_GAP = 2_000
 """Maximum bytes between an attribute and its definition."""
+_QUERIES = Path(__file__).with_name("queries")
+_SCRIPT = re.compile(rb"<script\b[^<>]*>", re.IGNORECASE)
+_NOT_FEED = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _CAST = re.compile(r"(\boperator\s+\w[^()]*)\(.*", re.DOTALL)
 _SPACE = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 _BETWEEN = re.compile(rb"(?>(?:\s|//[^\n]*\n)*)")
 """Allowed between an attribute and its definition: white space and line comments."""
 
-_DIALECTS = {"javascript": TSX}
+_DIALECTS = {"javascript": BY_KEY["tsx"]}
 """Languages whose grammar also reads a dialect that the one by name rejects: JavaScript with Flow's types."""
 _KINDS = frozenset(("function", "method", "class", "interface", "enum", "module", "macro", "type", "constant"))
 
@@ -55,7 +59,7 @@ def outline(path: str, source: bytes) -> Outline:
 
 def parsed(language: Language, source: bytes) -> Outline:
     """Outline one file by its syntax tree, or by another grammar's if that finds more in a file with errors."""
-    code = language.code_of(source) if language.code_of else source
+    code = scripts_of(source) if language.name == "component" else source
     root, outlined = _parsed(language, code)
     dialect = _DIALECTS.get(language.name)
     if dialect is None or root is None or not root.has_error:
@@ -63,6 +67,17 @@ def parsed(language: Language, source: bytes) -> Outline:
     _, other = _parsed(dialect, code)
     more = len(other.definitions) > len(outlined.definitions)
     return replace(other, language=language.name) if more else outlined
+
+
+def scripts_of(source: bytes) -> bytes:
+    """Return a page with everything blanked except its scripts; lines and columns stay."""
+    parts, at = [], 0
+    while opening := _SCRIPT.search(source, at):
+        closing = source.find(b"</script", opening.end())
+        end = closing if closing >= 0 else len(source)
+        parts += [source[at : opening.end()].translate(_NOT_FEED), source[opening.end() : end]]
+        at = end
+    return b"".join([*parts, source[at:].translate(_NOT_FEED)])
 
 
 def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
@@ -94,7 +109,8 @@ def _parsed(language: Language, source: bytes) -> tuple[Node | None, Outline]:
 @cache
 def _loaded(language: Language) -> tuple[Parser, Query]:
     grammar = load(language)
-    return Parser(grammar), Query(grammar, language.query)
+    query = "".join((_QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in language.queries)
+    return Parser(grammar), Query(grammar, query)
 
 
 @cache

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.search.languages import python
+from nodes.search.languages import LANGUAGES
 from nodes.search.languages.python import outline_by_lines
 from nodes.search.languages.syntax import outline, parsed
 from tests.support.growth import assert_cheap
 
+PYTHON = next(language for language in LANGUAGES if language.name == "python")
 PLAIN = {
     "empty": "",
     "a-comment": "# nothing",
@@ -140,13 +141,13 @@ LEFT = {
 
 @pytest.mark.parametrize("source", PLAIN.values(), ids=PLAIN)
 def test_plain_source_gives_the_same_outline_as_its_tree(source: str) -> None:
-    assert outline_by_lines(source.encode()) == parsed(python.LANGUAGE, source.encode())
+    assert outline_by_lines(source.encode()) == parsed(PYTHON, source.encode())
 
 
 @pytest.mark.parametrize("source", LEFT.values(), ids=LEFT)
 def test_other_source_is_left_to_the_parser(source: bytes) -> None:
     assert outline_by_lines(source) is None
-    assert outline("a.py", source) == parsed(python.LANGUAGE, source)
+    assert outline("a.py", source) == parsed(PYTHON, source)
 
 
 LINES = """def f():|class A(B):|@d|async def g(x=(1,)):|if x:|else:|x = 1|pass|# c||x = [|]|import a|from b import c|
@@ -169,7 +170,7 @@ def python_tree(source: bytes) -> object:
         compile(source, "a.py", "exec")
     except SyntaxError:
         return None
-    return parsed(python.LANGUAGE, source)
+    return parsed(PYTHON, source)
 
 
 HOSTILE = {

@@ -13,7 +13,7 @@ from bot.report.links import Links
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
-from nodes.search.languages import lexemes
+from nodes.search.languages.lexemes import lexemes
 from nodes.trust.secrets import mask
 
 _CITED = re.compile(r"\bE\d{1,6}\b")

@@ -1,12 +1,3 @@
-"""Go."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="go",
-    endings=(".go",),
-    package="tree_sitter_go",
-    query="""
 (function_declaration name: (identifier) @name) @function
 (method_declaration receiver: (parameter_list (parameter_declaration type: [
     (type_identifier) @owner
@@ -25,5 +16,3 @@ LANGUAGE = Language(
 (import_spec path: (_) @import)
 (interpreted_string_literal) @string
 (raw_string_literal) @string
-""",
-)

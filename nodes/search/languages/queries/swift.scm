@@ -1,12 +1,3 @@
-"""Swift."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="swift",
-    endings=(".swift",),
-    package="tree_sitter_swift",
-    query="""
 (class_declaration declaration_kind: ["class" "struct" "actor"] name: (type_identifier) @name) @class
 (class_declaration declaration_kind: "enum" name: (type_identifier) @name) @enum
 (class_declaration declaration_kind: "extension" name: (_) @name) @scope
@@ -22,5 +13,3 @@ LANGUAGE = Language(
 (import_declaration (identifier) @import)
 (line_string_literal) @string
 (multi_line_string_literal) @string
-""",
-)

@@ -1,12 +1,3 @@
-"""Scala."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="scala",
-    endings=(".scala", ".sc", ".sbt"),
-    package="tree_sitter_scala",
-    query="""
 (class_definition name: (identifier) @name) @class
 (object_definition name: (identifier) @name) @class
 (trait_definition name: (identifier) @name) @interface
@@ -21,5 +12,3 @@ LANGUAGE = Language(
 (import_declaration) @import
 (string) @string
 (interpolated_string) @string
-""",
-)

@@ -1,12 +1,3 @@
-"""Rust."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="rust",
-    endings=(".rs",),
-    package="tree_sitter_rust",
-    query="""
 (function_item name: (identifier) @name) @function
 (function_signature_item name: (identifier) @name) @function
 (impl_item type: (type_identifier) @name) @scope
@@ -26,5 +17,3 @@ LANGUAGE = Language(
 (extern_crate_declaration name: (identifier) @import)
 (string_literal) @string
 (raw_string_literal) @string
-""",
-)

@@ -1,12 +1,3 @@
-"""Ruby."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="ruby",
-    endings=(".rb", ".rake", ".gemspec", ".ru"),
-    package="tree_sitter_ruby",
-    query="""
 (class name: (_) @name) @class
 (module name: (_) @name) @module
 (method name: (_) @name) @method
@@ -21,6 +12,3 @@ LANGUAGE = Language(
   (#any-of? @_require "require" "require_relative" "load" "autoload"))
 (string) @string
 (heredoc_body (heredoc_content) @string)
-""",
-    files=("Fastfile", "Gemfile", "Guardfile", "Podfile", "Rakefile", "Vagrantfile"),
-)

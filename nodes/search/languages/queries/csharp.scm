@@ -1,12 +1,3 @@
-"""C#."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="csharp",
-    endings=(".cs",),
-    package="tree_sitter_c_sharp",
-    query="""
 (class_declaration name: (identifier) @name) @class
 (struct_declaration name: (identifier) @name) @class
 (record_declaration name: (identifier) @name) @class
@@ -26,5 +17,3 @@ LANGUAGE = Language(
 (string_literal) @string
 (interpolated_string_expression) @string
 (verbatim_string_literal) @string
-""",
-)

@@ -1,12 +1,3 @@
-"""Java."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="java",
-    endings=(".java",),
-    package="tree_sitter_java",
-    query="""
 (class_declaration name: (identifier) @name) @class
 (record_declaration name: (identifier) @name) @class
 (interface_declaration name: (identifier) @name) @interface
@@ -17,5 +8,3 @@ LANGUAGE = Language(
 (compact_constructor_declaration name: (identifier) @name) @method
 (import_declaration [(scoped_identifier) (identifier)] @import)
 (string_literal) @string
-""",
-)

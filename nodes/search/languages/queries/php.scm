@@ -1,13 +1,3 @@
-"""PHP."""
-
-from nodes.search.languages.grammar import Language
-
-LANGUAGE = Language(
-    name="php",
-    endings=(".php", ".phtml", ".php5", ".inc"),
-    package="tree_sitter_php",
-    factory="language_php",
-    query="""
 (class_declaration name: (name) @name) @class
 (interface_declaration name: (name) @name) @interface
 (trait_declaration name: (name) @name) @class
@@ -27,5 +17,3 @@ LANGUAGE = Language(
 (string) @string
 (encapsed_string) @string
 (heredoc_body (string_content) @string)
-""",
-)

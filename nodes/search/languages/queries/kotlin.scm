@@ -1,14 +1,5 @@
-"""Kotlin."""
-
-from nodes.search.languages.grammar import Language
-
-# The grammar has one node for classes, interfaces and enums. Of several matches of a node the first pattern counts,
-# so the specific ones come first.
-LANGUAGE = Language(
-    name="kotlin",
-    endings=(".kt", ".kts"),
-    package="tree_sitter_kotlin",
-    query="""
+; The grammar has one node for classes, interfaces and enums. Of several matches of a node the first pattern counts,
+; so the specific ones come first.
 (class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name) @enum
 (class_declaration "interface" name: (identifier) @name) @interface
 (class_declaration name: (identifier) @name) @class
@@ -20,5 +11,3 @@ LANGUAGE = Language(
 (import (qualified_identifier) @import)
 (string_literal) @string
 (multiline_string_literal) @string
-""",
-)
