@@ -1,11 +1,13 @@
 """Kill the server and let GitHub fail while many issues arrive; every issue must end with exactly one report.
 
-python -m benchmarks.chaos.storm    200 issues, 20 kills, ten minutes without calls; half an hour
+python -m benchmarks.chaos.storm                               200 issues, 20 kills, ten silent minutes; half an hour
+python -m benchmarks.chaos.storm --issues 150 --kills 100 --silence 0    ten minutes on files; --postgres on Postgres
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import tempfile
 import threading
@@ -14,16 +16,18 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
+from benchmarks.chaos.fleet import repositories
 from tests.serve.app import App, memory_of, running
-from tests.serve.conftest import BODY, FILES, TITLE
+from tests.serve.conftest import BODY, TITLE
 from tests.servers.deliveries import issue_event
 from tests.servers.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer, serve_github
 from tests.servers.github_world import Repo
+from tests.servers.postgres import serve_postgres
 from tests.support.patience import wait_while_moving
-from tests.support.repositories import make_repository
 
 FAULTS = (
     LOST_ANSWER,
@@ -91,21 +95,24 @@ def storm(
     """Open issues while faults occur, then wait until all work is done."""
     started = time.monotonic()
     with serve_github() as github:
-        origin = folder / "origin"
-        repo = github.world.repository("octo/feedbox", git=origin, head=make_repository(origin, FILES))
+        repos = repositories(github, folder, issues)
         with running(github, folder / "data", **settings) as app:
+            world = github.world
+            places = [repos[number % len(repos)] for number in range(issues)]
+            opened = [
+                (repo, world.open_issue(repo, f"{TITLE}, case {n}", BODY)["number"]) for n, repo in enumerate(places)
+            ]
             weather = Weather(rate, random.Random(seed), faults)
             github.fault = weather
-            arriving = threading.Thread(target=_deliver_issues, args=(app, repo, issues, kills, seed))
+            arriving = threading.Thread(target=_deliver_issues, args=(app, opened, kills, seed))
             arriving.start()
             _kill(app, kills, seed)
             arriving.join()
-            world = github.world
             weather.silent_until = time.monotonic() + silence
 
             def reported() -> int:
                 """Return the number of issues with a report."""
-                return sum(bool(world.reports(repo, n)) for n in range(1, issues + 1))
+                return sum(bool(world.reports(*one)) for one in opened)
 
             left = issues - reported()
             wait_while_moving(lambda: reported() == issues, reported, app.picture, silence=silence)
@@ -113,22 +120,21 @@ def storm(
             wait_while_moving(lambda: not app.unfinished(), app.unfinished, app.picture)
             assert app.process is not None
             memory, states = memory_of(app.process.pid), app.unfinished()
-        reports = Counter(len(world.ours(repo, n)) for n in range(1, issues + 1))
+        reports = Counter(len(world.ours(*one)) for one in opened)
         posts = sum(call.method == "POST" and call.path.endswith("/comments") for call in github.calls)
         seconds = time.monotonic() - started
         return Outcome(issues, seconds, weather.met, left, posts, blind_posts(github), reports, memory, states)
 
 
-def _deliver_issues(app: App, repo: Repo, issues: int, kills: int, seed: int) -> None:
+def _deliver_issues(app: App, opened: Sequence[tuple[Repo, int]], kills: int, seed: int) -> None:
     """Send each delivery twice in random order until it is accepted, as the reconciler would."""
-    dice, world = random.Random(seed + 1), app.github.world
-    pause = max(kills, 1) * 1.5 / (2 * issues)
-    numbers = [world.open_issue(repo, f"{TITLE}, case {n}", BODY)["number"] for n in range(issues)]
-    twice = numbers * 2
+    dice = random.Random(seed + 1)
+    twice = [*opened, *opened]
+    pause = max(kills, 1) * 1.5 / len(twice)
     dice.shuffle(twice)
-    for number in twice:
-        body = issue_event(world, repo, number, "opened")
-        while not _delivered(app, body, f"delivery-{number}"):
+    for repo, number in twice:
+        body = issue_event(app.github.world, repo, number, "opened")
+        while not _delivered(app, body, f"delivery-{repo.id}-{number}"):
             time.sleep(0.2)
         time.sleep(pause * dice.random() * 2)
 
@@ -171,8 +177,12 @@ def main() -> None:
     options.add_argument("--kills", type=int, default=20)
     options.add_argument("--silence", type=float, default=600.0, help="seconds during which GitHub does not respond")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--postgres", action="store_true", help="on a separate Postgres instead of files")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        settings: dict[str, Any] = {}
+        if given.postgres:
+            settings["DATABASE_URL"] = stack.enter_context(serve_postgres()).migrated()
         outcome = storm(
             given.issues,
             given.kills,
@@ -180,6 +190,7 @@ def main() -> None:
             silence=given.silence,
             seed=given.seed,
             faults=(*FAULTS, UNNAMED),
+            **settings,
         )
     rows = {
         "issues, each delivery twice": outcome.issues,

@@ -16,7 +16,7 @@ WORD_BYTES = bytes(byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST = 64  # longer words are data (base64, minified names) and only take space as terms
 # Words whose terms are cached; code repeats its words so often that nearly all come from the cache.
-REMEMBERED = 1 << 18
+REMEMBERED = 1 << 16
 
 STOPWORDS = frozenset(  # a paragraph is easier to read and to diff than 150 quoted words
     """a about above after again all also always am an and any are as at be because been before being below between
