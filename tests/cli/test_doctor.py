@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from click.testing import CliRunner
 from bot.cli.doctor.model import MAX_CALLS
 from bot.cli.server.doctor import command as doctor
 from bot.settings import Settings
-from tests.servers.github_server import GitHubServer, private_key, serve_github
+from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, Repo
 from tests.servers.model_server import Reply, Request, error, says
 from tests.servers.model_server import serve as serve_model
@@ -117,6 +119,16 @@ def test_faults_of_a_repositorys_configuration_are_named(repo: Repo, app: dict[s
 def test_another_apps_key_is_reported_as_unknown(app: dict[str, str], told: Told) -> None:
     code, checks = told(**{**app, "GITHUB_APP_ID": "1"})
     assert (code, checks["App"]["ok"]) == (1, False)
+
+
+def test_a_wrong_clock_and_a_full_disk_are_named(github: GitHubServer, app: dict[str, str], told: Told) -> None:
+    date = formatdate(time.time() - 7_200, usegmt=True)
+    github.fail("GET", "/app", Fault(status=401, headers={"Date": date}, message="'exp' is wrong"))
+    code, checks = told(**app, TRIAGE_FREE_MB="900000000")
+    assert code == 1
+    assert "clock is 2:0" in checks["App"]["says"]
+    assert "TRIAGE_FREE_MB" in checks["disk space"]["says"]
+    assert not checks["disk space"]["ok"]
 
 
 def able(request: Request) -> Reply:

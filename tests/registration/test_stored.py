@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,15 +40,18 @@ def test_a_stored_app_is_read_at_the_start(data: Path) -> None:
     assert settings.settings.triage_admin_token is not None
 
 
-def test_the_environment_takes_precedence(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("form", [str, lambda pem: base64.encodebytes(pem.encode()).decode()], ids=["pem", "base64"])
+def test_the_environment_takes_precedence(
+    data: Path, monkeypatch: pytest.MonkeyPatch, form: Callable[[str], str]
+) -> None:
     store_registration(data, APP)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", "another")
     key = data / "key.pem"
-    key.write_text(PEM.replace("abc", "def"))
+    key.write_text(form(PEM.replace("abc", "def")))
     monkeypatch.setenv("GITHUB_PRIVATE_KEY_PATH", str(key))
     settings = load_server_settings()
     assert (settings.app_id, settings.secrets) == (12, (b"another",))
-    assert "def" in settings.private_key
+    assert settings.private_key == PEM.replace("abc", "def")
 
 
 def test_settings_of_two_apps_are_not_mixed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from nodes.search.index import Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import read_changes
 from nodes.search.index.columns import COLUMNS, empty, is_intact, select_files, unpack
 from nodes.search.index.postings import Vocabulary
-from nodes.search.index.records import build_columns
+from nodes.search.index.records import ColumnBuilder, build_columns
 from nodes.search.parsers.parsing import plain_text as parse_text
 
 SOURCES = [
@@ -32,6 +32,17 @@ def same(left, right):
     for name in COLUMNS:
         assert left.values[name].tobytes() == right.values[name].tobytes(), name
     return True
+
+
+def test_a_process_that_reads_random_words_remembers_a_bounded_number():
+    builder = ColumnBuilder()
+    tracemalloc.start()
+    for start in range(0, 400_000, 50_000):
+        words = b"\n".join(b"w%06d" % number for number in range(start, start + 50_000))
+        builder.build([parse_text("a.txt", words)])
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 80_000_000
 
 
 def test_packed_columns_are_read_back():

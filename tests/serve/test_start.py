@@ -7,6 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from tests.cli.process import triage
 from tests.serve.app import HTTP, SERVE, App, processes_of, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 from tests.servers.deliveries import SECRET
-from tests.servers.github_server import GitHubServer, private_key
+from tests.servers.github_server import Fault, GitHubServer, private_key
 from tests.servers.github_world import APP_ID, Repo
 from tests.servers.postgres import Postgres
 
@@ -108,6 +110,21 @@ def test_a_disk_without_space_for_mirrors_is_a_fault_that_the_server_names(
         assert answer.status_code == 503
         assert "TRIAGE_FREE_MB" in answer.json()["faults"][0]
     finally:
+        app.kill()
+
+
+def test_a_wrong_clock_is_a_fault_that_the_server_names(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:
+    app = App(github, tmp_path / "data", {"TRIAGE_ADMIN_TOKEN": "o" * 16})
+    refused = Fault(401, headers={"Date": formatdate(time.time() - 7_200, usegmt=True)}, message="'exp' is wrong")
+    try:
+        app.start()
+        github.fault = lambda call: refused if call.path.endswith("access_tokens") else None
+        app.open_issue(repo, TITLE, BODY)
+        wait_for(lambda: any(line.get("action") == "worker_fault" for line in app.log), 60.0, lambda: app.log[-5:])
+        answer = HTTP.get(f"{app.url}/readyz", headers={"Authorization": f"Bearer {'o' * 16}"})
+        assert (answer.status_code, "clock is 2:0" in answer.json()["faults"][0]) == (503, True)
+    finally:
+        github.fault = lambda _call: None
         app.kill()
 
 

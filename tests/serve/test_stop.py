@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.server.process import HTTP_DRAIN
+from bot.worker.dispatch.worker_process import DRAIN, GIVES_UP_AFTER
 from tests.serve.app import App, running, wait_for
 from tests.serve.conftest import BODY, TITLE
 from tests.servers.github_server import GitHubServer
@@ -32,6 +34,10 @@ def test_a_run_that_never_asked_the_graph_ends_in_a_fresh_folder(
         app.settled()
         assert app.ask("SELECT status FROM runs") == [("finished",)]
         assert unforeseen(app) == []
+
+
+def test_a_stop_leaves_three_of_the_ten_seconds_that_orchestrators_grant() -> None:
+    assert HTTP_DRAIN + DRAIN + GIVES_UP_AFTER <= 7
 
 
 def test_a_stop_under_load_causes_no_fault(github: GitHubServer, repo: Repo, tmp_path: Path) -> None:

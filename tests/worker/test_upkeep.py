@@ -79,6 +79,22 @@ async def test_a_round_queues_dead_and_parked_jobs_again(tmp_path: Path) -> None
             assert await jobs.counts() == {"todo": 2}
 
 
+async def test_each_process_corrects_due_times_that_a_wrong_clock_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "CHECK_EVERY", 0.01)
+    async with tools(tmp_path) as given:
+        await given.store.leases.take("upkeep", 3_600.0)
+        keeping = asyncio.create_task(upkeep.run_upkeep(given))
+        await given.store.inbox.accept(Arrival("one", "issues", b"{}", (Triage(ref=REF, why="opened"),)))
+        ahead = "UPDATE jobs SET due = due + 1e7, stored_at = stored_at + 1e7"
+        await given.store._database.do(lambda db: db.execute(ahead).rowcount)
+        async with asyncio.timeout(30):
+            while await given.store.jobs.claim("run", "us") is None:
+                await asyncio.sleep(0.01)
+        keeping.cancel()
+
+
 async def test_a_failing_part_of_upkeep_does_not_stop_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

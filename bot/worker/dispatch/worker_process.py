@@ -25,6 +25,8 @@ from bot.worker.dispatch.lock import DirectoryLock
 
 DRAIN = 4.0
 """Seconds in which running jobs may finish."""
+GIVES_UP_AFTER = 1.5
+"""Further seconds until a process is killed: it needs up to one to free the jobs that it cancelled."""
 LONGEST_PAUSE = 30.0
 """Maximum seconds between two starts of a worker that keeps ending."""
 _MALLOC = {
@@ -103,8 +105,7 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            # After DRAIN the child needs up to a second to free the jobs that it cancelled.
-            await asyncio.wait_for(process.wait(), DRAIN + 1.5)
+            await asyncio.wait_for(process.wait(), DRAIN + GIVES_UP_AFTER)
         except TimeoutError:
             process.kill()
             await process.wait()
