@@ -14,9 +14,9 @@ from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError, expect_shape
 from bot.github.session import Session
 from bot.github.tokens import Tokens, find_installation
-from bot.github.values import Json, by_bot, delivery_of, text
+from bot.github.values import FailedDelivery, InstallationSeen, Json, by_bot, delivery_of, text
 from bot.limits.writes import Writes
-from bot.ports import FailedDelivery, InstallationSeen, RepositoryRef
+from bot.ports import RepositoryRef
 
 _PAGE = 100
 _RENAMED = 1_000

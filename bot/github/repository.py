@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
@@ -15,6 +15,7 @@ from bot.github.responses import RENDERED, Answer, UndecodableError, expect_shap
 from bot.github.tokens import READ_CODE, READ_PULLS
 from bot.github.values import (
     Json,
+    Rating,
     comment_of,
     found_issues,
     issue_of,
@@ -26,33 +27,24 @@ from bot.github.values import (
     text_file,
 )
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
-from bot.ports import Comment, Issue, IssueRef, Permission, Rating, Reaction, RepositoryRef
+from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 from nodes.context import OpenPull
+
+if TYPE_CHECKING:
+    from bot.github.app import GitHub
 
 _ELSEWHERE = re.compile(r"(?:/repositories/(\d{1,18})|(/repos/[\w.-]{1,100}/([\w.-]{1,100})))/issues/\d{1,9}$")
 _DISCUSSION = re.compile(r"/discussions/\d{1,9}$")
 
 
-class AppIdentity(Protocol):
-    """Recognizes our own comments, and records renamed repositories."""
-
-    async def load_identity(self) -> None:
-        """Learn the App's login before comments are judged."""
-
-    def is_own_comment(self, comment: Json) -> bool:
-        """Return whether a comment is ours."""
-
-    def learn_identity(self, comment: Json) -> None:
-        """Learn the App's login from a comment that the App just posted."""
-
-    def record_rename(self, repository: RepositoryRef) -> None:
-        """Record a repository's current owner and name."""
-
-
 class RepositoryClient:
-    """One repository under one installation; ``GitHubPort`` documents each call."""
+    """One repository under one installation.
 
-    def __init__(self, channel: Channel, repository: RepositoryRef, *, app: AppIdentity, server_url: str) -> None:
+    Every call may raise RetryableError (``after`` is the wait that GitHub asks for, in seconds), RefusedError,
+    GoneError or SuspendedError. One that creates something may raise OutcomeUnknownError, and is never repeated here.
+    """
+
+    def __init__(self, channel: Channel, repository: RepositoryRef, *, app: GitHub, server_url: str) -> None:
         self._channel = channel
         self._repository = repository
         self._app = app

@@ -8,9 +8,8 @@ from bot.errors import BotError
 from bot.github.app import GitHub
 from bot.github.session import Session
 from bot.github.tokens import Tokens
-from bot.github.values import Json, text
+from bot.github.values import FailedDelivery, InstallationSeen, Json, text
 from bot.limits.writes import Writes
-from bot.ports import FailedDelivery, InstallationSeen
 
 WORKFLOW = "github-actions[bot]"
 """The login under which a workflow's own token writes."""

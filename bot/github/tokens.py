@@ -19,8 +19,7 @@ from bot.errors import (
 )
 from bot.github.responses import expect_shape
 from bot.github.session import Session
-from bot.github.values import Json
-from bot.ports import InstallationSeen
+from bot.github.values import InstallationSeen, Json
 
 _LEVELS = ("read", "write", "admin")
 WRITE_ISSUES = {"issues": "write", "contents": "read", "metadata": "read"}

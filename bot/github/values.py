@@ -8,13 +8,13 @@ import codecs
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from bot.errors import UnreadableFileError
 from bot.github.responses import Answer, UndecodableError
-from bot.ports import Comment, FailedDelivery, Issue, Permission, Rating, RepositoryRef, is_bot
+from bot.ports import Comment, Issue, Permission, RepositoryRef, is_bot
 from nodes.context import OpenPull
 
 # Above GitHub's own limit, so that nothing is cut unless the response is not GitHub's.
@@ -43,6 +43,36 @@ _GLIMPSE = 1_000_000
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAX_ISSUES = 50
 """Maximum number of issues of one search."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDelivery:
+    """A delivery that GitHub could not deliver."""
+
+    id: int
+    guid: str
+    event: str
+    delivered_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationSeen:
+    """An installation as GitHub's API describes it."""
+
+    id: int
+    suspended: bool
+    permissions: Mapping[str, str]
+    """Permission levels by name, such as ``write`` for ``issues``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A person's 👍 or 👎 on a comment."""
+
+    login: str
+    up: bool
+    at: float
+    """Seconds since 1970."""
 
 
 def issue_of(data: Json, repository: RepositoryRef) -> Issue:

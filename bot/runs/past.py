@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from bot.errors import BotError, UserError
-from bot.ports import GitHubPort, Issue, IssueRef
+from bot.ports import Issue, IssueRef
 from bot.store.issues.past_issues import PastIssues, ReadingProgress, StoredIssue
 from nodes.context import Nearby, PastIssue, PastUnreadableError
 from nodes.search.issue.similar import PastIndex, words_of
+
+if TYPE_CHECKING:
+    from bot.github.repository import RepositoryClient
 
 ISSUES, PAGES = 1_000, 20
 """Limits of automatic reading. Pages are limited too, because most entries of a page may be pull requests."""
@@ -47,7 +50,7 @@ class ListedPast:
 class StoredPast:
     """Issues older than the given one, in its repository."""
 
-    def __init__(self, past: PastIssues, github: GitHubPort, ref: IssueRef) -> None:
+    def __init__(self, past: PastIssues, github: RepositoryClient, ref: IssueRef) -> None:
         self._past = past
         self._github = github
         self._ref = ref
@@ -99,7 +102,7 @@ class _Line(BaseModel):
     url: Text = ""
 
 
-async def learn_page(past: PastIssues, github: GitHubPort) -> ReadingProgress:
+async def learn_page(past: PastIssues, github: RepositoryClient) -> ReadingProgress:
     """Read and store the next page. After a crash it is read again, and no issue is stored twice."""
     walk = await past.progress() or ReadingProgress()
     if walk.finished:

@@ -6,10 +6,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.errors import BotError, MissingPermissionError
-from bot.ports import GitHubPort
 from bot.runs.logs import LogReader
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
@@ -20,6 +19,9 @@ from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
 from nodes.sources.web import NAME, GitHubIssues, SearchProvider, SearxNG, Tavily, WebSearch
+
+if TYPE_CHECKING:
+    from bot.github.repository import RepositoryClient
 
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
@@ -185,7 +187,7 @@ async def _provider_check(provider: SearchProvider) -> SourceCheck:
 class OpenPulls:
     """Reads the most recently changed open pull requests of one repository."""
 
-    github: GitHubPort
+    github: RepositoryClient
     installation: str = ""
     """The installation, of which a missing permission is logged once."""
 

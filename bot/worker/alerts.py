@@ -8,13 +8,14 @@ from datetime import datetime
 from bot.errors import RefusedError, StoppedError
 from bot.jobs import Alert
 from bot.limits.writes import REPLIES
-from bot.ports import Finished, Issue, Outcome
+from bot.ports import Issue, Outcome
 from bot.report.comment.notices import alert_comment, alert_marker
 from bot.settings.repository_file import FoundConfig
 from bot.store.issues.crashes import Crash, Storm
 from bot.worker.issue_job import IssueJob
 from bot.worker.publish.poster import Poster
 from bot.worker.publish.skip_reasons import reason_to_skip
+from nodes.state import Finished
 
 logger = logging.getLogger(__name__)
 _HOOK = "alert-hook"

@@ -6,10 +6,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import get_args
 
 from bot.errors import RetryableError
+from bot.github.repository import RepositoryClient
 from bot.jobs import PostDigest
 from bot.limits.ceilings import Amount, Ceiling, Scope, hour_of
 from bot.limits.writes import REPLIES
-from bot.ports import GitHubPort, Issue, IssueRef, OpenReports, RepositoryRef
+from bot.ports import Issue, IssueRef, OpenReports, RepositoryRef
 from bot.report.comment.digest import READ_AGAIN, digest_marker, render_digest
 from bot.report.digest import DAY, Digest, build_digest, only
 from bot.settings.repository import ConfigError, Day, RepositoryConfig, read_config
@@ -128,7 +129,7 @@ async def _put(issue_job: IssueJob, issue: Issue, subject: str, text: str, *, as
 
 
 async def read_again(
-    github: GitHubPort, ref: IssueRef, found: OpenReports, config: RepositoryConfig, now: float
+    github: RepositoryClient, ref: IssueRef, found: OpenReports, config: RepositoryConfig, now: float
 ) -> Digest:
     """Return the digest of those issues that are still open, each read again from GitHub.
 

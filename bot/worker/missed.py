@@ -7,8 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import BotError, RefusedError, SuspendedError
+from bot.github.app import GitHub
+from bot.github.repository import RepositoryClient
+from bot.github.values import InstallationSeen
 from bot.jobs import Triage
-from bot.ports import AppPort, GitHubPort, InstallationSeen, Issue, RepositoryRef
+from bot.ports import Issue, RepositoryRef
 from bot.server.webhook.handlers import HANDLERS
 from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
@@ -24,7 +27,7 @@ MAX_REPOSITORIES, MAX_ISSUES, MAX_OF_ONE = 1_000, 200, 100
 logger = logging.getLogger(__name__)
 
 
-async def catch_up(store: Store, app: AppPort) -> int:
+async def catch_up(store: Store, app: GitHub) -> int:
     """Ask GitHub to redeliver failed deliveries. Returns how many.
 
     GitHub does not redeliver by itself.
@@ -52,7 +55,7 @@ async def revive_dead(store: Store) -> int:
     return len(revived)
 
 
-async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
+async def find_missed(store: Store, github_for: Callable[[RepositoryRef], RepositoryClient]) -> int:
     """Triage issues that were opened since the repository was last listed and for which no delivery came.
 
     Newest first. A repository that was never listed is only recorded, so that installing starts no run. If GitHub fails
@@ -86,7 +89,7 @@ async def find_missed(store: Store, github_for: Callable[[RepositoryRef], GitHub
     return found
 
 
-async def _unknown(store: Store, github: GitHubPort, listed: Listed) -> list[Issue]:
+async def _unknown(store: Store, github: RepositoryClient, listed: Listed) -> list[Issue]:
     """Return issues that were opened since the last listing and that have neither a run nor a job."""
     since = listed.until
     if since is None:
@@ -113,7 +116,7 @@ MAX_PARKED = 200
 """Repositories per round. Those that were not checked are left to the next round."""
 
 
-async def unpark_active(store: Store, app: AppPort) -> int:
+async def unpark_active(store: Store, app: GitHub) -> int:
     """Queue parked jobs of repositories whose installation is active. Returns how many."""
     installations: dict[int, InstallationSeen | None] = {}
     revived = 0
@@ -128,7 +131,7 @@ async def unpark_active(store: Store, app: AppPort) -> int:
 
 
 async def _revive(
-    store: Store, app: AppPort, ref: RepositoryRef, installations: dict[int, InstallationSeen | None]
+    store: Store, app: GitHub, ref: RepositoryRef, installations: dict[int, InstallationSeen | None]
 ) -> int:
     # One request for each installation, which may have hundreds of parked repositories.
     if ref.installation_id not in installations:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.ports import Finished
 from bot.settings.repository import read_config
 from bot.worker.publish.labels import wanted_labels
+from nodes.state import Finished
 from tests.graph.rules_run import run_by_rules
 
 FILES = {

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.ports import Finished as Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.comment.sticky import report_comment
 from bot.report.document import build_result
@@ -19,6 +18,7 @@ from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.state import BugTriageState, Finished
+from nodes.state import Finished as Outcome
 from tests.kinds.weaknesses import SECURITY
 from tests.report.test_sticky import THREAD
 from tests.support.cases import case

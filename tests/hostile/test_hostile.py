@@ -15,7 +15,7 @@ import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 from markdown_it import MarkdownIt
 
-from bot.ports import AskedQuestion, Comment, Finished, RunView
+from bot.ports import AskedQuestion, Comment, RunView
 from bot.report.comment.markdown import EXPLAINED_WORDS, MAX_COMMENT, VISIBLE_WORDS, MarkdownRenderer
 from bot.report.comment.sticky import QUESTION_WORDS, report_comment, visible_words, waiting_comment, withheld_comment
 from bot.report.comment.thread import REPORT_MARKER, Thread
@@ -37,7 +37,7 @@ from nodes.issue.facts import read_facts
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Result, as_evidence
-from nodes.state import Answer, HumanExchange, Waiting
+from nodes.state import Answer, Finished, HumanExchange, Waiting
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient

@@ -18,7 +18,7 @@ from bot.errors import (
     StoppedError,
 )
 from bot.github import GitHub
-from bot.ports import AskedQuestion, Finished, IssueRef, Relation, Stopped, Waiting, Withheld
+from bot.ports import AskedQuestion, IssueRef, Relation, Stopped, Withheld
 from bot.report.comment.markdown import VISIBLE_WORDS
 from bot.report.comment.sticky import visible_words
 from bot.report.record import Record
@@ -32,7 +32,7 @@ from bot.worker.publish import Publication, Published, Publisher
 from bot.worker.publish.labels import ReportLabels, log_missing
 from nodes.report import RelatedIssue, TriageReport
 from nodes.search.facts import Fact
-from nodes.state import BugTriageState, HumanExchange
+from nodes.state import BugTriageState, Finished, HumanExchange, Waiting
 from tests.publish.clock import Clock
 from tests.report.reports import FOUND, NOTHING, SHA
 from tests.servers.github_server import LIMITED, LOST_ANSWER, RESET, Fault, GitHubServer, private_key, serve_github

@@ -16,7 +16,8 @@ from bot.errors import RateLimitedError, UserError
 if TYPE_CHECKING:
     from bot.cli.backfill import Plan
     from bot.github import GitHub
-    from bot.ports import GitHubPort, Issue, RepositoryRef
+    from bot.github.repository import RepositoryClient
+    from bot.ports import Issue, RepositoryRef
     from bot.settings import Settings
     from bot.store.issues.past_issues import PastIssues
     from bot.store.tables import Store
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 A_PAGE = 100
 
 
-async def learn(past: PastIssues, github: GitHubPort, most: int) -> None:
+async def learn(past: PastIssues, github: RepositoryClient, most: int) -> None:
     """Read pages, newest first, up to ``most`` issues; issues of earlier calls count and are not read again.
 
     Raises:

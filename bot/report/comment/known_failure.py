@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from bot.ports import Finished, Outcome, Relation
+from bot.ports import Outcome, Relation
 from bot.report.comment.folds import related_reason
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from nodes.report import RelatedIssue, TriageReport
+from nodes.state import Finished
 
 CONFIRMED_BY_MAINTAINER = "a maintainer said so"
 """The reason for a related issue that a person named."""

@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, Comment, ControlPort, GitHubPort, Issue, IssueRef, Permission
+from bot.github.repository import RepositoryClient
+from bot.ports import CommandEffects, Comment, Issue, IssueRef, Permission
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
+from bot.store.issues.control import Control
 from bot.worker.commands import COMMANDS
 from bot.worker.commands.kinds import CommandContext, PathsReader, is_allowed, unreadable
 from bot.worker.commands.parse import Command, Edit, new_commands, parse
@@ -55,7 +57,7 @@ class CommandsResult:
     """The issue's new place, if it was moved. Its commands must run there, and none ran here."""
 
 
-async def execute(request: CommandComment, control: ControlPort, publisher: Publisher) -> CommandsResult:
+async def execute(request: CommandComment, control: Control, publisher: Publisher) -> CommandsResult:
     """Run the new commands of a comment and answer them in one reply.
 
     The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
@@ -90,7 +92,7 @@ async def _run(request: CommandComment, commands: list[Command], context: Comman
         await context.control.apply(request.comment, command.ordinal, command.canonical, effects)
 
 
-async def _new(request: CommandComment, control: ControlPort) -> list[Command]:
+async def _new(request: CommandComment, control: Control) -> list[Command]:
     """Return the commands that the sender wrote and that no version of the comment has run yet."""
     commands = parse(request.comment.body)
     if request.edit is not None:
@@ -117,7 +119,7 @@ def _repeats(previous: Command | None, command: Command) -> bool:
 
 
 async def _context(
-    request: CommandComment, issue: Issue, control: ControlPort, github: GitHubPort, commands: list[Command]
+    request: CommandComment, issue: Issue, control: Control, github: RepositoryClient, commands: list[Command]
 ) -> CommandContext:
     is_author = request.sender_id is not None and request.sender_id == issue.author_id
     context = CommandContext(

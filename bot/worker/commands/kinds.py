@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.errors import UserError
-from bot.ports import CommandEffects, ControlPort, GitHubPort, Issue, Permission
+from bot.github.repository import RepositoryClient
+from bot.ports import CommandEffects, Issue, Permission
 from bot.report.sanitise import code
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
+from bot.store.issues.control import Control
 from bot.worker.commands.parse import Command
 from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
 
@@ -86,8 +88,8 @@ class CommandContext:
     """The sender's permission according to the API; NONE if it was not queried."""
     is_author: bool
     config: RepositoryConfig
-    control: ControlPort
-    github: GitHubPort
+    control: Control
+    github: RepositoryClient
     paths: PathsReader = unreadable
     """Reads the files of the newest commit."""
 

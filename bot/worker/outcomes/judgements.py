@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bot.errors import BotError, RefusedError, SuspendedError
+from bot.github.repository import RepositoryClient
 from bot.jobs import JudgeLabels
-from bot.ports import GitHubPort, Judgement, Permission, RepositoryRef
+from bot.ports import Judgement, Permission, RepositoryRef
 from bot.settings.repository import Labels, is_below, path_inside
 from bot.store.access import StoredPermissions
 from bot.store.runs.feedback import Feedback
@@ -35,7 +36,7 @@ _AREA = re.compile(r"area: ?(\S.{0,199})", re.IGNORECASE)
 
 
 async def permissions_of(
-    logins: Iterable[str], stored: StoredPermissions, github: GitHubPort, now: float
+    logins: Iterable[str], stored: StoredPermissions, github: RepositoryClient, now: float
 ) -> dict[str, Permission]:
     """Return the permissions of people by login; those that are not known yet are left out.
 
@@ -54,7 +55,7 @@ async def permissions_of(
     return {name: known[name.lower()][0] for name in names if name.lower() in known}
 
 
-async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHubPort]) -> int:
+async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], RepositoryClient]) -> int:
     """Store the reactions to recent reports, those read longest ago first. Returns the number of reports read.
 
     Only reactions of people with at least the triage permission are stored, as with ``/triage right``.
@@ -72,7 +73,7 @@ async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], GitHu
     return len(due)
 
 
-async def _ratings(store: Store, github: GitHubPort, one: Unrated) -> list[Feedback]:
+async def _ratings(store: Store, github: RepositoryClient, one: Unrated) -> list[Feedback]:
     # GitHub's times have whole seconds.
     ratings = [rating for rating in await github.ratings(one.comment_id) if rating.at >= int(one.published_at)]
     stored = store.for_repository(one.ref.repository).permissions

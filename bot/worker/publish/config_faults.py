@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.ports import EffectsPort, IssueRef
+from bot.ports import IssueRef
 from bot.report.languages.translate import translate
 from bot.report.sanitise import prose
 from bot.settings.repository_file import PATH, FoundConfig
+from bot.store.effects import Effects
 from bot.worker.publish.poster import Poster
 
 
@@ -15,7 +16,7 @@ from bot.worker.publish.poster import Poster
 class ConfigFaults:
     """The faults of the configuration that one issue's run read."""
 
-    effects: EffectsPort
+    effects: Effects
     ref: IssueRef
     found: FoundConfig
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.ports import EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck
+from bot.github.repository import RepositoryClient
+from bot.ports import Issue, Outcome, OwnerCheck
 from bot.report.words import confidence_word
 from bot.settings.repository import RepositoryConfig
+from bot.store.effects import Effects
 from nodes.issue.kinds import classify
 from nodes.report import TriageReport
+from nodes.state import Finished
 
 _KIND = "type"
 _MAX_RATIONALE = 280
@@ -44,8 +47,8 @@ def _rationale(report: TriageReport) -> str:
 class TypeSetter:
     """Sets the type of one issue."""
 
-    github: GitHubPort
-    effects: EffectsPort
+    github: RepositoryClient
+    effects: Effects
     owner_check: OwnerCheck
 
     async def put(self, wanted: WantedType, issue: Issue, *, decided: bool) -> bool:

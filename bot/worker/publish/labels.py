@@ -9,11 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
-from bot.ports import AskedQuestion, Effect, EffectsPort, Finished, GitHubPort, Issue, Outcome, OwnerCheck, Waiting
+from bot.github.repository import RepositoryClient
+from bot.ports import AskedQuestion, Effect, Issue, Outcome, OwnerCheck
 from bot.settings.repository import RepositoryConfig, StateName
+from bot.store.effects import Effects
 from bot.worker.publish.issue_type import TypeSetter, WantedType, wanted_type
 from bot.worker.publish.skip_reasons import reason_to_skip
 from nodes.report import Kind, TriageReport
+from nodes.state import Finished, Waiting
 
 _KIND: Mapping[Kind, str] = {
     "bug": "bug",
@@ -121,8 +124,8 @@ async def sync_labels(
     *,
     issue: Issue,
     touched: Iterable[str],
-    github: GitHubPort,
-    effects: EffectsPort,
+    github: RepositoryClient,
+    effects: Effects,
     owner_check: OwnerCheck,
     existing: frozenset[str] | None = None,
 ) -> None:
@@ -209,8 +212,8 @@ class Wanted:
 class ReportLabels:
     """The labels of one issue's report."""
 
-    github: GitHubPort
-    effects: EffectsPort
+    github: RepositoryClient
+    effects: Effects
     owner_check: OwnerCheck
     lacks: Lacks
 

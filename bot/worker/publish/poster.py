@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
+from bot.github.repository import RepositoryClient
 from bot.limits.writes import WHOLE, WriteBudget
-from bot.ports import Comment, Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck
+from bot.ports import Comment, Effect, IssueRef, OwnerCheck
 from bot.report.comment.thread import REPORT_MARKER, with_time, without_time
+from bot.store.effects import Effects
 
 GRACE = timedelta(seconds=15)
 """Seconds for which a POST whose response was lost may still be executed."""
@@ -29,8 +31,8 @@ def utc_now() -> datetime:
 class Poster:
     """Posts and edits comments on one issue, and finds each by the marker at its beginning."""
 
-    github: GitHubPort
-    effects: EffectsPort
+    github: RepositoryClient
+    effects: Effects
     ref: IssueRef
     owner_check: OwnerCheck
     now: Callable[[], datetime] = utc_now

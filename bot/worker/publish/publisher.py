@@ -8,23 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from bot.github.repository import RepositoryClient
 from bot.limits.ceilings import describe_limit
 from bot.limits.writes import FIRST_REPORTS, REPLIES, WHOLE
-from bot.ports import (
-    AskedQuestion,
-    EffectsPort,
-    Finished,
-    GitHubPort,
-    Issue,
-    IssueRef,
-    Outcome,
-    OwnerCheck,
-    Relation,
-    RepositoryRef,
-    Stopped,
-    Waiting,
-    Withheld,
-)
+from bot.ports import AskedQuestion, Issue, IssueRef, Outcome, OwnerCheck, Relation, RepositoryRef, Stopped, Withheld
 from bot.report.comment.known_failure import apply_corrections
 from bot.report.comment.notices import answer_marker, answer_reply
 from bot.report.comment.state import CommentState, with_state
@@ -34,12 +21,14 @@ from bot.report.languages.detect import language_of
 from bot.report.record import Record
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
+from bot.store.effects import Effects
 from bot.worker.publish.config_faults import ConfigFaults
 from bot.worker.publish.labels import Lacks, ReportLabels, Wanted, log_missing, shown_labels
 from bot.worker.publish.poster import Poster, utc_now
 from bot.worker.publish.reactions import Reactions
 from bot.worker.publish.skip_reasons import answers_question, is_worth_a_comment, reason_to_skip
 from nodes.report import TriageReport
+from nodes.state import Finished, Waiting
 
 Why = Literal["opened", "reopened", "edited", "answer", "expired", "redirect", "command", "backfill", "restart"]
 _UPDATE_REASONS: Final[dict[Why, str]] = {
@@ -103,8 +92,8 @@ class Publisher:
     Every operation may be repeated from its start, after any failure and by another process.
     """
 
-    github_for: Callable[[RepositoryRef], GitHubPort]
-    effects: EffectsPort
+    github_for: Callable[[RepositoryRef], RepositoryClient]
+    effects: Effects
     owner_check: OwnerCheck
     now: Callable[[], datetime] = field(default=utc_now)
     lacks: Lacks = log_missing
@@ -175,7 +164,7 @@ class Publisher:
         sticky = await self.effects.get(publication.ref.key, "sticky")
         return sticky is not None and sticky.github_id is not None
 
-    async def _comment(self, publication: Publication, issue: Issue, github: GitHubPort, body: str) -> int:
+    async def _comment(self, publication: Publication, issue: Issue, github: RepositoryClient, body: str) -> int:
         budget = FIRST_REPORTS if publication.first else WHOLE
         poster = Poster(github, self.effects, issue.ref, self.owner_check, self.now, budget)
         separate = await self._asks_separately(publication)

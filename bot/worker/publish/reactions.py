@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from bot.errors import RefusedError, RetryableError
-from bot.ports import Effect, EffectsPort, GitHubPort, IssueRef, OwnerCheck, Reaction
+from bot.github.repository import RepositoryClient
+from bot.ports import Effect, IssueRef, OwnerCheck, Reaction
+from bot.store.effects import Effects
 
 logger = logging.getLogger(__name__)
 _KIND: Final = "reaction"
@@ -17,8 +19,8 @@ _KIND: Final = "reaction"
 class Reactions:
     """The reactions on one issue and its comments, each added once."""
 
-    github: GitHubPort
-    effects: EffectsPort
+    github: RepositoryClient
+    effects: Effects
     ref: IssueRef
     owner_check: OwnerCheck
     allowed: bool

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import RateLimitedError, RefusedError, StoppedError
+from bot.github.repository import RepositoryClient
 from bot.limits.writes import REPLIES
-from bot.ports import CommandEffects, Effect, GitHubPort, IssueRef
+from bot.ports import CommandEffects, Effect, IssueRef
 from bot.report.languages.translate import translate
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
@@ -40,7 +41,7 @@ def reply_marker(subject: str) -> str:
 class Replies:
     """The replies to the commands of one issue."""
 
-    github: GitHubPort
+    github: RepositoryClient
     poster: Poster
     reactions: Reactions
     comments: bool

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bot.ports import Finished, Issue, Outcome
+from bot.ports import Issue, Outcome
 from bot.settings.repository import RepositoryConfig
 from nodes.issue.asked import answers, questions
 from nodes.report import TriageReport
+from nodes.state import Finished
 
 CLOSED = "the issue is closed"
 _BOT, _LOCKED, _OPT_OUT = "a bot opened it", "the conversation is locked", "it has the opt-out label"

@@ -14,7 +14,7 @@ from bot.errors import (
     SuspendedError,
 )
 from bot.observability.measures import LIMITS
-from bot.ports import Finished, Issue, Outcome
+from bot.ports import Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.mirrors import ForbiddenError
@@ -25,6 +25,7 @@ from nodes.agents.writing.statement import without_facts
 from nodes.context import CodePort
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
+from nodes.state import Finished
 
 _TRIES_TO_READ = 5
 """Attempts, over half a minute, before a repository that refuses access is reported on without its code."""

@@ -13,7 +13,7 @@ from bot.errors import (
 )
 from bot.jobs import Alert, Continue, Expire, LeftOver, Triage, Work
 from bot.limits.writes import FIRST_REPORTS, WHOLE
-from bot.ports import Finished, Outcome, Stopped, Waiting, Withheld
+from bot.ports import Outcome, Stopped, Withheld
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
@@ -25,6 +25,7 @@ from bot.worker.publish import Publication, Published
 from bot.worker.runs.questions import reminders
 from nodes.agents.writing.statement import function_of
 from nodes.report import TriageReport
+from nodes.state import Finished, Waiting
 from nodes.trust.secrets import mask
 
 _STATUS: dict[str, RunStatus] = {"quiet": "stopped", "moved": "failed"}

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.errors import BotError, JobTakenOverError, RateLimitedError
-from bot.ports import Finished, Outcome
+from bot.ports import Outcome
 from bot.runs.context import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.databases.database import StoreError
 from bot.store.runs import Run
 from bot.worker.issue_job import IssueJob
 from nodes.context import Context, ExternalSources
-from nodes.state import BugTriageState
+from nodes.state import BugTriageState, Finished
 
 PATIENCE: Final = 60.0
 """Seconds from the start of a run to its first report."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bot.errors import RefusedError, RetryableError
 from bot.limits.writes import FIRST_REPORTS
-from bot.ports import Outcome, Waiting
+from bot.ports import Outcome
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
 from bot.runs.logs import ReadIssueText
@@ -30,7 +30,7 @@ from nodes.brains.calls.budget import PostponedError
 from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context, IssueOrigin
 from nodes.run import initial_state
-from nodes.state import MAX_REDIRECTS, Answer, BugTriageState
+from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
 
 
 class UnresumableError(Exception):

@@ -1,25 +1,141 @@
-"""The store as publishing and commands see it: effects, questions, signals, and the view of a run."""
+"""The values that the parts of the App exchange: GitHub's objects, effects, questions, runs and commands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal
 
-from bot.ports.github import (
-    Comment,
-    Reaction,
-)
+from nodes.state import Finished, Waiting
 
 if TYPE_CHECKING:
     from bot.report.document import Result
     from nodes.evidence import NumberedEvidence
     from nodes.report import TriageReport
 
+Reaction = Literal["eyes", "rocket", "confused"]
 QuestionState = Literal["open", "answered", "withdrawn", "expired"]
-
-
 SignalKind = Literal["redirect", "stop", "answer", "correction"]
+OwnerCheck = Callable[[], Awaitable[None]]
+"""Awaited before every write to GitHub.
+
+Raises:
+    JobTakenOverError: another attempt has claimed the job.
+    StoppedError: a person stopped the run after it started.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRef:
+    """A repository under an installation: the id is its identity, owner and name are its current names."""
+
+    host: str
+    """Host of its pages, such as ``github.com``."""
+    installation_id: int
+    id: int
+    owner: str
+    name: str
+    clone_url: str = field(default="", compare=False)
+    """The clone URL from the payload; if empty, the client requests it from GitHub."""
+
+    @property
+    def key(self) -> str:
+        """The permanent key, unaffected by renames."""
+        return f"{self.host}/{self.id}"
+
+    def issue(self, number: int) -> IssueRef:
+        """Return the reference to an issue of this repository."""
+        return IssueRef(self.host, self.installation_id, self.id, self.owner, self.name, number, self.clone_url)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRef:
+    """An issue by its repository's id and its number; owner and name are the current ones."""
+
+    host: str
+    installation_id: int
+    repository_id: int
+    owner: str
+    name: str
+    number: int
+    clone_url: str = field(default="", compare=False)
+    """The repository's clone URL from the payload; if empty, the client requests it from GitHub."""
+
+    @property
+    def key(self) -> str:
+        """The ``issue_key`` in the store."""
+        return f"{self.host}/{self.repository_id}#{self.number}"
+
+    @property
+    def repository(self) -> RepositoryRef:
+        """The issue's repository."""
+        return RepositoryRef(self.host, self.installation_id, self.repository_id, self.owner, self.name, self.clone_url)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """The current state of an issue on GitHub. ``ref`` is its current place, which changes on a transfer."""
+
+    ref: IssueRef
+    title: str
+    body: str
+    """Empty if GitHub returns null."""
+    author_id: int | None
+    """None if the account was deleted."""
+    author: str
+    author_is_bot: bool
+    state: str
+    """``open`` or ``closed``."""
+    locked: bool
+    labels: tuple[str, ...]
+    url: str
+    updated_at: str
+    is_pull_request: bool
+    created_at: str = ""
+    """GitHub's timestamp; empty if GitHub returns none."""
+    reopened: bool = False
+    """Whether it was closed and a person opened it again."""
+    not_planned: bool = False
+    """Whether it was closed because nothing will be done."""
+    comments: int | None = None
+    """The number of comments; None if GitHub does not return it."""
+    type: str | None = None
+    """The issue's type, empty if it has none; None where GitHub has no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """The current state of a comment on GitHub."""
+
+    id: int
+    author_id: int | None
+    author: str
+    author_is_bot: bool
+    body: str
+    url: str
+    created_at: str
+    """GitHub's timestamp, such as ``2024-01-01T00:00:00Z``; these strings sort by time."""
+    updated_at: str
+    ours: bool = False
+    """Whether this App wrote it, judged by the App's id and not by the comment's text."""
+
+
+def is_bot(kind: str, login: str) -> bool:
+    """Return whether no person acts under an account: an App, a bot, or the substitute for an imported author."""
+    return kind in ("Bot", "Mannequin") or login.endswith("[bot]")
+
+
+class Permission(IntEnum):
+    """A user's permission in a repository; each level includes the lower ones."""
+
+    NONE = 0
+    READ = 1
+    TRIAGE = 2
+    WRITE = 3
+    MAINTAIN = 4
+    ADMIN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +153,6 @@ class Effect:
     """When a POST was last announced; timezone-aware, UTC."""
     github_id: int | None = None
     """The id of the created comment."""
-
-
-class EffectsPort(Protocol):
-    """The effects table (SPEC section 8); each method is one transaction."""
-
-    async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
-        """Return the stored effect; None if there is none."""
-
-    async def set_wanted(self, issue_key: str, kind: str, subject: str, wanted_hash: str, payload: str) -> Effect:
-        """Set what should exist on GitHub; the last call wins. The stored id, done hash and intent are retained."""
-
-    async def claim(self, issue_key: str, kind: str, subject: str, payload: str) -> Effect:
-        """Set what should exist on GitHub unless it is set already; of concurrent calls exactly one succeeds."""
-
-    async def forget(self, issue_key: str, kind: str, subject: str = "") -> None:
-        """Delete the stored effect because it no longer exists on GitHub; the next one is created again."""
-
-    async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
-        """Record durably that a POST is about to be sent."""
-
-    async def record_refusal(self, issue_key: str, kind: str, subject: str) -> None:
-        """Record that GitHub refused the POST, so that no later attempt waits for it."""
-
-    async def record_done(
-        self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
-    ) -> None:
-        """Record that the effect exists on GitHub, and clear the intent."""
-
-    async def pending(self, issue_key: str) -> list[Effect]:
-        """Return effects that are wanted but not done, oldest first."""
-
-    async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
-        """Return effects of a kind whose subject starts with a prefix, done or not, sorted by subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,32 +284,16 @@ class CommandEffects:
     """A short reply comment; most commands need none."""
 
 
-class ControlPort(Protocol):
-    """The store's interface for commands, for one issue."""
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The run ended without a result: it must not be reported, or it was aborted."""
 
-    async def commands_run(self, comment_id: int) -> tuple[str, ...]:
-        """Return the commands of a comment that already ran, in the form of ``Command.canonical``, with repetitions."""
+    reason: str
 
-    async def last_run(self) -> RunView | None:
-        """Return the issue's newest run."""
 
-    async def questions(self) -> tuple[AskedQuestion, ...]:
-        """Return the questions asked on this issue."""
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """No analysis is shown: the issue contains a publicly readable secret (``nodes.trust.secrets``)."""
 
-    async def muted(self) -> bool:
-        """Return whether a person muted this issue."""
 
-    async def limits_reached(self) -> tuple[str, ...]:
-        """Return the codes of the limits reached in the repository today."""
-
-    async def has_named_path(self) -> bool:
-        """Return whether a command named the place of this issue's fault."""
-
-    async def taught(self) -> tuple[TaughtWord, ...]:
-        """Return the words that people taught in the repository, in alphabetical order."""
-
-    async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
-        """Record that the command ran and apply the store's part of its effects, in one transaction.
-
-        Idempotent by (comment id, updated_at, ordinal).
-        """
+Outcome = Waiting | Finished | Stopped | Withheld
