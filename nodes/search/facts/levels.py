@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nodes.search.facts.inquiry import FIRST
+from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ SUPPORTING: tuple[Kind, ...] = (
     "default_here",
 )
 """Kinds that explain why a file is relevant, even if a single such fact may be a coincidence; by precedence."""
-# Of 708 development issues 197 are claimed with this bound, and 178 with 0.85 on the ranking's confidence; 91 % of both
-# are right. 0.775 claims 12 more, and fewer than 88 % of those of applications are right.
+# Of 708 development issues 177 are claimed with this bound, of which 93 % are right. 0.775 claims 12 more, and fewer
+# than 88 % of those of applications are right.
 SURE = 0.8
 """Minimum confidence for a claim by a weak fact."""
 FIRST_PLACE = 0.85
@@ -65,6 +66,9 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.strong and not (fact.refuses or fact.unclaimed) and fact.path in shown]
     first = files[0] if files else None
+    # A line that is gone says that the file has changed where it failed.
+    if any(fact.path == first and is_gone(fact) for fact in facts):
+        return ConfidenceInputs()
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     # A name in the title is the reporter's guess, and the ranking has already counted its words.
     on_first = [fact for fact in strong if fact.path == first and not (fact.by_library or fact.in_title)]
@@ -109,12 +113,13 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     first = list(files[:FIRST])
     stated = tuple(sorted(filter(_is_stated(first), facts), key=lambda fact: precedence(fact, first)))
     signs = confidence_inputs(facts, files)
-    on_first = [fact for fact in stated if fact.path == first[0]] if first else []
-    if signs.on_first and not signs.elsewhere:
-        return Statement("claimed", on_first[0], stated)
-    if signs.supported and confidence >= SURE:
-        weak = [fact for fact in facts if fact.path == first[0] and _supports(fact, facts)]
-        return Statement("claimed", min((*on_first, *weak), key=lambda fact: precedence(fact, first)), stated)
+    if (signs.on_first and not signs.elsewhere) or (signs.supported and confidence >= SURE):
+        mine = [fact for fact in facts if fact.path == first[0] and (fact in stated or _supports(fact, facts))]
+        uses = [fact for fact in facts if fact.path == first[0] and fact.kind == "used_here"]
+        lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *precedence(fact, first)))
+        # The reporter knows where the type of the title is; of 27 such claims 22 were right.
+        if not lead.is_echo:
+            return Statement("claimed", lead, stated)
     # With strong facts on other files too, the first file was right in 73 % of development issues instead of 92 %.
     if stated:
         return Statement("stated", stated[0], stated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +38,7 @@ LEADING: tuple[Kind, ...] = (
     "linked_here",
     "pasted_here",
     "absent",
+    "used_here",
     "defined_once",
     "named_here",
 )
@@ -52,6 +54,13 @@ OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 
 ANYWHERE: frozenset[Kind] = OTHER_ROLES | {"older_release"}
 """Kinds that apply whatever files are ranked."""
+
+TYPE = re.compile(
+    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
+    r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
+    r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
+)
+"""A line that declares a type, or a JavaScript function that is named like a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,12 @@ class Fact:
     """Whether the fact is stated and never supports a claim: its line shows a fault that other code causes."""
     follows: tuple[str, int] | None = None
     """Path and line of the fact that this one explains."""
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether the fact only gives the file of a type or of a file's name that the title has."""
+        is_type = self.kind == "defined_once" and bool(TYPE.match(self.text or ""))
+        return self.in_title and (is_type or (self.kind == "named_here" and not self.symbol))
 
     @property
     def is_named_line(self) -> bool:

@@ -110,6 +110,13 @@ def test_an_ambiguous_name_is_not_a_fact(tmp_path: Path, files: dict[str, str], 
     assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
 
 
+def test_a_declaration_without_a_body_supports_no_claim(tmp_path: Path):
+    for name, body, is_bodiless in (("A.java", ";", True), ("B.java", " { return 1; }", False)):
+        code = f"interface Zones {{\n  int zone_count(String path){body}\n}}\n"
+        (found,) = of_kind(facts_of(tmp_path / name, {name: code}, "`zone_count()` is wrong"), "defined_once")
+        assert found.unclaimed == is_bodiless
+
+
 def test_a_class_of_errors_does_not_lead(tmp_path: Path):
     files = {"a.py": "class ZoneError(Exception):\n    pass\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "`ZoneError` is raised on a valid date"), "defined_once")

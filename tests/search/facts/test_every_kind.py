@@ -110,7 +110,6 @@ LED_BY: dict[Kind, Kind | None] = {
     "guarded_by": "built_here",
     "called_from": "built_here",
     "default_here": None,
-    "used_here": "defined_once",
     "tested_here": "defined_once",
     "changed_in": "defined_once",
     "older_release": None,

@@ -20,6 +20,13 @@ def _fact(path: str, kind: str = "defined_once", *, strong: bool = True) -> Fact
 
 REFUSES = replace(_fact("a.py", "built_here"), refuses=True)
 IN_TITLE = replace(_fact("a.py", "named_here"), in_title=True)
+TYPE = replace(_fact("a.py", strong=False), text="class Zone:", in_title=True)
+USES = replace(_fact("a.py", "used_here", strong=False), line=2)
+GONE = replace(
+    _fact("a.py", "raised_here", strong=False),
+    unclaimed=True,
+    says="It passes; line 2 of 1.2 is no longer in this file.",
+)
 BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
 
 
@@ -68,6 +75,13 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([IN_TITLE], 0.9, "stated", "a.py", id="the-name-of-a-file-in-the-title"),
         pytest.param([replace(IN_TITLE, kind="defined_once")], 0.79, "stated", "a.py", id="a-name-in-the-title"),
         pytest.param([replace(IN_TITLE, kind="defined_once")], 0.9, "claimed", "a.py", id="and-the-search-is-sure"),
+        pytest.param([TYPE], 0.9, "ranked", None, id="a-type-of-the-title"),
+        pytest.param(
+            [TYPE, replace(IN_TITLE, symbol=None)], 0.9, "stated", "a.py", id="a-type-of-the-title-and-its-file"
+        ),
+        pytest.param([TYPE, USES], 0.9, "claimed", "a.py", id="a-type-of-the-title-and-a-use-in-it"),
+        pytest.param([TYPE, USES], 0.7, "none", None, id="a-use-alone-makes-no-claim"),
+        pytest.param([GONE, _fact("a.py", "built_here")], 0.9, "stated", "a.py", id="a-line-that-is-gone"),
         pytest.param([IN_TITLE, _fact("b.py")], 0.9, "stated", "b.py", id="a-name-in-the-title-and-another-file"),
         pytest.param([IN_TITLE, _fact("a.py")], 0.3, "claimed", "a.py", id="a-name-in-the-title-and-a-line"),
         pytest.param([BY_LIBRARY], 0.7, "stated", "a.py", id="a-library-raised-it-and-unsure"),
@@ -94,6 +108,12 @@ def test_the_level_of_a_statement(facts: list[Fact], confidence: float, level: s
 def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
     facts = [_fact("z.py", "named_change"), _fact("a.py", "built_here"), _fact("a.py", "raised_here")]
     assert [fact.kind for fact in statement(facts, FILES, 0.5).stated] == ["raised_here", "built_here", "named_change"]
+
+
+def test_a_use_of_another_name_leads_before_the_definition_that_the_title_names():
+    assert statement([TYPE, IN_TITLE, USES], FILES, 0.9).headline == USES
+    assert statement([replace(TYPE, text="def zone():", strong=True), USES], FILES, 0.9).headline == USES
+    assert statement([_fact("a.py", "raised_here"), USES], FILES, 0.9).headline == _fact("a.py", "raised_here")
 
 
 def test_a_single_pasted_line_leads_only_where_nothing_else_does():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import folder_of_copies, whole_word
 from nodes.search.facts.names import BUILT_IN, inherited, names, names_of_code
 from nodes.search.facts.names.inherited import is_inherited
-from nodes.search.facts.types import Fact
+from nodes.search.facts.types import TYPE, Fact
 from nodes.search.paths.suffixes import module_parts
 
 if TYPE_CHECKING:
@@ -35,16 +35,12 @@ _HEAD = (
 """A line that defines a name, in most languages."""
 _VARIABLE = r"^{0}\s{{0,4}}(?::[^=\n]{{1,80}})?=(?!=)(?!.{{0,400}}\b{0}\b)"
 """A line outside functions that gives a name a value, unless it only repeats the name, as a second export does."""
-_TYPE = re.compile(
-    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
-    r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
-    r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
-)
-"""A line that declares a type, or a JavaScript function that is named like a type."""
 _SYMPTOM = re.compile(r"(?:Error|Exception|Warning|Failure|Panic)$")
 """Names of error classes; the fault is rarely where an error class is defined."""
 _FORWARDS = re.compile(r"\s*#\s*define\s+\w+\([^()]{0,200}\)\s*\w+\s*\(.{0,400}\)\s*$")
 """A macro of one line that only calls another name; the fault is rarely in it."""
+_BODILESS = re.compile(r"[^=]{1,300}\)[^=(){}]{0,80};\s*$")
+"""A declaration of a function, as in an interface."""
 MAX_OF_CODE = 3
 """Maximum number of names from code blocks that are looked up."""
 MAX_DEFINED = 40
@@ -82,8 +78,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
             text = fact.text or ""
-            strong = _is_strong(hit, listed, most) and not _TYPE.match(text) and not _FORWARDS.match(text)
-            yield replace(fact, strong=strong, in_title=hit.name.in_title)
+            strong = _is_strong(hit, listed, most) and not TYPE.match(text) and not _FORWARDS.match(text)
+            # A declaration without a body has no code that could be wrong.
+            yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=bool(_BODILESS.match(text)))
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
