@@ -148,11 +148,13 @@ def _writer_failed(state: BugTriageState, error: NodeError) -> Command[Literal["
     return Command(update=update, goto="supervisor")
 
 
-def _supervisor_failed(state: BugTriageState, error: NodeError) -> Command[Destination]:
+async def _supervisor_failed(
+    state: BugTriageState, error: NodeError, runtime: Runtime[Context]
+) -> Command[Destination]:
     """Let the guards alone route to a report when the supervisor fails."""
     _log_failure(error)
     # The failed node would have recorded this; without it, the next step would treat the same evidence as new.
-    evidence = join_evidence(state)
+    evidence = await join_evidence(state, runtime.context)
     now = state.model_copy(update={"evidence": evidence})
     route = guards.route(now.model_copy(update={"next_node": "writer"}))
     update = {

@@ -76,7 +76,7 @@ async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> U
 
 async def _update_progress(state: BugTriageState, context: Context) -> Update:
     """Number the joined evidence, record the progress after a search, and read new messages from people."""
-    evidence = await _numbered(state, context)
+    evidence = await join_evidence(state, context)
     arrived: Update = {"evidence": evidence}
     searched = "codebase_search" in (state.next_node, *state.also)
     if searched:
@@ -93,19 +93,14 @@ async def _update_progress(state: BugTriageState, context: Context) -> Update:
     return arrived
 
 
-def join_evidence(state: BugTriageState) -> tuple[str, ...]:
-    """Return all evidence keys in the order of their numbers.
+async def join_evidence(state: BugTriageState, context: Context) -> tuple[str, ...]:
+    """Return all evidence keys in the order of their numbers, without duplicates from outside.
 
     New evidence of the code search comes first, because its finding already cites it by the next free numbers.
     """
     findings = sorted(state.findings, key=lambda finding: finding.agent_name != "codebase_search")
     ordered = (key for finding in findings for key in finding.evidence)
-    return tuple(dict.fromkeys((*state.evidence, *ordered)))
-
-
-async def _numbered(state: BugTriageState, context: Context) -> tuple[str, ...]:
-    """Return all evidence keys without duplicates from outside."""
-    keys = join_evidence(state)
+    keys = tuple(dict.fromkeys((*state.evidence, *ordered)))
     # Only outside evidence is compared, so runs without outside sources skip the lookup.
     asked_outside = state.web_configured or state.tools
     return await _without_duplicates(state.evidence, keys, context) if asked_outside else keys
