@@ -183,7 +183,7 @@ def is_unread(state: BugTriageState) -> bool:
 
 def has_submitted(state: BugTriageState) -> bool:
     """Return whether a model ended its reading of the code with a cause and a place."""
-    given = next((one.submitted for one in reversed(state.findings) if one.submitted is not None), None)
+    given = state.submitted
     return given is not None and bool(given.cause and given.places)
 
 

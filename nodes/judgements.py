@@ -104,6 +104,13 @@ class Submission(Judgement):
     confirm: Sentence = ""
     """How to confirm the cause."""
 
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """The evidence that it rests on, in its order, without the places."""
+        cause = (name for sentence in self.cause for name in sentence.evidence)
+        rival = (self.rival.evidence,) if self.rival is not None else ()
+        return tuple(dict.fromkeys(filter(None, (*cause, *rival, self.against))))
+
 
 class Submit(Submission):
     """The conclusion, which ends the conversation."""
@@ -167,16 +174,6 @@ class FileStep(Judgement):
     """Paths of files, or names of classes and functions, that should be on the list and are not; mostly empty."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """How sure you are that the first file must change."""
-
-
-class CodeStep(Judgement):
-    """The functions in which the fault most likely is."""
-
-    summary: Annotated[str, StringConstraints(max_length=300, min_length=1, strip_whitespace=True)]
-    details: Annotated[str, StringConstraints(max_length=600)] = ""
-    suspects: tuple[Annotated[str, StringConstraints(max_length=40)], ...] = Field(default=(), max_length=10)
-    """Evidence ids such as E3, most likely first."""
-    confidence: float = Field(default=0.0, ge=0, le=1)
 
 
 class WebReading(Judgement):

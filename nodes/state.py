@@ -337,6 +337,11 @@ class BugTriageState(Value):
     """Names of the tools that this run may query."""
     schema_version: int = _CURRENT_SCHEMA_VERSION
 
+    @property
+    def submitted(self) -> Submission | None:
+        """The end of a model's last reading of the code, by content keys; None if there was none."""
+        return next((one.submitted for one in reversed(self.findings) if one.submitted is not None), None)
+
     @field_validator("max_retries", mode="before")
     @classmethod
     def _none_means_the_default(cls, value: int | None) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-Role = Literal["investigator", "reading", "files", "paths", "codebase_search", "web_search", "critic", "writer", "ask"]
+Role = Literal["investigator", "reading", "files", "web_search", "critic", "writer", "ask"]
 
 _SUPERVISOR_CORRECTION = (
     "Your previous response was invalid. Error: {error}\n"

@@ -13,7 +13,7 @@ from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     POINTED,
-    cited_by,
+    SHOWN_TO_A_MODEL,
     find_candidates,
     in_order,
     lines_of_facts,
@@ -26,7 +26,6 @@ from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unrea
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
-from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
 from nodes.context import Context
 from nodes.context.agreement import NEAR, Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
@@ -159,12 +158,13 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     if not is_model_asked(context, case.state) or judged.fallback:
         ranked = in_order(candidates.strong, suspects)
         return Read(judged, candidates.strong, ranked, min(judged.value.confidence, case.search_confidence))
-    named = {*suspects, *cited_by(judged.value)} - {item.id for item in candidates.all}
+    cited = judged.value.submitted.cited if judged.value.submitted is not None else ()
+    named = {*suspects, *cited} - {item.id for item in candidates.all}
     # A model may cite again what an earlier reading found.
     again = (item for item in case.evidence if item.id in named)
     seen = (*candidates.all, *again, *gathered.tools.gathered)
     # What the model cites comes before what only the search found, so that later readers see it.
-    ranked = rescored(in_order(seen, (*suspects, *cited_by(judged.value))))
+    ranked = rescored(in_order(seen, (*suspects, *cited)))
     by_id = {item.id: item for item in ranked}
     prefers = _search_prefers(judged.value, ranked, gathered)
     shown = tuple(by_id[item.id] for item in seen)

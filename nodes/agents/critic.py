@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
-from nodes.brains.opening import fitted_body
+from nodes.brains.calls.tokens import estimate
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import progress
@@ -20,8 +21,9 @@ from nodes.trust.prose import ProseCheck
 from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
 
-_FUNCTIONS, _BODY, _AROUND = 2, 320, 6
-"""Functions that a model receives whole, maximum tokens of each, and lines around a place outside of functions."""
+_FUNCTIONS, _BODY, _AROUND, _LINE = 2, 320, 6, 160
+"""Functions that a model receives whole, maximum tokens of each, lines around a place outside of functions, characters
+of a line."""
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -97,10 +99,40 @@ async def _first_functions(case: Case, context: Context) -> dict[str, str]:
         if lines and (str(where.path), first) not in seen:
             seen.add((str(where.path), first))
             quoted = (where.start_line or first, where.end_line or first)
-            bodies[item.id] = mask(fitted_body(lines, first, quoted, _BODY))
+            bodies[item.id] = mask(_fitted(lines, first, quoted, _BODY))
         if len(bodies) == _FUNCTIONS:
             break
     return bodies
+
+
+def _fitted(lines: Sequence[str], first: int, quoted: tuple[int, int], tokens: int) -> str:
+    """Return a function with as many lines as fit: its beginning, and the lines that match the issue.
+
+    Args:
+        lines: the whole function.
+        first: the number of its first line.
+        quoted: the first and last line that match.
+        tokens: how many fit.
+    """
+    text = "\n".join(lines)
+    if estimate(text) <= tokens:
+        return text
+    head = _fitting(lines, tokens // 2)
+    start = max(len(head), quoted[0] - first)
+    tail = _fitting(lines[start:], tokens - estimate("\n".join(head)))
+    gap = ["  …"] if start > len(head) else []
+    rest = ["  …"] if start + len(tail) < len(lines) else []
+    return "\n".join((*head, *gap, *tail, *rest))
+
+
+def _fitting(lines: Sequence[str], tokens: int) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        tokens -= estimate(line[:_LINE]) + 1
+        if tokens < 0:
+            break
+        shown.append(line[:_LINE])
+    return shown
 
 
 async def _around(evidence: Evidence, context: Context) -> tuple[int, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nodes.brains.fence import compress, fence
+from nodes.brains.fence import compress, fence, squeeze
 from nodes.brains.shared import build_message, join_sections
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
@@ -93,6 +93,8 @@ EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
 _ANSWERS = 1_400
 """Further characters for what was looked up after a rejection."""
+LATER = 150
+"""Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600
 _EXCHANGES = 2_000
 _REJECTED = 1_500
@@ -105,9 +107,14 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     whole = {item.id: next((n for n, body in case.bodies.items() if item.evidence.quote in body), "") for item in shown}
     quoted = [_evidence(item, shown, whole[item.id]) for item in shown]
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
-    # A critic judges what was submitted, not what was guessed before the code was read.
-    guesses = ("investigator",) if role == "critic" and has_submitted(state) else ()
-    findings_shown = [one for one in state.findings if one.agent_name not in guesses]
+    findings_shown = state.findings
+    if role == "critic" and has_submitted(state):
+        # A critic judges what was submitted last, not guesses, and its own verdict has a section.
+        last = max(number for number, one in enumerate(state.findings) if one.submitted is not None)
+        earlier = ("investigator", "codebase_search", "critic")
+        findings_shown = tuple(
+            one for number, one in enumerate(state.findings) if number == last or one.agent_name not in earlier
+        )
     findings = compress(_format_findings(findings_shown), _FINDINGS_LATER if shown else _FINDINGS)
     asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
@@ -129,10 +136,10 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     What was looked up since the last verdict comes first, because it answers that verdict; then what the model that
     read the code submitted.
     """
-    feedback, given = case.state.critic_feedback, case.state.findings
+    feedback = case.state.critic_feedback
     judged = feedback.on_evidence.evidence if feedback is not None and feedback.on_evidence is not None else None
     answers = frozenset(case.state.evidence[judged:]) if judged is not None else frozenset[str]()
-    submitted = next((one.submitted for one in reversed(given) if one.submitted is not None), None)
+    submitted = case.state.submitted
     cited = frozenset(key for one in submitted.cause for key in one.evidence) if submitted is not None else frozenset()
     places = frozenset(one.evidence for one in submitted.places) if submitted is not None else frozenset()
     room = EVIDENCE + (_ANSWERS if answers else 0)
@@ -231,3 +238,16 @@ def rejection(case: Case) -> str:
     dropped = audit.dropped if audit is not None else ()
     lines += [f"Removed, because a program could not confirm it: {' | '.join(dropped[:6])}"] if dropped else []
     return mask("\n".join(lines))
+
+
+def later_messages(case: Case) -> str:
+    """Format later messages. Redirects come from maintainers and may give instructions; the rest is fenced as data."""
+    state = case.state
+    redirects = _format_redirect_instructions(state.redirect_instructions)
+    parts = [
+        squeeze(redirects, LATER) if redirects else "",
+        fence("exchanges", squeeze(exchanges(case), LATER)) if state.human_exchanges else "",
+        fence("critic", squeeze(critique(case), LATER)) if state.critic_feedback else "",
+        fence("rejected", squeeze(rejection(case), LATER)) if state.best_draft else "",
+    ]
+    return "\n".join(filter(None, parts))

@@ -5,75 +5,68 @@ A model or a server that cannot hold one reads in two stages.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import get_args
 
+from nodes.brains.briefing import later_messages
 from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model, ReadingLimits
 from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import InvalidOutput
+from nodes.brains.calls.structured import ask_structured
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.calls.turns import ask_turn
 from nodes.brains.fence import fence
-from nodes.brains.known import Known
-from nodes.brains.opening import later_messages
-from nodes.brains.shared import build_conversation, build_investigation, join_sections
-from nodes.brains.stages import Stages
-from nodes.context import Case, Judged, ModelError, Shown, ToolPort
-from nodes.evidence import NumberedEvidence
-from nodes.judgements import Call, CauseSentence, CodeReading, Submission, Submit, SubmittedPlace, Turn
-from nodes.search.types import ToolCall, ToolName
+from nodes.brains.files import choose_files
+from nodes.brains.shared import build_conversation, join_sections, read_before
+from nodes.brains.submitted import Concluded
+from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
+from nodes.evidence import Locator
+from nodes.judgements import Call, CodeReading, Submit, Turn
+from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from prompts import build_last_turn, build_objection, build_turns_left
 
 NARROW = 16_000
 """Tokens of a context window below which a conversation does not fit."""
-OPENED = 8
-"""Files of the search that open the conversation."""
-_CITATION = re.compile(r"\s?\[(E\d{1,6}(?::[\d \-]{1,20})?)\]")
-_LOOKED_UP = 700
-"""Maximum tokens of what was looked up for an objection."""
+OPENED, LISTED = 8, 16
+"""Files of the search that open the conversation, and those of which the first of two stages chooses."""
+BODIES = (360, 240, 220, 180, 120)
+"""Maximum tokens of the functions that the second of two stages shows, best first."""
+_BEFORE, _AFTER = 15, 25
+"""Lines around those that match the issue, or that a submission names."""
+_LOOKED_UP, _PLACES, _SHOWN_AGAIN, _CITED = 500, 2, 300, 300
+"""Maximum tokens of what was looked up for an objection; the number of places that are shown again, and maximum tokens
+of each; maximum tokens of the other lines that were cited."""
 _RESULT, _LEAST = 1_500, 120
 """Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
 
 
 def converses(known: Abilities) -> bool:
-    """Return whether code is read in a conversation; otherwise files are chosen, then their functions."""
+    """Return whether code is read in a conversation; otherwise files are chosen, then their functions are shown."""
     return known.reading != "stages" and (known.window is None or known.window >= NARROW)
 
 
-class Reader:
-    """Reads the code of one run; an objection continues the conversation that it is about."""
+async def read_code(model: Model, budget: ModelBudget, case: Case, limits: ReadingLimits) -> Judged[CodeReading]:
+    """Find the places that an issue is about.
 
-    def __init__(self, budget: ModelBudget, limits: ReadingLimits) -> None:
-        self._budget = budget
-        self._limits = limits
-        self._conversation: Conversation | None = None
-
-    async def read(self, model: Model, case: Case) -> Judged[CodeReading]:
-        """Find the places that an issue is about.
-
-        Raises:
-            ModelError: no usable answer arrived.
-        """
-        if case.tools is None:
-            return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
-        if not converses(model.abilities):
-            return await Stages(model, self._budget, case, Usage()).read(case.tools)
-        # A process that resumes a run has no conversation, so it begins one with the objection.
-        earlier = self._conversation if case.looked_up is not None else None
-        self._conversation = conversation = earlier or Conversation(model, self._budget, case, self._limits)
+    Raises:
+        ModelError: no usable answer arrived.
+    """
+    if case.tools is None:
+        return Judged(CodeReading(summary="There is no code to read.", details=""), judged_by=model.name)
+    conversation = Conversation(model, budget, case, limits)
+    if converses(model.abilities):
         try:
-            return await (conversation.read(case.tools) if earlier is None else earlier.resume(case, case.tools))
+            return await conversation.read(case.tools)
         except InvalidOutput as invalid:
             if conversation.turns > 1:
-                message = f"{model.name} gave two invalid answers in its conversation: {invalid}"
-                raise ModelError(message[:300], conversation.usage) from invalid
+                raise ModelError(str(invalid), conversation.usage) from invalid
             # A model that cannot make its first call is not asked for one again for a while.
             model.learn(reading="stages")
-            return await Stages(model, self._budget, case, conversation.usage).read(case.tools)
+    return await conversation.read_in_stages(case.tools)
 
 
 class Conversation:
@@ -87,7 +80,6 @@ class Conversation:
         self._tokens = limits.tokens
         # Only appended to, so that its beginning remains in the provider's prompt cache.
         self._messages: tuple[Message, ...] = ()
-        self._shown: Mapping[str, Shown] = {}
         self.usage = Usage()
         self.turns = 0
         """Turns of the model so far."""
@@ -99,26 +91,8 @@ class Conversation:
             InvalidOutput: an answer of the model was no turn, twice.
             ModelError: no answer arrived, or the model did not submit.
         """
-        self._messages = build_conversation(self._case, "reading", self._opening(tools))
-        return await self._converse(tools)
-
-    async def resume(self, case: Case, tools: ToolPort) -> Judged[CodeReading]:
-        """Answer an objection to what was submitted: the conversation continues, and ends with another submission.
-
-        Raises:
-            InvalidOutput: an answer of the model was no turn, twice.
-            ModelError: no answer arrived, or the model did not submit.
-        """
-        self._case, self.usage = case, Usage()
-        tools.shown.update(self._shown)
-        sections = (("Objection", later_messages(case)), ("Looked up for it", _looked_up(case, tools)))
-        self._messages = (*self._messages, ("human", f"{build_objection()}\n\n{join_sections(sections)}"))
-        # One turn is always left, to submit again.
-        self._steps = max(self._steps, self.turns + 1)
-        return await self._converse(tools)
-
-    async def _converse(self, tools: ToolPort) -> Judged[CodeReading]:
-        self._shown = tools.shown
+        opening = self._opening(tools) if self._case.looked_up is None else await self._objection(tools)
+        self._messages = build_conversation(self._case, "reading", opening)
         while self.turns < self._steps:
             last = self.turns + 1 == self._steps or self._tokens < _LEAST
             turn = await self._ask(last=last)
@@ -129,15 +103,74 @@ class Conversation:
             await self._answer(turn.calls, tools)
         raise ModelError(f"{self._model.name} did not end its conversation about the code", self.usage)
 
+    async def read_in_stages(self, tools: ToolPort) -> Judged[CodeReading]:
+        """Let the model choose files, show it their best places, and ask for its submission.
+
+        Raises:
+            ModelError: no usable answer arrived.
+        """
+        try:
+            submit = await self._in_stages(tools) if self._case.files else Submit()
+        except ModelError as error:
+            raise ModelError(str(error), self.usage + error.usage) from error
+        judged = await self._concluded(submit, tools)
+        # The program chose the lines, so that they were shown says nothing about the model.
+        return replace(judged, value=judged.value.model_copy(update={"has_read_first": None}))
+
+    async def _in_stages(self, tools: ToolPort) -> Submit:
+        listed = tools.list_files(self._case.files[:LISTED])
+        known = {name: shown.path for name, shown in tools.shown.items() if shown.path}
+        step, paths = await choose_files(self._model, self._budget, self._case, tools, listed=listed, known=known)
+        self.usage += step.usage
+        sections = (
+            ("Analysis of the file reader", fence("analysis", step.value.analysis)),
+            ("Said since", later_messages(self._case)),
+            ("Places", fence("places", await self._shown_places(paths, tools))),
+        )
+        messages = build_conversation(self._case, "reading", f"{join_sections(sections)}\n\n{build_last_turn()}")
+        answer = await ask_structured(self._model, Submit, messages, budget=self._budget)
+        self.usage += answer.usage
+        return answer.value
+
     def _opening(self, tools: ToolPort) -> str:
         files = tools.list_files(self._case.files[:OPENED])
         sections = (
-            ("What was read from it", fence("reading", text) if (text := build_investigation(self._case)) else ""),
+            ("What was read from it", read_before(self._case)),
             ("Said since", later_messages(self._case)),
-            ("Looked up for it", _looked_up(self._case, tools)),
             ("The first files of the search", fence("files", files) if files else ""),
         )
         return join_sections(sections)
+
+    async def _objection(self, tools: ToolPort) -> str:
+        """Return what was submitted, its lines, and the objection; the rest of what was read is not sent again."""
+        given, case = self._case.state.submitted, self._case
+        gathered = {item.evidence.key: item for item in case.evidence}
+        places = [gathered[one.evidence] for one in given.places if one.evidence in gathered] if given else []
+        shown = [await tools.use(_around(item.evidence.locator), _SHOWN_AGAIN) for item in places[:_PLACES]]
+        cited = [gathered[key] for key in given.cited if key in gathered] if given is not None else []
+        lines = "\n".join((*shown, tools.quote(cited, _CITED)))
+        looked_up = tools.quote(case.looked_up or (), _LOOKED_UP)
+        said = "\n".join(one.text for one in given.cause) if given is not None else ""
+        sections = (
+            ("Submitted before", fence("submission", said) if said else ""),
+            ("The lines that it cites", fence("answer", lines) if lines else ""),
+            ("Objection", later_messages(case)),
+            ("Looked up for it", fence("answer", looked_up) if looked_up else ""),
+        )
+        return f"{join_sections(sections)}\n\n{build_objection()}"
+
+    async def _shown_places(self, paths: Sequence[str], tools: ToolPort) -> str:
+        parts: list[str] = []
+        for path, room in zip(paths, BODIES, strict=False):
+            sketch = next(iter(await tools.sketched((path,))), FileSketch(path))
+            place = next(iter(sketch.places), None)
+            if place is None:
+                parts.append(tools.list_files((FileCard(sketch),)))
+            else:
+                where = place.location
+                quoted = Locator(path=path, start_line=where.quote_start, end_line=where.quote_end)
+                parts.append(await tools.use(_around(quoted, where), room))
+        return "\n\n".join(parts)
 
     async def _ask(self, *, last: bool) -> Turn:
         if last:
@@ -165,7 +198,7 @@ class Conversation:
         self._messages = (*self._messages, *(("tool", answer) for answer in answers))
 
     async def _concluded(self, submit: Submit, tools: ToolPort) -> Judged[CodeReading]:
-        concluded = _Concluded(tools, f"{self._case.title}\n{self._case.body}")
+        concluded = Concluded(tools, f"{self._case.title}\n{self._case.body}")
         reading = await concluded.reading(submit)
         return Judged(
             reading,
@@ -176,9 +209,12 @@ class Conversation:
         )
 
 
-def _looked_up(case: Case, tools: ToolPort) -> str:
-    text = tools.quote(case.looked_up, _LOOKED_UP) if case.looked_up else ""
-    return fence("answer", text) if text else ""
+def _around(quoted: Locator, function: Location | None = None) -> ToolCall:
+    """Return the call that reads quoted lines with those around them, at most to the ends of their function."""
+    first, last = (quoted.start_line or 1) - _BEFORE, (quoted.end_line or 1) + _AFTER
+    if function is not None:
+        first, last = max(first, function.start_line), min(last, function.end_line)
+    return ToolCall("read", "", quoted.path or "", max(first, 1), last)
 
 
 async def _used(call: Call, tools: ToolPort, room: int) -> str:
@@ -189,69 +225,3 @@ async def _used(call: Call, tools: ToolPort, room: int) -> str:
     bound = 10**7
     lines = (max(0, min(call.start_line, bound)), max(0, min(call.end_line, bound)))
     return await tools.use(ToolCall(tool, call.what.strip("\n"), call.path.strip(), *lines), room)
-
-
-class _Concluded:
-    """Turns a submission into a reading with confirmed evidence only."""
-
-    def __init__(self, tools: ToolPort, issue: str) -> None:
-        self._tools = tools
-        # The text has no citations of its own: they are beside it.
-        self._known = Known((), tools.paths, issue)
-        self._read_first: bool | None = None
-        self.dropped = 0
-        """References that name nothing that was shown, and sentences that name or cite nothing else."""
-
-    async def reading(self, submit: Submit) -> CodeReading:
-        cause = [await self._sentence(one) for one in submit.cause]
-        places = [place for one in submit.places if (place := await self._place(one)) is not None]
-        rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
-        against = (await self._cited(submit.against) if submit.against and rival else None) or ""
-        submitted = Submission(
-            cause=tuple(filter(None, cause)),
-            verdict=verdict if self._known.holds(verdict := _CITATION.sub("", submit.verdict).strip()) else "",
-            places=tuple({place.evidence: place for place in places}.values()),
-            rival=rival,
-            against=against,
-            confirm=submit.confirm if self._known.holds(submit.confirm) else "",
-        )
-        suspects = tuple(place.evidence for place in submitted.places)
-        texts = [f"{one.text} {_marks(one.evidence)}".strip() for one in submitted.cause]
-        summary = texts[0] if texts else "None of the places that were read explains the issue."
-        return CodeReading(
-            summary=summary[:300],
-            details=" ".join(texts[1:])[:600],
-            suspects=suspects,
-            confidence=submit.confidence if suspects else 0.0,
-            submitted=submitted,
-            has_read_first=self._read_first if suspects else None,
-        )
-
-    async def _sentence(self, one: CauseSentence) -> CauseSentence | None:
-        """Return the sentence with what it may cite; None if it names or cites what was not shown."""
-        text = _CITATION.sub("", one.text)
-        references = (*one.evidence, *_CITATION.findall(one.text))
-        ids = [name for reference in references if (name := await self._cited(reference)) is not None]
-        if (references and not ids) or not self._known.holds(text):
-            self.dropped += 1
-            return None
-        return CauseSentence(text=text.strip(), evidence=tuple(dict.fromkeys(ids))[:4])
-
-    async def _place(self, one: SubmittedPlace) -> SubmittedPlace | None:
-        found, why = await self._tools.cite(one.evidence), _CITATION.sub("", one.why).strip()
-        # A commit or an answer without matches may support a sentence and is no place.
-        if found is None or found.evidence.kind != "code":
-            self.dropped += 1
-            return None
-        if self._read_first is None:
-            self._read_first = self._tools.was_read(found.evidence)
-        return SubmittedPlace(evidence=found.id, why=why if self._known.holds(why) else "")
-
-    async def _cited(self, reference: str) -> str | None:
-        found: NumberedEvidence | None = await self._tools.cite(reference)
-        self.dropped += found is None
-        return None if found is None else found.id
-
-
-def _marks(ids: Sequence[str]) -> str:
-    return " ".join(f"[{name}]" for name in ids)

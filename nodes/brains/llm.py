@@ -17,7 +17,7 @@ from nodes.brains.calls.models import Model, Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
-from nodes.brains.conversation import Reader
+from nodes.brains.conversation import read_code
 from nodes.brains.fence import fence
 from nodes.brains.shared import build_rules
 from nodes.context import Case, Judged, ModelError, Picture
@@ -76,7 +76,6 @@ class LLMBrain:
         self._models = models
         self._settings = models.settings
         self._budget = budget or models.budget()
-        self._reader = Reader(self._budget, self._settings.reading)
 
     @property
     def name(self) -> str:
@@ -129,9 +128,8 @@ class LLMBrain:
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
         """Read the code in a conversation, which starts with the first files of the search."""
-        model = self._models.get(self._model_name("codebase_search", case.state))
-        self._paying(case.state)
-        return await self._reader.read(model, case)
+        model = self._models.get(self._model_name("reading", case.state))
+        return await read_code(model, self._paying(case.state), case, self._settings.reading)
 
     async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
         """Judge the results from outside the repository; results that were not found are dropped."""
@@ -165,16 +163,9 @@ class LLMBrain:
         self, case: Case, role: Role, schema: type[T], shown: Sequence[NumberedEvidence] = (), after: str = ""
     ) -> Judged[T]:
         model = self._models.get(self._model_name(role, case.state))
-        try:
-            answer: Structured[T] = await ask_structured(
-                model,
-                schema,
-                (build_rules(case), ("human", "\n\n".join(filter(None, (build_briefing(case, shown, role), after))))),
-                budget=self._paying(case.state),
-            )
-        except InvalidOutput as invalid:
-            message = f"{model.name} gave the {role} two invalid answers: {invalid}"
-            raise ModelError(message[:300], invalid.usage) from invalid
+        asked = "\n\n".join(filter(None, (build_briefing(case, shown, role), after)))
+        messages: tuple[Message, ...] = (build_rules(case), ("human", asked))
+        answer: Structured[T] = await ask_structured(model, schema, messages, budget=self._paying(case.state))
         return Judged(answer.value, judged_by=model.name, usage=answer.usage, remarks=model.remarks)
 
     def _model_name(self, role: Role, state: BugTriageState) -> str:
@@ -241,14 +232,7 @@ async def read_pictures(
     if not model.abilities.images:
         raise ModelError(NO_IMAGES)
     asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
-    try:
-        answer = await ask_structured(
-            model,
-            PictureTexts,
-            (("system", build_picture_prompt()), ("human", asked)),
-            budget=budget,
-            images=tuple(picture.data_url for picture in pictures),
-        )
-    except InvalidOutput as invalid:
-        raise ModelError(f"{model.name} gave two invalid answers about pictures: {invalid}", invalid.usage) from invalid
+    messages = _conversation(build_picture_prompt(), asked)
+    images = tuple(picture.data_url for picture in pictures)
+    answer = await ask_structured(model, PictureTexts, messages, budget=budget, images=images)
     return Judged(answer.value, judged_by=model.name, usage=answer.usage)

@@ -6,20 +6,16 @@ from collections.abc import Sequence
 
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.replies import InvalidOutput
-from nodes.brains.calls.structured import ask_structured
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.fence import fence
+from nodes.brains.files import choose_files
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.brains.shared import build_conversation, build_investigation, join_sections
-from nodes.context import Case, Judged, ModelError, ToolPort
+from nodes.context import Case, Judged, ToolPort
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import FILES, Audit, CodeReading, Draft, FileStep, WebReading
+from nodes.judgements import FILES, Audit, CodeReading, Draft, WebReading
 from nodes.state import SupervisorDecision
-from nodes.trust.secrets import mask
 
-PATHS, TOKENS = 80, 1_200
+PATHS, TOKENS = 60, 900
 """Paths of the search that a model chooses from, and their maximum tokens."""
 
 
@@ -53,19 +49,13 @@ class ScreeningBrain(LLMBrain):
         """Choose five files by their paths; the best place of each is the search's."""
         if case.tools is None:
             return await self._rules.read_code(case, candidates)
-        model = self._models.get(self._model_name("codebase_search", case.state))
-        paths = _that_fit(await case.tools.ranked(PATHS))
-        listed = "\n".join(f"F{number} {path}" for number, path in enumerate(paths, 1))
-        sections = (
-            ("What was read from it", fence("reading", text) if (text := build_investigation(case)) else ""),
-            ("Paths", fence("paths", mask(listed))),
+        model = self._models.get(self._model_name("files", case.state))
+        known = _that_fit(await case.tools.ranked(PATHS))
+        listed = "\n".join(f"{name} {path}" for name, path in known.items())
+        answer, paths = await choose_files(
+            model, self._paying(case.state), case, case.tools, listed=listed, known=known
         )
-        messages = build_conversation(case, "paths", join_sections(sections))
-        try:
-            answer = await ask_structured(model, FileStep, messages, budget=self._paying(case.state))
-        except InvalidOutput as invalid:
-            raise ModelError(f"{model.name} chose no files: {invalid}"[:300], invalid.usage) from invalid
-        chosen = await _best_places(answer.value, paths, case.tools)
+        chosen = await _best_places(paths, case.tools)
         return Judged(
             CodeReading(
                 summary=f"Chosen by paths: {', '.join(str(item.evidence.locator.path) for item in chosen)}."[:300],
@@ -79,23 +69,21 @@ class ScreeningBrain(LLMBrain):
         )
 
 
-def _that_fit(paths: Sequence[str]) -> tuple[str, ...]:
-    kept, room = list[str](), TOKENS
-    for path in paths:
+def _that_fit(paths: Sequence[str]) -> dict[str, str]:
+    """Return the first paths by their ids in the list, as many as fit."""
+    known, room = dict[str, str](), TOKENS
+    for number, path in enumerate(paths, 1):
         room -= estimate(path) + 3
         if room < 0:
             break
-        kept.append(path)
-    return tuple(kept)
+        known[f"F{number}"] = path
+    return known
 
 
-async def _best_places(step: FileStep, paths: Sequence[str], tools: ToolPort) -> list[NumberedEvidence]:
-    """Return the best place of each chosen file, then of the search's first files, five in all."""
-    known = {f"F{number}": path for number, path in enumerate(paths, 1)}
-    named = [known[name] for one in step.files if (name := one.strip(" []()`").upper()) in known]
-    missing = [sketch.path for sketch in await tools.sketched(step.not_listed)]
+async def _best_places(paths: Sequence[str], tools: ToolPort) -> list[NumberedEvidence]:
+    """Return the best place of each of the first five files that have one."""
     found = list[NumberedEvidence]()
-    for path in tuple(dict.fromkeys((*named, *missing[:1], *paths)))[: 2 * FILES]:
+    for path in paths[: 2 * FILES]:
         sketches = await tools.sketched((path,))
         shown = [tools.show(place) for sketch in sketches for place in sketch.places[:1]]
         found += [item for item in shown if item is not None]

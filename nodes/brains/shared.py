@@ -6,10 +6,11 @@ what only this stage needs. The supervisor is an exception: its messages are the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from nodes.brains.calls.native import Message
-from nodes.brains.essence import essence
+from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import compress, fence, squeeze
 from nodes.context import Case
 from nodes.issue.facts import IssueFacts
@@ -21,6 +22,24 @@ ISSUE, FACTS, PICTURES = 1_500, 160, 200
 """Maximum tokens of the issue, of the facts of a shortened issue, and of the words in its pictures."""
 TITLE = 300
 _FRAMES, _EACH = 5, 10
+_ENVIRONMENT = re.compile(
+    r"(?i)^\W{0,8}(?:(?:my |your )?environment|system info(?:rmation)?|versions?|version information|checklist"
+    r"|output of \S{1,40} ?versions?\S{0,8}|installed packages|pip (?:freeze|list)|dependencies|platform|prerequisites"
+    r"|before (?:opening|submitting)[\w ]{0,40})\W{0,8}$"
+)
+_HEADING = re.compile(r"^(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*\s*$)")
+_PACKAGE = re.compile(
+    r"^[\s|*>-]{0,8}[\w.\[\]-]{2,40}\s{0,20}(?:==|:|\||\s)\s{0,20}v?\d+(?:\.\d+){1,4}[\w.+-]{0,20}[\s|]{0,8}$"
+)
+_BOX = re.compile(r"^\s{0,8}[-*]\s{0,3}\[[ xX]\]\s")
+_LIBRARY = re.compile(
+    r"(?:site-packages|dist-packages|node_modules|/usr/lib/|/usr/local/go/|/go/pkg/mod/|/\.cargo/registry|/rustc/"
+    r"|\(node:|\(internal/|at (?:java|javax|sun|jdk|kotlin|androidx?|com\.android|dalvik|org\.junit"
+    r"|org\.springframework)\.)"
+)
+_FRAME = re.compile(r"^\s{1,12}(?:File \"|at )|^\s{0,8}/\S{3,200}:\d")
+_KEPT_PACKAGES = 3
+_INDENT = re.compile(r"^[ \t]{24,}", re.MULTILINE)
 
 
 def build_conversation(case: Case, role: Role, sections: str) -> tuple[Message, Message]:
@@ -59,14 +78,15 @@ def build_beginning(case: Case) -> str:
     return join_sections(sections)
 
 
-def build_investigation(case: Case) -> str:
-    """Return what the investigator read from the issue, for the readers of the code; empty if it read nothing."""
+def read_before(case: Case) -> str:
+    """Return what the investigator read from the issue, fenced, for readers of the code; empty if it read nothing."""
     reading = case.state.reading
     if reading is None:
         return ""
     terms = ", ".join(reading.search_terms[:8])
     # The issue itself states the problem.
-    return mask("\n".join(filter(None, (reading.hypothesis or reading.problem, terms))))
+    text = "\n".join(filter(None, (reading.hypothesis or reading.problem, terms)))
+    return fence("reading", text) if text else ""
 
 
 def is_shortened(case: Case) -> bool:
@@ -107,3 +127,53 @@ def _trace(trace: StackTrace) -> str:
     error_text = ": ".join(filter(None, (trace.error, trace.message))) or "no message"
     frames = (f"{frame.path or frame.module}:{frame.line} {frame.function or ''}" for frame in trace.frames[:_FRAMES])
     return f"Stack trace ({trace.language}), innermost first: {error_text[:300]}\n  " + "\n  ".join(frames)
+
+
+def essence(text: str, tokens: int) -> str:
+    """Return a text of at most about this many tokens.
+
+    Comments of templates, wide indentation, blocks about the environment and frames of libraries go first, only as far
+    as needed.
+    """
+    for step in (_without_comments, _without_indent, _without_environment, _without_libraries):
+        if estimate(text) <= tokens:
+            return text
+        text = step(text)
+    return squeeze(text, tokens)
+
+
+def _without_comments(text: str) -> str:
+    # Searched, because a comment may contain any sign, and an expression for it would not be linear.
+    kept, at = list[str](), 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    return re.sub(r"\n{3,}", "\n\n", "".join((*kept, text[at:])))
+
+
+def _without_indent(text: str) -> str:
+    """Shorten the indentation of a log, in which it says nothing."""
+    return _INDENT.sub("    ", text)
+
+
+def _without_environment(text: str) -> str:
+    """Drop sections about the environment, lists of packages beyond a few, and boxes to tick."""
+    kept, skipping, packages = list[str](), False, 0
+    for line in text.split("\n"):
+        if _HEADING.match(line) or _ENVIRONMENT.match(line):
+            skipping = bool(_ENVIRONMENT.match(line.strip("#* \t")))
+        packages = packages + 1 if _PACKAGE.match(line) else 0
+        if not (skipping or packages > _KEPT_PACKAGES or _BOX.match(line)):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _without_libraries(text: str) -> str:
+    """Drop the frames of libraries, with the line of code that follows each in a trace of Python."""
+    kept, inside = list[str](), False
+    for line in text.split("\n"):
+        frame = bool(_FRAME.match(line))
+        inside = (frame and bool(_LIBRARY.search(line))) or (inside and not frame and line.startswith("    "))
+        if not inside:
+            kept.append(line)
+    return "\n".join(kept)

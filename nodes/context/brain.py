@@ -87,9 +87,6 @@ class ToolPort(Protocol):
     def show(self, place: PlaceSketch) -> NumberedEvidence | None:
         """Turn a place of a sketch into evidence; None if its lines cannot be quoted."""
 
-    async def body(self, place: PlaceSketch, tokens: int) -> str:
-        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
-
     async def ranked(self, limit: int) -> tuple[str, ...]:
         """Return the paths of the search's first files."""
 

@@ -194,17 +194,6 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """A definition of a file by its first line."""
-
-    symbol: str
-    """Dotted name inside the file."""
-    start_line: int
-    end_line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class PlaceSketch:
     """A place, summarised in a few lines."""
 
@@ -220,13 +209,5 @@ class FileSketch:
     """A file, summarised in a few lines for a reader who chooses among many."""
 
     path: str
-    about: str = ""
-    """The first line of its docstring or header comment; empty if it has none."""
     places: tuple[PlaceSketch, ...] = ()
     """Best first."""
-    signatures: tuple[Signature, ...] = ()
-    """In the order of the file."""
-    names: tuple[str, ...] = ()
-    """Further names that it defines, those that share most with the query first."""
-    siblings: tuple[str, ...] = ()
-    """Names of other files of its folder."""

@@ -15,14 +15,22 @@ from nodes.brains.calls.models import Models, ModelSettings, ReadingLimits
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.llm import LLMBrain
 from nodes.context import Case, FileCard, ModelError
+from nodes.evidence import Evidence, Locator
 from nodes.issue.facts import read_facts
-from nodes.state import BugTriageState, Usage
+from nodes.judgements import CauseSentence, Submission, SubmittedPlace
+from nodes.state import AgentFinding, BugTriageState, Usage
 from tests.servers.model_server import ModelServer, Reply, error, says, serve, text_of
-from tests.support.code_reader import answers, calls, chooses, is_choosing, is_reading, messages, ranks, submits
-from tests.support.fakes import FILES, FakeCode
+from tests.support.code_reader import answers, calls, chooses, is_choosing, listed, messages, submits
+from tests.support.fakes import FILES, SHA, FakeCode
 from tests.support.patience import patience
 
 READ = ("read", {"path": "src/lexer.py"})
+READ_BEFORE = Evidence(
+    kind="code",
+    locator=Locator(path="src/lexer.py", start_line=2, end_line=2, sha=SHA),
+    symbol="scan",
+    quote="    while True:",
+)
 SUBMITTED = {"cause": [{"text": "It loops.", "evidence": ["src/lexer.py:1"]}], "places": [], "confidence": 0.5}
 
 
@@ -100,23 +108,23 @@ async def test_the_conversation_is_append_only(models: Models, server: ModelServ
     assert len({json.dumps(request["tools"]) for request in server.requests}) == 1
 
 
-async def test_an_objection_is_answered_by_another_process_too(models: Models, server: ModelServer) -> None:
-    """Evidence of the first conversation stays citable if it continues, and is not if another one begins."""
+async def test_an_objection_begins_with_what_was_submitted(models: Models, server: ModelServer) -> None:
     case, tools = case_of()
-    server.script = [calls(READ), submits("E3:2"), submits("E3:2"), calls(READ), submits("E3:2")]
-    brain = LLMBrain(models)
-    await brain.read_code(case, ())
-    (found,) = tools.take([one.evidence for one in tools.gathered])
-    case, tools = case_of()
-    again = dataclasses.replace(case, looked_up=(found,))
-    continued = await brain.read_code(again, ())
-    assert continued.usage.calls == 1
-    assert [item.evidence.quote for item in tools.gathered] == ["    while True:"]
-    assert "while True" in messages(server.requests[2])[-1]
-    other, fresh = case_of()
-    await LLMBrain(models).read_code(dataclasses.replace(other, looked_up=(found,)), ())
-    assert "Looked up for it" in text_of(server.requests[3])
-    assert len(fresh.gathered) == 1
+    (found,) = tools.take([READ_BEFORE])
+    given = Submission(
+        cause=(CauseSentence(text="It never ends.", evidence=(READ_BEFORE.key,)),),
+        places=(SubmittedPlace(evidence=READ_BEFORE.key),),
+    )
+    finding = AgentFinding(agent_name="codebase_search", summary="It loops.", submitted=given)
+    state = case.state.model_copy(update={"findings": (finding,)})
+    case = dataclasses.replace(case, state=state, evidence=(found,), looked_up=())
+    server.script = [submits("src/lexer.py:2")]
+    judged = await LLMBrain(models).read_code(case, ())
+    asked = text_of(server.requests[0])
+    assert "It never ends." in asked.partition("## Submitted before")[2]
+    assert "2 in scan:     while True:" in asked or "2:     while True:" in asked
+    assert judged.value.has_read_first
+    assert judged.value.suspects == (found.id,)
 
 
 @pytest.mark.parametrize("made", [1, 6, 40])
@@ -260,7 +268,9 @@ async def test_a_model_that_holds_no_conversation_chooses_files_and_functions(
     def script(request: dict[str, Any]) -> Reply:
         if is_choosing(request):
             return chooses(request, "src/reader.py")
-        return says("I do not know.") if is_reading(request) else ranks("E1")
+        if "Analysis of the file reader" not in text_of(request):
+            return says("I do not know.")
+        return says({"cause": [], "places": [{"evidence": listed(request)["src/reader.py"], "why": ""}]})
 
     server.script = script
     running = Models(settings(server))
@@ -270,7 +280,6 @@ async def test_a_model_that_holds_no_conversation_chooses_files_and_functions(
     judged = await LLMBrain(running).read_code(case, ())
     await running.aclose()
     assert judged.value.suspects == ("E1",)
-    assert judged.value.submitted is None
     assert judged.value.has_read_first is None
     assert judged.usage.calls == len(server.requests) == (4 if window is None else 2)
     assert model.abilities.reading == ("stages" if window is None else "tools")

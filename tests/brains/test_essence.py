@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.essence import essence
+from nodes.brains.shared import essence
 
 WORDS = "The parser drops the sign of the zone. " * 20
 COMMENT = "<!-- Thank you -> for <https://x.y> the report!\nPlease search first. -->"
@@ -14,6 +14,9 @@ TRACE = (
     "Traceback (most recent call last):\n"
     + "".join(f'  File "/venv/site-packages/lib{n}.py", line {n}, in call\n    call({n})\n' for n in range(60))
     + '  File "app/zones.py", line 7, in parse\n    return sign\nValueError: no sign\n'
+)
+LOGCAT = "".join(f"{' ' * 60}at android.view.View{n}.measure(View.java:{n})\n" for n in range(60)) + (
+    f"{' ' * 60}at demo.app.Zones.parse(Zones.java:7)\n"
 )
 SECTION = "### Steps\nRun it.\n"
 
@@ -27,6 +30,7 @@ SECTION = "### Steps\nRun it.\n"
             f"{WORDS}\n{ENVIRONMENT}\n{SECTION}", 260, ["Run it."], ["Linux", "package59"], id="the-environment-next"
         ),
         pytest.param(f"{WORDS}\n{TRACE}", 300, ["app/zones.py", "return sign", "no sign"], ["lib59"], id="libraries"),
+        pytest.param(f"{WORDS}\n{LOGCAT}", 320, ["demo.app.Zones.parse"], ["View59"], id="an-indented-log"),
         pytest.param("start " + "word " * 5_000 + "end", 200, ["start", "end", "left out"], [], id="the-middle-last"),
     ],
 )

@@ -238,7 +238,7 @@ async def test_after_two_invalid_decisions_the_writer_is_next(brain, server, bad
 @pytest.mark.parametrize("bad", INVALID)
 async def test_after_two_invalid_judgements_the_rules_judge(brain, server, bad):
     server.script = [bad if bad is not INVALID[0].values[0] else says({**READING, "confidence": "high"})]
-    with pytest.raises(ModelError, match="small gave the web_search two invalid answers"):
+    with pytest.raises(ModelError, match="small gave two invalid answers"):
         await brain.read_web(_case(), EVIDENCE)
     assert len(server.requests) == 2
 

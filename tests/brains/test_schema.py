@@ -108,7 +108,7 @@ def test_a_briefing_stays_within_its_tokens():
     assert len(build_briefing(case, shown)) + len(build_role_prompt("writer")) < 8_000 * 3.6
 
 
-@pytest.mark.parametrize("role", ["investigator", "codebase_search", "web_search", "critic", "writer"])
+@pytest.mark.parametrize("role", ["investigator", "reading", "web_search", "critic", "writer"])
 def test_every_role_gets_the_rules(role):
     prompt = build_role_prompt(role)
     assert "Cite only evidence ids that you were given" in prompt

@@ -11,15 +11,14 @@ import pytest
 from nodes.agents.code.tools import CodeTools
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.files import LIST
 from nodes.brains.llm import LLMBrain
 from nodes.brains.screening import brain_of
 from nodes.context import Case, FileCard
 from nodes.issue.facts import read_facts
 from nodes.search.types import FileHit, Query, Ranking
 from nodes.state import BugTriageState
-from tests.servers.model_server import ModelServer, Reply, fields_of, says, serve, text_of
-from tests.support.code_reader import chooses, is_choosing, listed, ranks
+from tests.servers.model_server import ModelServer, Reply, says, serve, text_of
+from tests.support.code_reader import chooses, is_choosing, listed
 from tests.support.fakes import SHA, FakeCode
 from tests.support.patience import patience
 
@@ -48,28 +47,27 @@ def case_of(code: FakeCode) -> Case:
     return Case(state, "Crash in scan", "It hangs.", facts, files=cards[:16], search_confidence=0.6, tools=tools)
 
 
-def picks(*paths: str, **more: Any) -> Any:
-    """A model that prefers these files, and ranks their functions in that order."""
+def picks(*paths: str) -> Any:
+    """A model that prefers these files, and submits their functions in that order."""
 
     def script(request: dict[str, Any]) -> Reply:
         if is_choosing(request):
-            return chooses(request, *paths, **more)
-        prompt = text_of(request)
-        found = [m[1] for path in paths if (m := re.search(rf"^(E\d+) {re.escape(path)}:", prompt, re.MULTILINE))]
-        return ranks(*found, "E99")
+            return chooses(request, *paths)
+        ids = listed(request)
+        return says({"cause": [], "places": [{"evidence": name, "why": ""} for name in (*map(ids.get, paths), "E99")]})
 
     return script
 
 
-async def test_a_model_chooses_files_and_ranks_their_functions(models: Models, server: ModelServer) -> None:
+async def test_a_model_chooses_files_and_submits_what_their_places_show(models: Models, server: ModelServer) -> None:
     server.script = picks("src/f7.py", "src/f2.py")
     judged = await LLMBrain(models).read_code(case_of(FakeCode(files=CODE)), ())
     first, second = server.requests
     assert list(listed(first)) == list(CODE)[:16]
     assert "checked: `f3` is defined here." in text_of(first)
-    assert fields_of(first)["files"]["items"]["enum"] == [f"F{n}" for n in range(1, 17)]
-    assert "def part7(text):\n    return text" in text_of(second)
+    assert "2:     return text" in text_of(second)
     assert judged.value.suspects == ("E1", "E2")
+    assert judged.value.submitted is not None
     assert judged.value.has_read_first is None
     assert judged.dropped == 1
 
@@ -78,10 +76,10 @@ async def test_unknown_files_are_dropped_and_missing_ones_looked_up(models: Mode
     server.script = lambda request: (
         says({"analysis": "", "files": ["F99", "nowhere"], "not_listed": ["src/f19.py", "src/ghost.py"]})
         if is_choosing(request)
-        else ranks("E1")
+        else says({"cause": [], "places": []})
     )
     await LLMBrain(models).read_code(case_of(FakeCode(files=CODE)), ())
-    shown = re.findall(r"^### (\S+)", text_of(server.requests[1]), re.MULTILINE)
+    shown = re.findall(r"^read (\S+)", text_of(server.requests[1]), re.MULTILINE)
     assert shown == ["src/f19.py", "src/f0.py", "src/f1.py", "src/f2.py", "src/f3.py"]
 
 
@@ -89,7 +87,7 @@ async def test_a_hostile_list_stays_within_its_tokens(models: Models, server: Mo
     code = FakeCode(files={f"src/{'x' * 180}{n}.py": [f"def {'y' * 900}(text):", "z" * 900] for n in range(16)})
     server.script = picks("src/f0.py")
     await LLMBrain(models).read_code(case_of(code), ())
-    assert estimate(text_of(server.requests[0]).partition("## Files")[2]) <= LIST + 200
+    assert estimate(text_of(server.requests[0]).partition("## Files")[2]) <= 2_500
 
 
 class Wide(FakeCode):
@@ -107,7 +105,7 @@ async def test_the_cheapest_level_chooses_among_many_paths_in_one_call(server: M
     assert [(await brain.decide(case)).judged_by, (await brain.audit(case)).judged_by] == ["rules", "rules"]
     await running.aclose()
     (request,) = server.requests
-    assert len(re.findall(r"^F\d+ src/", text_of(request), re.MULTILINE)) == 80
+    assert len(re.findall(r"^F\d+ src/", text_of(request), re.MULTILINE)) == 60
     assert estimate(text_of(request)) < 1_900
     tools = case.tools
     assert isinstance(tools, CodeTools)

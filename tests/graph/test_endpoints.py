@@ -67,7 +67,7 @@ async def test_the_report_is_by_the_model_where_it_can_answer(server: ModelServe
         if endpoint.by_model:
             assert not state.metrics.fallbacks
             assert bool(report.notes) == bool(endpoint.notes)
-            calls = CALLS + 2 * (endpoint.reading == "stages")
+            calls = CALLS + (endpoint.reading == "stages")
             assert len(server.requests) == calls + endpoint.extra
             last = server.requests[-1]
             assert form_of(last) == endpoint.method
@@ -77,6 +77,6 @@ async def test_the_report_is_by_the_model_where_it_can_answer(server: ModelServe
             again = await triage(server, models, endpoint)
             assert again.report is not None
             assert again.report.written_by == endpoint.model
-            assert len(server.requests) == CALLS + 2 * (endpoint.reading == "stages") + len(endpoint.first)
+            assert len(server.requests) == CALLS + (endpoint.reading == "stages") + len(endpoint.first)
     finally:
         await models.aclose()

@@ -278,7 +278,7 @@ async def test_a_critic_that_rejects_everything_leaves_the_cause_not_confirmed(
     assert uncited(run.report.unconfirmed).rstrip(".") in comment
 
 
-async def test_an_objection_continues_the_readers_own_conversation(server: ModelServer, engine: Engine) -> None:
+async def test_an_objection_is_answered_from_its_lines_alone(server: ModelServer, engine: Engine) -> None:
     objection = {
         "better_place": "shop/tax.py",
         "gaps": ["Taxes are left out."],
@@ -286,14 +286,15 @@ async def test_an_objection_continues_the_readers_own_conversation(server: Model
     }
     run = await triage(server, engine, critic_says(**objection))
     assert run.steps == ["investigator", "codebase_search", "critic", "codebase_search", "critic", "writer"]
-    readings = [request["messages"] for request in run.requests if is_reading(request)]
+    readings = [prompt_of(request) for request in run.requests if is_reading(request)]
     before, after = readings[-2:]
-    assert after[: len(before)] == before
-    assert after[len(before)]["role"] == "assistant"
-    (told,) = after[len(before) + 1 :]
-    asked = str(told["content"])
-    assert "Gaps: Taxes are left out." in asked
+    # The lines of the first place, with those around them; not the files of the search and not what else was read.
+    assert FILES[FIXED].splitlines()[-1] in after
+    assert "## The first files of the search" in before
+    assert "## The first files of the search" not in after
+    assert "Gaps: Taxes are left out." in after
     # The exact definition comes before what the search found.
+    asked = after.partition("## Looked up for it")[2]
     assert 0 < asked.index("return total * (100 - self.share) / 100") < asked.index("shop/tax.py\n")
     critics = [prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request)]
     assert "shop/tax.py" in critics[1].partition("## Evidence")[2]

@@ -1,4 +1,4 @@
-"""A file in few words: what it is, its best places, its signatures, its neighbours."""
+"""A file in few words: its best places, their first lines, and the lines that match."""
 
 from __future__ import annotations
 
@@ -57,33 +57,11 @@ def sketch(engine: Engine, *paths: str) -> tuple[FileSketch, ...]:
     return engine.sketches(Query("scan hangs on an open quote", "The `scan` of the lexer."), paths, "HEAD")
 
 
-@pytest.mark.parametrize(
-    ("path", "about"),
-    [
-        pytest.param("src/lexer.py", "Splits a text into tokens.", id="docstring-after-a-licence"),
-        pytest.param("src/reader.js", "Reads a file and scans it.", id="comment"),
-        pytest.param("src/legal.c", "Frees the memory of a list.", id="block-comment"),
-        pytest.param("src/plain.py", "", id="none"),
-    ],
-)
-def test_the_role_of_a_file(engine: Engine, path: str, about: str) -> None:
-    (found,) = sketch(engine, path)
-    assert found.about == about
-
-
 def test_places_have_a_signature_and_the_matching_lines(engine: Engine) -> None:
     (found,) = sketch(engine, "src/lexer.py")
     place = next(one for one in found.places if one.location.symbol == "Lexer.scan")
     assert place.signature == """def scan( self, text, quote="'", )"""
     assert (21, 'raise ValueError("open quote")') in place.matches
-    assert [one.text for one in found.signatures] == [
-        "class Lexer",
-        "def position(self)",
-        """def scan( self, text, quote="'", )""",
-        "def unused()",
-    ]
-    assert "unused" in {*found.names, *(one.location.symbol for one in found.places)}
-    assert found.siblings == ("legal.c", "plain.py", "reader.js")
 
 
 def test_files_retain_their_order_and_unknown_or_ambiguous_ones_are_left_out(engine: Engine) -> None:

@@ -44,12 +44,6 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "confirm": "Run it.",
         "confidence": 0.9,
     },
-    "function reader": {
-        "summary": "the lexer [E1]",
-        "details": "a loop [E1]",
-        "suspects": ["E1"],
-        "confidence": 0.9,
-    },
     "critic": {
         "approved": True,
         "gaps": [],
@@ -339,7 +333,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              forms={"json_schema": "refused", "tools": "refused", "json_object": "refused"}),
     Endpoint("reasons beyond the output limit", "Qwen, gpt-oss", extra=1, rule=thinks_long),
     # The first run learns the window in its conversation, which then ends in one stage.
-    Endpoint("cuts long prompts silently at 2,048 tokens", "Ollama's default", extra=-1, reading="stages",
+    Endpoint("cuts long prompts silently at 2,048 tokens", "Ollama's default", extra=0, reading="stages",
              notes="longer prompts were cut", **cuts_at(2_048)),
     Endpoint("refuses long prompts and names its window", "vLLM", extra=1, long=True, notes="longer prompts were cut",
              reading="stages",

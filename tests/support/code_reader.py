@@ -31,11 +31,6 @@ def submits(*places: str, cause: Sequence[tuple[str, Sequence[str]]] | None = No
     return calls(("submit", value))
 
 
-def ranks(*suspects: str, **more: Any) -> Reply:
-    """Return the second stage's ranking."""
-    return says({"summary": "It is there.", "details": "", "suspects": list(suspects), "confidence": 0.9, **more})
-
-
 def answers(request: Request) -> list[str]:
     """The answers to native calls in a request, in order."""
     return [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
@@ -44,7 +39,7 @@ def answers(request: Request) -> list[str]:
 def listed(request: Request) -> dict[str, str]:
     """The ids of the files that a request lists, by path, in the order of the list."""
     prompts = "\n".join(message["content"] for message in request["messages"])
-    return {path: name for name, path in re.findall(r"^(F\d+) (\S+)", prompts, re.MULTILINE)}
+    return {path: name for name, path in re.findall(r"^([EF]\d+) (\S+)$", prompts, re.MULTILINE)}
 
 
 def is_choosing(request: Request) -> bool:

@@ -29,7 +29,6 @@ from nodes.search.types import (
     Query,
     Ranking,
     Reason,
-    Signature,
     ToolAnswer,
     ToolCall,
 )
@@ -90,7 +89,7 @@ class FakeCode:
         symbol = lines[0].split()[1].split("(")[0]
         reasons = (Reason("words", f"mentions {path}", 1.0),)
         place = Location(path, 1, len(lines), symbol, 1.0, "\n".join(lines[:2]), 1, min(2, len(lines)), reasons)
-        return FileSketch(path, "", (PlaceSketch(place, lines[0]),), (Signature(symbol, 1, len(lines), lines[0]),))
+        return FileSketch(path, (PlaceSketch(place, lines[0]),))
 
     async def read(self, path: str, start_line: int, end_line: int) -> str | None:
         lines = self.files.get(path)

@@ -10,7 +10,6 @@ from bot.cli.ask.answer import Place, Reply
 from bot.runs.model import model_settings
 from bot.settings import Settings
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.fence import fence
 from nodes.context import ModelError
@@ -40,7 +39,7 @@ async def in_words(question: str, reply: Reply, settings: Settings) -> Reply:
     shown = {f"E{number}": place for number, place in enumerate(places, 1)}
     try:
         answer = (await ask_structured(model, _Answer, _asked(question, shown), budget=models.budget(_CALLS))).value
-    except (ModelError, InvalidOutput) as error:
+    except ModelError as error:
         return replace(reply, notes=(*reply.notes, f"{model.name} gave no answer: {error}"[:200]))
     finally:
         await models.aclose()

@@ -15,7 +15,6 @@ from bot.runs.model import model_fault, model_settings
 from bot.settings import Settings
 from nodes.brains.calls.budget import RunBudget, RunLimits
 from nodes.brains.calls.models import Models
-from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.structured import Message, ask_structured
 from nodes.brains.calls.turns import ask_turn
 from nodes.brains.conversation import converses
@@ -106,7 +105,7 @@ class _Doctor:
         if converses(model.abilities):
             try:
                 await ask_turn(model, [_SYSTEM, ("human", _FIRST_CALL)], budget=self._budget)
-            except (ModelError, InvalidOutput):
+            except ModelError:
                 model.learn(reading="stages")
         limits = self._models.settings.reading
         by = {"tools": "native tool calls", "actions": "one JSON object a turn"}.get(model.abilities.reading, "")
@@ -120,7 +119,7 @@ class _Doctor:
         model = self._models.get(name)
         try:
             await self._ask(name, _Word, "Say the word ready.")
-        except (ModelError, InvalidOutput) as error:
+        except ModelError as error:
             says = (
                 f"gives no answer in a fixed form: {str(error)[:200]}; choose a model that can, or TRIAGE_BRAIN=rules"
             )
@@ -139,7 +138,7 @@ class _Doctor:
             short = await self._ask(name, _Word, "Say the word ready once more.")
             essay = await self._ask(name, _Essay, "Explain in 150 words what a stack trace is.")
             long = await self._ask(name, _Word, f"{text}\nSay ready.")
-        except (ModelError, InvalidOutput) as error:
+        except ModelError as error:
             says = f"cannot read {_CONTEXT:,} words at once: {str(error)[:200]}; give it a context of 16,000 tokens"
             yield _check(ok=False, name=f"{name}'s context", says=says)
             return

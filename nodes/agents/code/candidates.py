@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from nodes.brains.briefing import CHECKED
-from nodes.brains.files import SHOWN
-from nodes.brains.opening import CANDIDATES as SHOWN_TO_A_MODEL
+from nodes.brains.conversation import LISTED
 from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
-from nodes.judgements import CodeReading, Submission
 from nodes.search.facts import Fact
 from nodes.search.ranking.survey import Survey
 from nodes.search.types import Location, Query, Ranking
@@ -24,6 +22,8 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""
 
 
+SHOWN_TO_A_MODEL = 20
+"""Places of the search that are evidence for a model."""
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 MAX_FACTS = 8
@@ -152,13 +152,6 @@ def in_order(found: Iterable[NumberedEvidence], suspects: Sequence[str]) -> tupl
     return tuple(sorted(found, key=lambda item: order.get(item.id, len(order))))
 
 
-def cited_by(reading: CodeReading) -> tuple[str, ...]:
-    """Return the evidence that a submission rests on, in its order."""
-    submitted = reading.submitted or Submission()
-    cause = [name for sentence in submitted.cause for name in sentence.evidence]
-    return tuple(dict.fromkeys((*cause, *((submitted.rival.evidence,) if submitted.rival else ()), submitted.against)))
-
-
 def rescored(ranked: Sequence[NumberedEvidence]) -> tuple[NumberedEvidence, ...]:
     """Redistribute the engine's scores in the model's order.
 
@@ -177,7 +170,7 @@ async def list_files(
 ) -> tuple[FileCard, ...]:
     """Return the files that a model starts from: those that a maintainer pointed at, then those of the search."""
     paths = [*(str(item.locator.path) for item in pointed), *(hit.path for hit in ranking.files)]
-    sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:SHOWN])
+    sketches = await context.code.sketches(query, tuple(dict.fromkeys(paths))[:LISTED])
     facts: dict[str, list[str]] = {}
     for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
         facts.setdefault(fact.path or "", []).append(fact.says)

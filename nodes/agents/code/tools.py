@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 
 from nodes.brains.calls.tokens import estimate
-from nodes.brains.opening import fitted_body
 from nodes.context import CodePort, FileCard, Shown
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, as_lookup, is_citable
 from nodes.search.reading.lookups import name_parts
@@ -205,14 +204,6 @@ class CodeTools:
         if not is_citable(where.path, where.quote):
             return None
         return self._evidence(as_evidence(where, self._code.sha, _UNRANKED))
-
-    async def body(self, place: PlaceSketch, tokens: int) -> str:
-        """Return the text of a sketched place, whole if it fits; empty if it cannot be read."""
-        where = place.location
-        text = await self._code.read(where.path, where.start_line, where.end_line)
-        if text is None:
-            return ""
-        return fitted_body(text.split("\n"), where.start_line, (where.quote_start, where.quote_end), tokens)
 
     def _number(self, shown: Shown) -> str:
         # Above every number of an earlier conversation whose shown lines were added: nothing becomes unknown again.

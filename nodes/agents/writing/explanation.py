@@ -17,18 +17,12 @@ CAUSE_WORDS = 100
 _SUSPECTS, _RULED_OUT = 5, 4
 
 
-def submission(case: Case) -> Submission | None:
-    """Return the end of the model's last conversation about the code; None if there was none."""
-    given = (one.submitted for one in reversed(case.state.findings) if one.submitted is not None)
-    return next(given, None)
-
-
 def completed(draft: Draft, case: Case) -> Draft:
     """Return a writer's draft with what the reading of the code submitted and the draft leaves out.
 
     The model that read the code saw more of it than the writer, so nothing that it found is lost on the way.
     """
-    given = submission(case)
+    given = case.state.submitted
     if given is None:
         return draft
     numbers = {item.evidence.key: item.id for item in case.evidence}
@@ -55,7 +49,7 @@ def proposed(draft: Draft, case: Case) -> Draft | None:
     A submission with a verdict, a cause and places leaves a writer nothing to add, unless people or a rejected draft
     came after it. A critic's objection was answered by its reader.
     """
-    given, state = submission(case), case.state
+    given, state = case.state.submitted, case.state
     judged = state.critic_feedback.on_evidence if state.critic_feedback is not None else None
     if given is None or not (given.verdict and given.cause and given.places) or judged is None or state.best_draft:
         return None

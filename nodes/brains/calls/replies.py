@@ -24,14 +24,13 @@ _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
 """Seconds: the first pause, the longest one without a header, and the maximum that a header can request."""
 
 
-class InvalidOutput(Exception):  # noqa: N818  it is an answer, and one correction may fix it
+class InvalidOutput(ModelError):  # noqa: N818  it is an answer, and one correction may fix it
     """The model answered, but not in the requested form; the message says what is wrong."""
 
     def __init__(
         self, message: str, usage: Usage | None = None, *, ignored: bool = False, cut: bool = False, answer: str = ""
     ) -> None:
-        super().__init__(message)
-        self.usage = usage or Usage(calls=1)
+        super().__init__(message, usage or Usage(calls=1))
         self.ignored = ignored
         """Whether the server ignored the request for JSON, so that another method should be used."""
         self.cut = cut

@@ -41,8 +41,6 @@ class Structured(Generic[T]):
 
     value: T
     usage: Usage
-    asked: tuple[Message, ...]
-    """The last messages sent, including a correction, for callers that continue the conversation."""
 
 
 async def ask_structured(
@@ -97,20 +95,21 @@ async def _exchange(
             reply, method = await sender.send(asked, remaining)
             answer = read_answer(reply)
             value = _value(answer, (accept or schema) if corrected else schema, last=corrected)
-        except ModelError as error:
-            raise ModelError(str(error), sender.usage) from error
         except InvalidOutput as invalid:
             _log(schema, invalid, last=corrected)
             uses_other_method = _learnt(model, method, invalid)
             correction_messages = _correction(invalid, correction)
             remaining = _remaining_tokens(room, sender.usage, correction_messages, model)
             if (corrected and not uses_other_method) or (remaining is not None and remaining < _SHORTEST):
-                raise InvalidOutput(str(invalid), sender.usage) from invalid
+                message = f"{model.name} gave two invalid answers: {invalid}"
+                raise InvalidOutput(message[:300], sender.usage) from invalid
             asked, corrected = [*first, *correction_messages], corrected or not uses_other_method
+        except ModelError as error:
+            raise ModelError(str(error), sender.usage) from error
         else:
             if not answer.plain and method in ("json_schema", "function_calling"):
                 model.next_method(method)
-            return Structured(value, sender.usage, tuple(asked))
+            return Structured(value, sender.usage)
 
 
 def _log(schema: type[BaseModel], invalid: InvalidOutput, *, last: bool) -> None:

@@ -51,15 +51,16 @@ async def ask_turn(model: Model, messages: Sequence[Message], *, budget: ModelBu
         try:
             reply, _ = await sender.send(asked, None)
             turn = _turn(reply, clamp=corrected)
-        except ModelError as error:
-            raise ModelError(str(error), sender.usage) from error
         except InvalidOutput as invalid:
             if corrected:
-                raise InvalidOutput(str(invalid), sender.usage) from invalid
+                message = f"{model.name} gave two invalid answers: {invalid}"
+                raise InvalidOutput(message[:300], sender.usage) from invalid
             if invalid.cut:
                 model.learn(longer=True)
             rejected = invalid.answer.strip()[:1_000] or "(no answer)"
             asked += [masked(("ai", rejected)), ("human", build_correction(str(invalid)))]
+        except ModelError as error:
+            raise ModelError(str(error), sender.usage) from error
         else:
             # Without its null fields: native calls are rebuilt from this text.
             text = turn.model_dump_json(exclude_defaults=True)

@@ -1,4 +1,4 @@
-"""Sketch a file in a few lines: what it is, its best places, the signatures of what it defines, its neighbours."""
+"""Sketch a file in a few lines: its best places, their first lines, and the lines that match."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.reading.snippets import line_score
-from nodes.search.types import FileSketch, Location, PlaceSketch, Signature
+from nodes.search.types import FileSketch, Location, PlaceSketch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,21 +18,10 @@ if TYPE_CHECKING:
 
 PLACES, MATCHES = 3, 2
 """Places of a file, and lines of a place, that a sketch shows."""
-SIGNATURES, SIBLINGS = 120, 8
 LONGEST = 120
 """Characters of a line."""
 _SAME = 30
 """Characters after which a line counts as the signature that is shown above it."""
-_HEADER = 40
-"""Lines at the start of a file in which its description is looked for."""
-_MARKS = re.compile(r"^(?:\s|[/*#;!%]|--|<!--|\"\"\"|'''|[rRuUbB](?=[\"']))+|(?:\*/|-->|\"\"\"|''')\s*$")
-_COMMENT = re.compile(r"^\s*(?:#|//|/\*|\*|--|;|%|<!--|[rRuUbB]?\"\"\"|[rRuUbB]?'''|[rRuUbB]?\"[A-Z])")
-_LEGAL = re.compile(
-    r"copyright|licen[sc]e|spdx|all rights reserved|coding[:=]|eslint|^@|https?://|author|file in the root"
-    r"|^(?:include|ifn?def|pragma|define) ",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +42,10 @@ def sketch(source: Source, places: Sequence[Location]) -> FileSketch:
         source: the file.
         places: its places, best first.
     """
-    signatures = _signatures(source)
-    lines = {(one.symbol, one.start_line): one.text for one in signatures}
+    lines = _signatures(source)
     return FileSketch(
         path=source.path,
-        about=_about(source.lines),
         places=tuple(_place(source, place, lines) for place in places[:PLACES]),
-        signatures=signatures[:SIGNATURES],
-        names=_names(source, signatures, {place.symbol for place in places[:PLACES]}),
-        siblings=_siblings(source.index, source.path),
     )
 
 
@@ -79,17 +63,17 @@ def _place(source: Source, place: Location, signatures: Mapping[tuple[str, int],
     return PlaceSketch(place, signature, matches)
 
 
-def _signatures(source: Source) -> tuple[Signature, ...]:
-    """Return the first line of each definition, in the order of the file."""
+def _signatures(source: Source) -> dict[tuple[str, int], str]:
+    """Return the first line of each definition, by its name and first line number."""
     index, number = source.index, source.index.number_of[source.path]
     rows = np.flatnonzero(index.def_file == number).tolist()
     names = index.meta(number).names
-    found = []
+    found = {}
     for row in rows:
         name = names[row - int(index.first_def[number])]
         start, end = int(index.def_start[row]), int(index.def_end[row])
-        found.append(Signature(name, start, end, _first_line(source.lines, name, start, end)))
-    return tuple(found)
+        found[name, start] = _first_line(source.lines, name, start, end)
+    return found
 
 
 def _first_line(lines: Sequence[str], name: str, start: int, end: int) -> str:
@@ -108,40 +92,6 @@ def _first_line(lines: Sequence[str], name: str, start: int, end: int) -> str:
 
 def _is_aside(line: str) -> bool:
     return line.lstrip().startswith(("@", "#", "//", "*", "/*"))
-
-
-def _names(source: Source, signatures: Sequence[Signature], shown: set[str | None]) -> tuple[str, ...]:
-    """Return the names that share most with the query first, then in the order of the file."""
-    others = [one.symbol for one in signatures if one.symbol not in shown]
-    return tuple(sorted(dict.fromkeys(others), key=lambda name: -line_score(name, source.weights))[:SIBLINGS])
-
-
-def _about(lines: Sequence[str]) -> str:
-    """Return the first line of prose in a file's docstring or header comment; empty if there is none."""
-    inside = ""
-    for line in lines[:_HEADER]:
-        text = line.strip()
-        opened = re.match(r"[rRuUbB]{0,2}(\"\"\"|''')", text)
-        comment = bool(inside or opened or _COMMENT.match(line))
-        if text and not comment:
-            return ""
-        if opened and text.count(opened[1]) == 1 and not inside:
-            inside = opened[1]
-        elif inside and inside in text:
-            inside = ""
-        prose = _MARKS.sub("", text).strip(" \"'")
-        if comment and len(_WORD.findall(prose)) >= 2 and not _LEGAL.search(prose) and not text.startswith("#!"):
-            return prose[:LONGEST]
-    return ""
-
-
-def _siblings(index: Index, path: str) -> tuple[str, ...]:
-    """Return the names of other files of the same folder, those of the same kind first."""
-    folder = index.names.folder
-    number = index.number_of[path]
-    role, others = index.roles[number], np.flatnonzero(folder == folder[number]).tolist()
-    same = sorted((other for other in others if other != number), key=lambda other: (index.roles[other] != role, other))
-    return tuple(index.paths[other].rpartition("/")[2] for other in same[:SIBLINGS])
 
 
 def _trimmed(line: str) -> str:
