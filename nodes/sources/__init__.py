@@ -45,12 +45,10 @@ _CODE = re.compile(r"```.{0,20000}?```|`[^`\n]{1,200}`", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A package that the repository depends on, as its manifests name it."""
+    """A package that the repository depends on: as its manifests name it, else as its folder or class is called."""
 
     name: str
     ecosystem: Ecosystem
-    version: str = ""
-    """Empty if no lock file states it."""
     repository: str = ""
     """``owner/name`` on GitHub; empty if the manifests do not state it."""
 

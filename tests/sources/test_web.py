@@ -16,7 +16,7 @@ from tests.sources.bad_server import bad_http
 from tests.sources.search_server import serve_search
 
 ASKED = Inquiry("scan hangs: open quote")
-LEXING = Dependency("lexing", "python", "2.0", "pypa/lexing")
+LEXING = Dependency("lexing", "python", "pypa/lexing")
 PAGE = {"title": "Known", "url": "https://example.org/known", "content": "scan hangs on an open quote"}
 INSIDE = {"title": "Inside", "url": "http://10.0.0.1/", "content": "scan hangs"}
 

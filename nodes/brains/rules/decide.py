@@ -8,7 +8,7 @@ from nodes.brains.rules.questions import Question, is_guess, next_question
 from nodes.context import Case
 from nodes.guards import is_simple, may_criticise, may_search, progress
 from nodes.sources import route
-from nodes.sources.packages import raising_package
+from nodes.sources.dependency import raising_package
 from nodes.state import BugTriageState, NodeName, SupervisorDecision
 
 WRITE_AT = 0.85
