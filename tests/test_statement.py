@@ -11,8 +11,7 @@ from nodes.agents.writing.statement import function_of, state_facts, with_pointe
 from nodes.issue.asked import questions
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Query
+from nodes.search.types import Query, Survey
 from tests.support.fakes import FILES, FakeCode
 
 FIRST, SECOND = FILES

@@ -19,9 +19,8 @@ from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
 from nodes.search.ranking.features.priors import HINTED
-from nodes.search.ranking.survey import Survey
 from nodes.search.reading.lookups import Lookups
-from nodes.search.types import FileSketch, Lookup, Query, Ranking, ToolAnswer, ToolCall
+from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
 
 
 class EngineCode:

@@ -32,8 +32,7 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Query, Ranking
+from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
 from nodes.trust.statements import names_quoted
 

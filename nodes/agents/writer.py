@@ -42,7 +42,7 @@ from nodes.judgements import Draft
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import names_history
-from nodes.search.ranking.survey import Survey
+from nodes.search.types import Survey
 from nodes.state import AgentFinding, BugTriageState, Metrics, RetryReason, TraceEntry, Update
 from nodes.trust.citations import Checked, check, penalised
 from nodes.trust.prose import ProseCheck

@@ -30,8 +30,7 @@ from nodes.search.history.types import History, Spot
 from nodes.search.issue.fingerprint import Fingerprint
 from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.similar import PastIndex
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import FileSketch, Lookup, Query, Ranking, ToolAnswer, ToolCall
+from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
 from nodes.sources import SourceInfo, SourcePort
 
 __all__ = [

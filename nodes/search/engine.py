@@ -18,19 +18,17 @@ from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
 from nodes.search.ranking.features.priors import reads_other_roles
 from nodes.search.ranking.pipeline import Measured, ignored_files, rank, sketch_files
-from nodes.search.reading.by_words import definitions_with, sections_with
 from nodes.search.reading.lookups import Lookups
-from nodes.search.types import FileSketch, Lookup, Query, Ranking
+from nodes.search.types import FileSketch, Query, Ranking, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from nodes.search.facts import Fact
     from nodes.search.facts.finding import Finder
     from nodes.search.history.mainline import NamingCommit
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
-    from nodes.search.ranking.survey import Survey
     from nodes.search.reading.tools import Tools
     from nodes.search.types import Scope
 
@@ -97,7 +95,6 @@ class Engine:
     def survey(self, query: Query, commit: str) -> Survey:
         """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
         from nodes.search.facts.finding import with_facts
-        from nodes.search.ranking.survey import Survey
 
         ranking = self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
@@ -283,11 +280,6 @@ class Engine:
         sha = self.commit(commit)
         index = self._index(sha)
         return Tools(self.repository, sha, index, ignored_files(index, ignore))
-
-    def by_words(self, stems: Collection[str], commit: str) -> tuple[Lookup, Lookup]:
-        """Return the definitions, and the sections of the documentation, whose names have all of these stems."""
-        index = self._index(self.commit(commit))
-        return definitions_with(self.repository, index, stems), sections_with(self.repository, index, stems)
 
     def lookups(self, commit: str, ignore: Sequence[str] = ()) -> Lookups:
         """Return lookups of names and lines of a commit, without the files whose paths match ``ignore``."""

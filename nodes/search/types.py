@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from nodes.search.facts.types import Fact
 
 Role = Literal["source", "test", "docs", "example", "config", "generated", "vendored", "minified", "data"]
 Scope = Literal["source", "all"]
@@ -136,6 +139,25 @@ class Ranking:
     """Wall time in seconds by phase; excluded from comparisons."""
     leads: tuple[Location, ...] = ()
     """The best place of each of the first five files, in the order of the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The part of a search that a report uses."""
+
+    leads: tuple[Location, ...] = ()
+    """The best place of each of the first five files, best file first."""
+    facts: tuple[Fact, ...] = ()
+    """All checked facts, ordered by kind; facts about other files influence the statement but are not shown."""
+    ranked: float = 0.0
+    """Calibrated probability that the first file is one that the fix changes, by the ranking only."""
+    confidence: float = 0.0
+    """The same probability with the strong facts about files included."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the first files, in order."""
+        return tuple(lead.path for lead in self.leads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from nodes.checkpoints import serializer
 from nodes.context import Brain
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Query
+from nodes.search.types import Query, Survey
 from nodes.state import BugTriageState, Finished, TraceEntry
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Request, says, serve, text_of

@@ -18,7 +18,6 @@ from nodes.search.issue.fingerprint import Fingerprint, fingerprints
 from nodes.search.issue.forms import IssueForm
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.paths.suffixes import PathIndex
-from nodes.search.ranking.survey import Survey
 from nodes.search.types import (
     FileHit,
     FileSketch,
@@ -29,6 +28,7 @@ from nodes.search.types import (
     Query,
     Ranking,
     Reason,
+    Survey,
     ToolAnswer,
     ToolCall,
 )

@@ -15,7 +15,7 @@ from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.history.touched import spots_of
 from nodes.search.history.types import Commit, History, SuspectCommit
-from nodes.search.reading.by_words import stems_of
+from nodes.search.reading.lookups import stems_of
 from nodes.search.types import Location, Passage, Query, Ranking
 
 PLACES = 5
@@ -182,7 +182,8 @@ class Answerer:
         stems = stems_of(question.text)
         if not 0 < len(stems) <= _FEW:
             return None
-        named, sections = self._engine.by_words(stems, self._sha)
+        lookups = self._engine.lookups(self._sha)
+        named, sections = lookups.definitions_with(stems), lookups.sections_with(stems)
         if not named.total + sections.total:
             return None
         parts = [f"the names of {_counted(named.total, 'definition')}"] if named.total else []

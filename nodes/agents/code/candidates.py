@@ -13,8 +13,7 @@ from nodes.brains.rules.places import plain_words
 from nodes.context import Context, FileCard
 from nodes.evidence import Evidence, Locator, NumberedEvidence, as_evidence, is_citable
 from nodes.search.facts import Fact
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Location, Query, Ranking
+from nodes.search.types import Location, Query, Ranking, Survey
 
 MIN_SCORE, MIN_SCORE_ON_RETRY = 0.60, 0.55
 """Candidates whose score is below this fraction of the best score are dropped (SPEC section 5)."""

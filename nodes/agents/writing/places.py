@@ -8,8 +8,7 @@ from nodes.context import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
 from nodes.search.facts.types import ANYWHERE
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Location
+from nodes.search.types import Location, Survey
 
 AROUND = 2
 """Number of lines quoted before and after the line of a fact."""

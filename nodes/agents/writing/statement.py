@@ -13,8 +13,7 @@ from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
-from nodes.search.ranking.survey import Survey
-from nodes.search.types import Query
+from nodes.search.types import Query, Survey
 from nodes.state import CORRECTION
 
 PLACES = 5

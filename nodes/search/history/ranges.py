@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 
 from nodes.search.history.claims import Claim
 from nodes.search.history.cues import OTHERS
-from nodes.search.history.project import is_called, is_shared, plain, product_of, project_releases
 from nodes.search.history.types import HERE, NoRange, Range
-from nodes.search.history.versions import DATED, Releases, parse_version, read_releases
+from nodes.search.history.versions import (
+    DATED,
+    Releases,
+    is_called,
+    is_shared,
+    parse_version,
+    plain,
+    product_of,
+    project_releases,
+    read_releases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,10 +9,10 @@ from nodes.search.history.claims import named_commits, read_claims
 from nodes.search.history.log import DEEPEST, WINDOW, Log
 from nodes.search.history.owners import find_owners
 from nodes.search.history.printed import is_sha
-from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.touched import Depth, Touched, read_touched
 from nodes.search.history.types import History, NoRange, Range, Suspicion
+from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import ScoringData, is_mechanical, issue_terms, score_change
 from nodes.search.issue.fingerprint import fingerprints
 from nodes.search.issue.stacktraces import find_traces

@@ -10,10 +10,12 @@ import numpy as np
 
 from nodes.search.git.objects import decode, split_lines
 from nodes.search.paths.globs import path_matches
-from nodes.search.ranking.features import measure
-from nodes.search.ranking.features.functions import Candidates, add_functions
-from nodes.search.ranking.features.priors import HINT, hinted_files, limited, with_hint
+from nodes.search.ranking.features.naming import add_names, add_phrases, add_symbols, add_title_symbols, add_trace
+from nodes.search.ranking.features.past import fixed_often, recent_folder_changes, score_by_messages, similar_changes
+from nodes.search.ranking.features.priors import HINT, add_priors, candidate_files, hinted_files, limited, with_hint
 from nodes.search.ranking.features.surroundings import FirstPass, add_context_features
+from nodes.search.ranking.features.table import Features
+from nodes.search.ranking.features.words import Candidates, add_functions, add_words, score_words
 from nodes.search.ranking.rank import (
     RIVALS,
     Place,
@@ -26,8 +28,7 @@ from nodes.search.ranking.rank import (
     signs,
     weighted,
 )
-from nodes.search.reading.sketches import Source, sketch
-from nodes.search.reading.snippets import locate_places
+from nodes.search.reading.snippets import Source, locate_places, sketch
 from nodes.search.types import FileHit, FileSketch, Location, Query, Ranking
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from nodes.search.git import Repository
     from nodes.search.index import Index
     from nodes.search.issue.query import Parsed
-    from nodes.search.ranking.features.table import Features
 
     Floats = npt.NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class Measured:
     @classmethod
     def of(cls, repository: Repository, index: Index, parsed: Parsed) -> Measured:
         """Compute the features of each file and chunk alone, then those of the surroundings of the best ones."""
-        features = measure(index, parsed)
+        features = _measure(index, parsed)
         # The surroundings of the likely files are measured, so a first pass with weights of its own determines these.
         first = load_weights().first
         files = weighted(features.files, first["files"], len(index.paths))
@@ -146,6 +146,31 @@ def sketch_files(measured: Measured, paths: Sequence[str]) -> tuple[FileSketch, 
         if (content := contents.get(index.blobs[number])) is not None
         for path in (index.paths[number],)
     )
+
+
+def _measure(index: Index, parsed: Parsed) -> Features:
+    """Compute the features of each file and chunk of a commit for a query, each file and chunk alone."""
+    ranked = candidate_files(index, parsed)
+    features = Features()
+    add_words(features, index, score_words(index, parsed, ranked), ranked)
+    add_symbols(features, index, parsed, ranked)
+    add_title_symbols(features, index, parsed, ranked)
+    add_names(features, index.names, parsed, ranked)
+    add_trace(features, index, parsed)
+    add_phrases(features, index, parsed, ranked)
+    _add_past(features, index, parsed)
+    add_priors(features, index, ranked)
+    return features
+
+
+def _add_past(features: Features, index: Index, parsed: Parsed) -> None:
+    """Add features of earlier commits: similar changes, frequent fixes and folders with recent work."""
+    past, size = index.changes, len(index.paths)
+    features.files["similar_change"], features.files["similar_changes"] = similar_changes(past, parsed, size)
+    features.files["told"] = score_by_messages(past, parsed, size)
+    tests, source = (np.array([mine == role for mine in index.roles], bool) for role in ("test", "source"))
+    features.files["fixed"] = fixed_often(past, tests, source)
+    features.files["busy_folder"] = recent_folder_changes(past, index.names.folder)
 
 
 def _leads(

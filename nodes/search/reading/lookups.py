@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nodes.search.git.objects import cut, decode, is_text, split_lines
-from nodes.search.tokens import term_hash, terms_of
+from nodes.search.tokens import STOPWORDS, WORD, term_hash, terms_of
 from nodes.search.types import Lookup, Passage
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ DEFINITIONS, REFERENCES = 4, 8
 """Maximum passages per answer."""
 FILES_READ = 60
 """Maximum files that are read to find uses of a name."""
+PAGES_READ = 200
+"""Maximum pages of documentation whose headings are read."""
+_PAGE = re.compile(r"\.(?:mdx?|rst|adoc|txt|markdown)$", re.IGNORECASE)
+_STORY = re.compile(r"(?:^|/)(?:change|history|news|release|whatsnew|authors|todo)", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,5} +\S|={1,5} +\S")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
+_GENERAL = frozenset(
+    """logic implementation implemented handling handled handle function functions method class file files module part
+    place defined documented documentation docs line lines project repository support find locate show tell
+    way""".split()
+)
+"""Words that say what kind of thing is wanted and not which one."""
 WHOLE, SHORT = 1_000, 320
 """Bytes of a single passage, and of one among several."""
 RANK = {"source": 0, "config": 1}
@@ -78,14 +91,41 @@ class Lookups:
         searched = [row for row in rows if int(index.def_file[row]) not in self._ignored]
         matching = [row for row in searched if is_called(index.name_of(row).split("."), wanted)]
         best = sorted(matching, key=lambda row: self._order(int(index.def_file[row]), int(index.def_start[row])))
-        chosen = best[:DEFINITIONS]
-        size = WHOLE if len(chosen) == 1 else SHORT
-        sources = self._sources(int(index.def_file[row]) for row in chosen)
+        return Lookup(self._quoted(best[:DEFINITIONS]), len(matching))
+
+    def definitions_with(self, stems: Collection[str]) -> Lookup:
+        """Return the definitions whose own names have all of these stems, those with the fewest other words first."""
+        index = self._index
+        found = list[tuple[int, str, int, int]]()
+        for row, number in enumerate(index.def_file.tolist()):
+            words = terms_of(index.name_of(row).rpartition(".")[2]) if index.roles[number] == "source" else ()
+            if words and set(stems) <= set(words):
+                found.append((len(words), index.paths[number], int(index.def_start[row]), row))
+        return Lookup(self._quoted([row for *_, row in sorted(found)[:DEFINITIONS]], SHORT), len(found))
+
+    def sections_with(self, stems: Collection[str]) -> Lookup:
+        """Return the beginnings of sections of the documentation whose headings have all of these stems."""
+        index = self._index
+        documents = (number for number, role in enumerate(index.roles) if role == "docs")
+        pages = (n for n in documents if _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n]))
+        found = [
+            shown
+            for source in self._sources(islice(pages, PAGES_READ)).values()
+            for line in _headings(source.lines)
+            if set(stems) <= {term for word in WORD.findall(source.lines[line - 1]) for term in terms_of(word)}
+            and (shown := passage(source, line, line + 4, SHORT)) is not None
+        ]
+        return Lookup(tuple(found[:DEFINITIONS]), len(found))
+
+    def _quoted(self, rows: Sequence[int], size: int = WHOLE) -> tuple[Passage, ...]:
+        """Quote definitions, with fewer bytes of each if there are several."""
+        index, size = self._index, size if len(rows) == 1 else SHORT
+        sources = self._sources(int(index.def_file[row]) for row in rows)
         found = (
             passage(sources.get(int(index.def_file[row])), int(index.def_start[row]), int(index.def_end[row]), size)
-            for row in chosen
+            for row in rows
         )
-        return Lookup(tuple(filter(None, found)), len(matching))
+        return tuple(filter(None, found))
 
     def paths_called(self, words: str) -> list[str]:
         """Return the source files that these words name without suffix; if there are none, the folders of that name."""
@@ -143,6 +183,13 @@ class Lookups:
 
     def _rank(self, number: int) -> int:
         return RANK.get(self._index.roles[number], len(RANK))
+
+
+def stems_of(question: str) -> frozenset[str]:
+    """Return the stems of the words that say what a question is about."""
+    words = (word.lower() for word in WORD.findall(question[:2_000]))
+    asked = [word for word in words if word not in STOPWORDS and word not in _GENERAL]
+    return frozenset(term for word in asked for term in terms_of(word)[:1])
 
 
 def name_parts(name: str) -> list[str]:
@@ -218,3 +265,10 @@ def _folders(path: str, names: Collection[str]) -> Iterator[str]:
     """Yield the folders above a path that have one of the names, in lower case."""
     parts = path.split("/")
     return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)
+
+
+def _headings(lines: Sequence[str]) -> Iterator[int]:
+    for number, text in enumerate(lines, 1):
+        below = lines[number] if number < len(lines) else ""
+        if _HEADING.match(text) or (text.strip() and _UNDERLINE.match(below) and not _UNDERLINE.match(text)):
+            yield number

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.search.git import Repository
-from nodes.search.history.project import product_of
-from nodes.search.history.versions import read_releases
+from nodes.search.history.versions import product_of, read_releases
 from tests.search.history.story import Story, seconds
 
 CRATES = ("zone-1.8.1", "zone-1.9.0", "zone-macros-1.8.1", "zone-macros-1.8.2", "zone-util-0.7.4", "@geo/core@2.0.1")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
-from nodes.search.history.project import own_names
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
+from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import is_mechanical
 
 if TYPE_CHECKING:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.search.facts.types import Fact
 from nodes.search.history.claims import Claim
-from nodes.search.history.project import is_called, own_names, product_of, products, project_releases
-from nodes.search.history.versions import parse_version, read_releases
+from nodes.search.history.versions import (
+    is_called,
+    own_names,
+    parse_version,
+    product_of,
+    products,
+    project_releases,
+    read_releases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

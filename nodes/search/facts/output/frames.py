@@ -12,7 +12,7 @@ from nodes.search.languages import has_grammar, language_of
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.paths.whose import is_library as is_library_path
 from nodes.search.paths.whose import simplified
-from nodes.search.ranking.features.frames import files_of_frame
+from nodes.search.ranking.features.naming import files_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
-from nodes.search.history.project import own_names, plain
+from nodes.search.history.versions import own_names, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
