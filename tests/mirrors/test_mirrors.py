@@ -6,10 +6,13 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+import uvloop
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.github import GitHub
@@ -322,3 +325,38 @@ async def test_a_local_command_that_does_not_end_is_killed(
         await mirror_git.run("rev-parse", "HEAD")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+class _Watched:
+    """A pipe that records whether it was still open when it was closed."""
+
+    def __init__(self, pipe: IO[bytes], lost: list[OSError]) -> None:
+        self._pipe, self._lost = pipe, lost
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pipe, name)
+
+    def close(self) -> None:
+        try:
+            if not self._pipe.closed:
+                os.fstat(self._pipe.fileno())
+        except OSError as error:
+            self._lost.append(error)
+        self._pipe.close()
+
+
+@pytest.mark.parametrize("loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
+def test_a_pipe_is_closed_once_as_its_number_may_be_another_threads_then(
+    monkeypatch: pytest.MonkeyPatch, loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    lost: list[OSError] = []
+
+    class Popen(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            self.stdout = _Watched(self.stdout, lost)  # type: ignore[assignment,arg-type]
+
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(mirror_git.run("version")).startswith("git version")
+    assert lost == []

@@ -33,8 +33,6 @@ _NO_ROOM = 300.0
 """Seconds before a fetch is retried while the disk is full."""
 _SIGNALLED = 128
 """git exits with this code for an error of its own; a shell exits with a higher one after a signal."""
-_END = 0.001
-"""Seconds between two checks whether a process has ended that has closed its output."""
 _LOCAL = 60.0
 """Time limit in seconds for a command without network access."""
 # A shell instead of a function between fork and exec, which is unsafe in a process with threads. ``ulimit -d`` limits
@@ -125,29 +123,18 @@ async def run(*arguments: str) -> str:
     Raises:
         BrokenMirrorError: it failed or took too long.
     """
-    # Not by the event loop: uvloop forks, which copies the page tables of a large process. This shares them.
-    process = subprocess.Popen(  # noqa: ASYNC220  it returns once git has started, after a millisecond
-        ["git", *arguments], env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
-    )
-    assert process.stdout is not None  # noqa: S101  a pipe was asked for
-    stream = asyncio.StreamReader()
-    pipe: asyncio.BaseTransport | None = None
+    # Not by the event loop: uvloop forks, which copies the page tables of a large process, and it closes a pipe that it
+    # is given twice. The second time that may be a file which another thread has just opened.
+    command = ["git", *arguments]
     try:
-        async with asyncio.timeout(_LOCAL):
-            connected = asyncio.StreamReaderProtocol(stream)
-            pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: connected, process.stdout)
-            message = await _drained(stream)
-            while process.poll() is None:  # noqa: ASYNC110  it ends right after its output, and no event says so
-                await asyncio.sleep(_END)
-    except TimeoutError as error:
+        done = await asyncio.to_thread(
+            subprocess.run, command, env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, timeout=_LOCAL
+        )
+    except subprocess.TimeoutExpired as error:
         raise BrokenMirrorError(f"git {arguments[-1]} timed out") from error
-    finally:
-        (pipe or process.stdout).close()
-        process.kill()
-        process.wait()  # it was killed, so this takes no time
-    if process.returncode:
+    if done.returncode:
         raise BrokenMirrorError(f"git {arguments[-1]} failed")
-    return message.decode("utf-8", "replace").strip()
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
 def full(message: str) -> RateLimitedError:
