@@ -1,4 +1,4 @@
-"""The command line: one file per command, imported only when it is called."""
+"""The command line: commands with one subject share a module, which is imported only when one of them is called."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ Exit codes:
 """
 
 COMMANDS = {
-    "init": ("local", "Write .github/triage.yml from what the repository has, and try 20 fixes."),
-    "run": ("local", "Triage one issue and print the report."),
-    "locate": ("local", "Rank the files and functions that an issue is about."),
-    "ask": ("local", "Answer questions about a repository."),
-    "index": ("local", "Index a commit in advance."),
-    "backtest": ("local", "Measure triage on past fixes."),
-    "classify": ("local", "Classify the issues of a file, one per line."),
-    "graph": ("local", "Print the graph as Mermaid."),
-    "serve": ("server", "Run the GitHub App: receive deliveries, triage, comment."),
-    "worker": ("server", "Run jobs that servers stored; start as many workers as needed."),
-    "app": ("server", "Register the GitHub App."),
-    "migrate": ("server", "Create or update the tables in DATABASE_URL's database."),
-    "backup": ("server", "Copy the data directory beside a running server."),
-    "action": ("server", "Triage the event of a GitHub Actions workflow."),
-    "backfill": ("server", "Triage issues that were opened before the App was installed."),
-    "export": ("server", "Print all stored data of one repository."),
-    "forget": ("server", "Delete all stored data of one repository."),
-    "stats": ("server", "Compare the server's reports with the merged fixes."),
-    "digest": ("server", "Summarize the open issues of a repository."),
-    "jobs": ("server", "List failed jobs, and retry them."),
-    "token": ("server", "Create, list and revoke tokens for the HTTP API."),
-    "replay": ("server", "Show which jobs a saved delivery leads to."),
-    "schema": ("local", "Print the JSON Schema of `run --format json`."),
-    "mcp": ("local", "Serve the engine to coding agents over MCP."),
-    "config": ("local", "Check a repository's .github/triage.yml."),
-    "doctor": ("server", "Check the installation, and say how to fix what fails."),
-    "completion": ("local", "Print the script that completes commands in a shell."),
+    "init": ("local.config", "Write .github/triage.yml from what the repository has, and try 20 fixes."),
+    "run": ("local.run", "Triage one issue and print the report."),
+    "locate": ("local.locate", "Rank the files and functions that an issue is about."),
+    "ask": ("local.ask", "Answer questions about a repository."),
+    "index": ("local.locate", "Index a commit in advance."),
+    "backtest": ("local.backtest", "Measure triage on past fixes."),
+    "classify": ("local.plain", "Classify the issues of a file, one per line."),
+    "graph": ("local.plain", "Print the graph as Mermaid."),
+    "serve": ("server.serve", "Run the GitHub App: receive deliveries, triage, comment."),
+    "worker": ("server.serve", "Run jobs that servers stored; start as many workers as needed."),
+    "app": ("server.access", "Register the GitHub App."),
+    "migrate": ("server.databases", "Create or update the tables in DATABASE_URL's database."),
+    "backup": ("server.databases", "Copy the data directory beside a running server."),
+    "action": ("server.action", "Triage the event of a GitHub Actions workflow."),
+    "backfill": ("server.backfill", "Triage issues that were opened before the App was installed."),
+    "export": ("server.stored", "Print all stored data of one repository."),
+    "forget": ("server.stored", "Delete all stored data of one repository."),
+    "stats": ("server.reports", "Compare the server's reports with the merged fixes."),
+    "digest": ("server.reports", "Summarize the open issues of a repository."),
+    "jobs": ("server.jobs", "List failed jobs, and retry them."),
+    "token": ("server.access", "Create, list and revoke tokens for the HTTP API."),
+    "replay": ("server.jobs", "Show which jobs a saved delivery leads to."),
+    "schema": ("local.plain", "Print the JSON Schema of `run --format json`."),
+    "mcp": ("local.mcp", "Serve the engine to coding agents over MCP."),
+    "config": ("local.config", "Check a repository's .github/triage.yml."),
+    "doctor": ("server.doctor", "Check the installation, and say how to fix what fails."),
+    "completion": ("local.plain", "Print the script that completes commands in a shell."),
 }
-"""The folder and the summary of each command, in the order in which a new user needs them."""
+"""The module and the summary of each command, in the order in which a new user needs them."""
 
 
 class LazyGroup(click.Group):
@@ -63,9 +63,9 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        folder, _ = COMMANDS[cmd_name]
-        command: click.Command = importlib.import_module(f"bot.cli.{folder}.{cmd_name}").command
-        return command
+        module = importlib.import_module(f"bot.cli.{COMMANDS[cmd_name][0]}")
+        commands = (one for one in vars(module).values() if isinstance(one, click.Command))
+        return next(one for one in commands if one.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""

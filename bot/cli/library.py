@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bot.errors import UserError
+
 if TYPE_CHECKING:
+    from bot.cli.local.issue_text import IssueText
     from bot.report.document import Result
+    from bot.settings import Settings
+    from nodes.context import PastPort
+    from nodes.state import Answer, HumanExchange
 
 Language = Literal["en", "de", "zh", "es", "ja"]
 
@@ -44,15 +52,83 @@ def triage(
             to change.
         RuntimeError: an event loop is running in this thread.
     """
-    from bot.cli.library_run import run
+    # Here, because importing a run takes a second, and importing this function must not.
+    from bot.cli.local.issue_text import read_issue
+    from bot.observability.tracing_switch import keep_text_private
+    from bot.report.languages.catalogue import LANGUAGES
+    from bot.runs.past import read_listed
 
-    return run(
-        os.fspath(repository),
-        issue,
-        title=title,
-        rev=rev,
-        brain=brain,
-        data_dir=data_dir,
-        language=language,
-        issues=issues,
-    )
+    keep_text_private()
+    _refuse_inside_a_loop()
+    if language not in LANGUAGES:
+        raise UserError(f"unknown language {language!r}: use {', '.join(LANGUAGES)}")
+    path = os.fspath(repository)
+    settings = _settings(path, brain, data_dir)
+    given = read_issue(None, issue, title)
+    past = None if issues is None else read_listed(os.fspath(issues))
+    return asyncio.run(_run(path, rev, settings, given, language=language, past=past))
+
+
+def _refuse_inside_a_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError("an event loop is running in this thread: await asyncio.to_thread(triage, …)")
+
+
+def _settings(
+    repository: str, brain: Literal["rules", "llm", "auto"] | None, data_dir: str | os.PathLike[str] | None
+) -> Settings:
+    from bot.runs.model import check_brain
+    from bot.settings import load_settings
+
+    given: dict[str, object] = {} if brain is None else {"triage_brain": brain}
+    if data_dir is not None:
+        given["triage_data_dir"] = Path(data_dir).expanduser()
+    settings = load_settings(repository, **given)
+    if settings.brain == "llm":
+        check_brain(settings)
+    try:
+        # The files contain code of the repository, and the umask belongs to the program that calls this.
+        settings.triage_data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write to {settings.triage_data_dir}: {error.strerror}; set data_dir") from error
+    return settings
+
+
+async def _run(
+    repository: str, rev: str, settings: Settings, given: IssueText, *, language: str, past: PastPort | None
+) -> Result:
+    from bot.cli.local.repository import Storage, open_engine
+    from bot.runs.code import EngineCode
+    from bot.runs.local import open_outside
+    from bot.runs.local import triage as run_triage
+    from bot.runs.pictures import PictureFetcher
+    from bot.settings.operator import load_operator_config
+    from nodes.context import ignore_progress
+
+    operator = load_operator_config(settings.triage_config, repository)
+    engine, sha = await asyncio.to_thread(open_engine, repository, rev, Storage.of(settings))
+    async with open_outside(settings, operator) as outside:
+        account = await run_triage(
+            EngineCode(engine, sha),
+            repository,
+            title=given.title,
+            body=given.body,
+            settings=settings,
+            ask=_withdraw,
+            listener=ignore_progress,
+            outside=outside,
+            language=language,
+            past=past,
+            pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
+        )
+    return account.result.model_copy(update={"gathered": account.evidence})
+
+
+async def _withdraw(_question: HumanExchange) -> Answer:
+    """Return no answer, so the question remains in the result."""
+    from nodes.state import Answer
+
+    return Answer()

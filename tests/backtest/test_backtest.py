@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.cli.backtest.cases import Scored
-from bot.cli.backtest.corrections import corrected
+from bot.cli.backtest.blind import Scored
 from bot.cli.backtest.run import Found, Options, backtest
 from bot.cli.backtest.table import as_text
+from bot.cli.backtest.texts import corrected
 from bot.errors import UserError
 from bot.jobs import Triage
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement

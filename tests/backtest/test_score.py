@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.backtest.cases import Scored
+from bot.cli.backtest.blind import Scored
 from bot.cli.backtest.run import Found, Judge
 from bot.cli.backtest.table import as_text, by_chance
 from bot.runs.promise import LEAST, curve, fifths, recommend

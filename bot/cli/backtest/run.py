@@ -11,11 +11,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from bot.cli.backtest.blind import BlindTriager, Place
-from bot.cli.backtest.cases import Notes, Scored
-from bot.cli.backtest.corrections import StoredTexts, corrected, read_stored
+from bot.cli.backtest.blind import BlindTriager, Notes, Place, Scored
 from bot.cli.backtest.fixes import FixWithFiles, answers, changed_lines, read_fixes
-from bot.cli.backtest.texts import FileTexts, GitHubTexts, MessageTexts, Text, Texts, call_github
+from bot.cli.backtest.texts import (
+    FileTexts,
+    GitHubTexts,
+    MessageTexts,
+    StoredTexts,
+    Text,
+    Texts,
+    call_github,
+    corrected,
+    read_stored,
+)
 from bot.github.reader import IssueReader
 from bot.report.document import Result
 from bot.runs.local import settings_hash

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
-from bot.cli.backtest.cases import Scored
+from bot.cli.backtest.blind import Scored
 from bot.cli.backtest.run import Found, Judge
 from bot.report.words import count
 from bot.runs.promise import LEAST, Fifth, Threshold, fifths, recommend

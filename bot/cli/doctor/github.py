@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from bot.cli.doctor import Check
+from bot.cli.doctor.checks import Check
 from bot.errors import BotError, UserError
 from bot.github.registration import RegisteredApp, fetch_registered_app
 from bot.github.repository import RepositoryClient

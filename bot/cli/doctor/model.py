@@ -10,7 +10,7 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from bot.cli.doctor import Check
+from bot.cli.doctor.checks import Check
 from bot.runs.model import model_fault, model_settings
 from bot.settings import Settings
 from nodes.brains.calls.budget import RunBudget, RunLimits

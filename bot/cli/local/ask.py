@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from bot.cli.local.changes import printable
-from bot.cli.local.progress import Progress
-from bot.cli.local.repository import Storage, open_engine
+from bot.cli.local.locate import printable
+from bot.cli.local.repository import Progress, Storage, open_engine
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.files import ignored_settings
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Progress
 from bot.errors import UserError
 from bot.files import origin_of
 

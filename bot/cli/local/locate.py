@@ -1,23 +1,103 @@
-"""``triage locate``: run only the evidence engine."""
+"""``triage locate`` and ``triage index``: run only the evidence engine, or parse a commit ahead of time."""
 
 from __future__ import annotations
 
 import json
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.local.changes import history_document, history_text, printable, reason_document
 from bot.cli.local.issue_text import IssueText, fetch, is_number, is_remote, named_issue, numbered, read_issue
-from bot.cli.local.progress import Progress
-from bot.cli.local.repository import open_engine, storage
-from bot.cli.options import REPO_OF_ISSUE, REV, names_issue, prints
+from bot.cli.local.repository import Progress, open_engine, storage
+from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.cache import Cache
     from nodes.search.engine import Engine
-    from nodes.search.history.types import History
-    from nodes.search.types import Query, Ranking
+    from nodes.search.history.types import History, SuspectCommit
+    from nodes.search.types import Query, Ranking, Reason
+
+
+def history_document(history: History) -> dict[str, Any]:
+    """Return the history as JSON values."""
+    found = history.suspicion
+    return {
+        "suspect_changes": [_change(change) for change in found.changes],
+        "recent_changes": [_change(change) for change in found.recent],
+        "range": {"words": found.span, "commits": found.commits} if found.span else None,
+        "inconclusive": {"reason": found.doubt, "text": found.explanation} if found.doubt else None,
+        "owners": [
+            {"name": owner.name, "score": round(owner.score, 6), "reasons": list(map(reason_document, owner.reasons))}
+            for owner in history.owners
+        ],
+        "fingerprints": [
+            {"value": one.value, "basis": one.basis, "error": one.error, "frames": list(one.frames)}
+            for one in history.fingerprints
+        ],
+    }
+
+
+def reason_document(reason: Reason) -> dict[str, Any]:
+    """Return a reason as JSON values."""
+    return {"kind": reason.kind, "text": reason.text, "contribution": round(reason.contribution, 6)}
+
+
+def history_text(history: History) -> str:
+    """Return the history as text: suspect changes, owners of the code and crash fingerprints."""
+    found = history.suspicion
+    lines: list[str] = []
+    if found.changes:
+        counted = "1 commit" if found.commits == 1 else f"{found.commits} commits"
+        within = f" ({counted} in {found.span})" if found.span else ""
+        lines += [f"Suspect changes{within}, not bisected:", *_paragraphs(found.changes)]
+    else:
+        lines += [f"No change is suspected: {found.explanation}."]
+        lines += ["Latest changes of these lines:", *_paragraphs(found.recent)] if found.recent else []
+    lines += ["", "People who know this code:"] if history.owners else []
+    lines += [f"  {owner.name}: {_reasons(owner.reasons)}" for owner in history.owners]
+    lines += [""] if history.fingerprints else []
+    lines += [f"Crash {one.value}, named by its {one.basis}: {one.error}" for one in history.fingerprints]
+    return "\n".join(map(printable, lines))
+
+
+def printable(text: str) -> str:
+    """Escape control characters and undecodable bytes: names and quoted lines may contain terminal commands."""
+    clean = "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in text)
+    return clean.encode("utf-8", "backslashreplace").decode()
+
+
+def _change(change: SuspectCommit) -> dict[str, Any]:
+    commit = change.commit
+    return {
+        "sha": commit.sha,
+        "subject": commit.subject,
+        "author": commit.author,
+        "date": _day(commit.committed),
+        "basis": change.basis,
+        "score": round(change.score, 6),
+        "touches": list(change.touches),
+        "reasons": list(map(reason_document, change.reasons)),
+    }
+
+
+def _paragraphs(changes: Sequence[SuspectCommit]) -> Iterator[str]:
+    for change in changes:
+        commit = change.commit
+        yield f"  {commit.sha[:10]} {commit.subject}  ({commit.author}, {_day(commit.committed)}; {change.score:.2f})"
+        yield f"    {_reasons(change.reasons)}"
+
+
+def _reasons(reasons: Sequence[Reason]) -> str:
+    return "; ".join(reason.text for reason in reasons[:3])
+
+
+def _day(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
 
 
 @click.command("locate")
@@ -27,7 +107,7 @@ if TYPE_CHECKING:
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="How many places to print.")
 @click.option("--history", is_flag=True, help="Also print which changes may have broken it, and who knows the code.")
 @prints("commit, confidence, files, locations, seconds.")
-def command(
+def locate_command(
     *,
     argument: str | None,
     repo: str | None,
@@ -130,3 +210,42 @@ def _paragraph(place: Any) -> str:
     reasons = [f"    {reason.text}" for reason in place.reasons[:3]]
     quote = [f"    {number:>5} | {line}" for number, line in enumerate(place.quote.split("\n"), place.quote_start)]
     return "\n".join([head, *map(printable, reasons), *map(printable, quote)])
+
+
+@click.command("index")
+@REPO
+@REV
+@prints("commit, files, texts, parsed, seconds, cache.")
+def index_command(*, repo: str, rev: str, as_json: bool) -> None:
+    """Parse every file of a commit that is not in the cache yet, so that the next query is fast.
+
+    The cache is keyed by content, so a new commit needs parsing only of its changed files. TRIAGE_CACHE_MB limits its
+    size.
+    """
+    progress = Progress()
+    started = time.perf_counter()
+    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
+    loaded = engine.warm(sha)
+    progress.clear()
+    assert engine.cache is not None  # noqa: S101 - open_engine names one
+    size = cache_size(engine.cache)
+    counts = {"files": len(loaded.index.paths), "texts": loaded.texts, "parsed": loaded.parsed}
+    seconds = round(time.perf_counter() - started, 3)
+    if as_json:
+        cache = {"path": str(engine.cache.path), "bytes": size, "limit": engine.cache.largest}
+        click.echo(json.dumps({"commit": sha, **counts, "seconds": seconds, "cache": cache}))
+    else:
+        files = "{files} files, {texts} of them text; {parsed} parsed".format(**counts)
+        click.echo(f"{sha[:12]} is indexed: {files} ({seconds:.1f} s); {size / 1e6:.1f} MB stored")
+
+
+def cache_size(cache: Cache) -> int:
+    """Return the size of the cache in bytes.
+
+    Raises:
+        UserError: the cache is empty because it could not be written; an earlier warning has the reason.
+    """
+    size = cache.size()
+    if not size:
+        raise UserError(f"nothing could be stored in {cache.path}; set TRIAGE_DATA_DIR")
+    return size

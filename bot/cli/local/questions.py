@@ -10,7 +10,7 @@ import threading
 
 import click
 
-from bot.cli.local.progress import Progress
+from bot.cli.local.repository import Progress
 from nodes.state import Answer, HumanExchange
 
 MAX_ANSWER = 1_000

@@ -1,11 +1,16 @@
-"""Open the repository that a command names."""
+"""Open the repository that a command names, and show the progress on standard error."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from bot.errors import UserError
 from bot.files import find_env_file, restrict_permissions
@@ -13,6 +18,10 @@ from bot.files import find_env_file, restrict_permissions
 if TYPE_CHECKING:
     from bot.settings import Settings
     from nodes.search.engine import Engine
+
+_WIDTH = 78
+_EVERY = 0.1
+"""Seconds between two rewrites."""
 
 
 class Storage(NamedTuple):
@@ -70,3 +79,52 @@ def storage(repository: str) -> Storage:
     if given:
         return Storage(Path(given).expanduser())
     return Storage(Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound")
+
+
+class Progress:
+    """One line of progress, shown during the work."""
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        self._verbose = verbose
+        self._enabled = sys.stderr.isatty() and not verbose
+        self._shown = 0.0
+        self._dirty = False
+
+    def phase(self, name: str, done: int, total: int) -> None:
+        """Show the engine's progress."""
+        now = time.monotonic()
+        if now - self._shown >= _EVERY or done == total:
+            self._shown = now
+            self._write(f"{name} {done}/{total}" if total else name)
+
+    def node(self, node: str, message: str) -> None:
+        """Show the graph's progress."""
+        if self._verbose:
+            sys.stderr.write(f"{node}: {message}\n")
+        self._write(f"{node}: {message}")
+
+    def clear(self) -> None:
+        """Erase the line, so that later output starts on a clean one."""
+        if self._dirty:
+            sys.stderr.write("\r" + " " * _WIDTH + "\r")
+            sys.stderr.flush()
+            self._dirty = False
+
+    def _write(self, text: str) -> None:
+        if self._enabled:
+            sys.stderr.write("\r" + text[:_WIDTH].ljust(_WIDTH))
+            sys.stderr.flush()
+            self._dirty = True
+
+
+@contextmanager
+def resumable(progress: Progress) -> Iterator[Progress]:
+    """Erase the progress after some work; after Ctrl-C, say that the command resumes, and exit."""
+    try:
+        yield progress
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("stopped; the same command continues from here", err=True)
+        sys.exit(130)
+    finally:
+        progress.clear()

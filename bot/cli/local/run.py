@@ -20,9 +20,8 @@ from bot.cli.local.issue_text import (
     numbered,
     read_issue,
 )
-from bot.cli.local.progress import Progress, resumable
 from bot.cli.local.questions import Questions
-from bot.cli.local.repository import Storage, open_engine
+from bot.cli.local.repository import Progress, Storage, open_engine, resumable
 from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around

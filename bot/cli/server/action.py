@@ -47,7 +47,7 @@ def _triage() -> str:
 
 def _check() -> str:
     """Check the configuration that a pull request proposes; return why the command fails, or nothing."""
-    from bot.cli.doctor.pull_request import Proposal, check_proposal
+    from bot.cli.action import Proposal, check_proposal
 
     proposal = Proposal.of(os.environ)
     result = asyncio.run(check_proposal(proposal, *_settings()))

@@ -16,7 +16,7 @@ from bot.cli.options import prints
 from bot.files import ignored_settings, repository_around
 
 if TYPE_CHECKING:
-    from bot.cli.doctor import Check
+    from bot.cli.doctor.checks import Check
     from bot.settings import Settings
 
 
@@ -43,7 +43,7 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
 
     Without --repo, a .env in any repository is not read: its author could redirect your key to another endpoint.
     """
-    from bot.cli.doctor import summary_lines
+    from bot.cli.doctor.checks import summary_lines
 
     checks: list[Check] = []
     for check in _checks(repo or repository_around(Path.cwd()), github, calls=not no_calls):
@@ -66,9 +66,8 @@ def _show(mark: str, name: str, says: str) -> None:
 
 
 def _checks(repository: str | None, github: str | None, *, calls: bool) -> Iterator[Check]:
-    from bot.cli.doctor import Check
+    from bot.cli.doctor.checks import Check, check_machine
     from bot.cli.doctor.github import check_app, check_repository
-    from bot.cli.doctor.machine import check_machine
     from bot.cli.doctor.model import check_model
 
     settings, faults = _settings(repository)
@@ -88,7 +87,7 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
     """Explain each setting; the summary names those that are set."""
-    from bot.cli.doctor import Check
+    from bot.cli.doctor.checks import Check
 
     given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
     rest = "the others" if given or faults else "all"
@@ -116,7 +115,7 @@ def _settings(repository: str | None) -> tuple[Settings, Mapping[str, str]]:
 
 def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     """Check that each source in the operator's file works."""
-    from bot.cli.doctor import Check
+    from bot.cli.doctor.checks import Check
     from bot.errors import UserError
     from bot.runs.sources import Sources
     from bot.settings.operator import load_operator_config

@@ -1,9 +1,11 @@
-"""``triage jobs``: list dead and parked jobs, and retry dead ones."""
+"""``triage jobs`` and ``triage replay``: list and retry failed jobs, and show those of a saved delivery."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +13,8 @@ import click
 from bot.cli.options import prints
 
 if TYPE_CHECKING:
+    from bot.jobs import Work
+    from bot.server.webhook.events import Delivery
     from bot.store.tables import Store
 
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="With --replay: change nothing.")
 @click.option("--parked", is_flag=True, help="List the jobs that wait for a suspended installation instead.")
 @prints("one object per line.")
-def command(*, number: int | None, dry_run: bool, parked: bool, as_json: bool) -> None:
+def jobs_command(*, number: int | None, dry_run: bool, parked: bool, as_json: bool) -> None:
     """List dead jobs, which failed permanently, with the reason; `--replay` retries one.
 
     A server may run at the same time; it starts a replayed job within seconds.
@@ -53,5 +57,57 @@ async def _jobs(store: Store, number: int | None, state: str, *, dry_run: bool, 
             }
             line = f"{job.id:>6}  {job.kind:<12} {job.issue_key:<32} {job.attempts:>2} attempts  {job.message}"
             click.echo(json.dumps(row) if as_json else line)
+    finally:
+        await store.aclose()
+
+
+@click.command("replay")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--event", help="The event's name, as in X-GitHub-Event; without it, the file's name up to its first dot."
+)
+@click.option("--store/--dry-run", help="Store the jobs for the server, or only print them, which is the default.")
+def replay_command(*, file: Path, event: str | None, store: bool) -> None:
+    """Read a delivery saved as FILE, such as issues.opened.json, and print its jobs.
+
+    A dry run unless --store is given; then the running server processes the delivery as if GitHub had sent it again.
+    """
+    event = event or file.name.partition(".")[0]
+    delivery, work = _decide(file, event)
+    for one in work:
+        click.echo(json.dumps({"lane": one.lane, "delay": one.delay, **json.loads(one.model_dump_json())}))
+    if not work:
+        click.echo(f"nothing to do for this event {event!r}; --event names another one", err=True)
+    elif store:
+        asyncio.run(_store(delivery, file.read_bytes(), work))
+        click.echo(f"stored as delivery {delivery.guid}", err=True)
+
+
+def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
+    from bot.errors import UserError
+    from bot.server.webhook.events import MalformedError, read_delivery
+    from bot.server.webhook.handlers import Handlers
+    from bot.server.webhook.handlers.people import Policy
+    from bot.settings.server import load_with_app
+
+    settings = load_with_app()
+    handlers = Handlers(Policy(app_id=settings.github_app_id or 0, bots=settings.bots))
+    # A new id, because the store ignores a delivery whose id it has stored before.
+    headers = {"x-github-event": event, "x-github-delivery": f"replay-{uuid.uuid4()}"}
+    try:
+        delivery = read_delivery(headers, file.read_bytes(), known=handlers.uses(event), server=settings.server)
+        return delivery, handlers.decide(delivery)
+    except MalformedError as error:
+        raise UserError(f"{file}: {error}") from error
+
+
+async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
+    from bot.settings import load_settings
+    from bot.store.databases.opening import open_store
+    from bot.store.jobs.deliveries import Arrival
+
+    store = open_store(load_settings())
+    try:
+        await store.inbox.accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
     finally:
         await store.aclose()

@@ -1,4 +1,4 @@
-"""``triage serve``: run the GitHub App."""
+"""``triage serve`` and ``triage worker``: run the GitHub App, or only its jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-worker", is_flag=True, help="Only receive deliveries; `triage worker` runs the jobs. Needs DATABASE_URL."
 )
-def command(*, host: str | None, port: int | None, no_worker: bool) -> None:
+def serve_command(*, host: str | None, port: int | None, no_worker: bool) -> None:
     """Run the GitHub App: receive deliveries at /webhooks/github, triage the issues and post the results.
 
     If no App is configured, it serves a page that creates one on GitHub; the log has the address. Otherwise it needs
@@ -46,3 +46,28 @@ def _run_setup(settings: Settings, listener: socket.socket) -> bool:
     from bot.server.registration.first_start import wait_for_app
 
     return wait_for_app(settings, listener)
+
+
+@click.command("worker")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    help="The number of issues processed at the same time; default: TRIAGE_CONCURRENCY.",
+)
+def worker_command(*, concurrency: int | None) -> None:
+    """Process the jobs in DATABASE_URL's database, together with any number of other workers.
+
+    Needs the settings of `triage serve`, and its own TRIAGE_DATA_DIR for mirrors and parsed files. It logs
+    worker_ready once it accepts jobs. Stop it with SIGTERM or Ctrl-C: running jobs have five seconds to finish, and
+    other workers continue the rest. After a kill, other workers take over its jobs within ten seconds.
+    """
+    from bot.errors import UserError
+    from bot.observability.logs import log_to_stderr
+    from bot.settings.server import load_server_settings
+    from bot.worker.dispatch.worker_process import work
+
+    settings = load_server_settings()
+    if settings.settings.database_url is None:
+        raise UserError("triage worker needs DATABASE_URL: with a data directory, triage serve runs the jobs")
+    log_to_stderr()
+    work(settings, concurrency=concurrency)

@@ -1,4 +1,4 @@
-"""``triage token``: create, list and revoke tokens that read one repository's data over the HTTP API."""
+"""``triage app`` and ``triage token``: register the GitHub App, and manage the tokens of the HTTP API."""
 
 from __future__ import annotations
 
@@ -19,22 +19,57 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@click.group("app")
+def app_command() -> None:
+    """Register the App on GitHub."""
+
+
+@app_command.command("create")
+@click.option("--org", default="", help="The organisation that owns the App; default: your own account.")
+@click.option(
+    "--public-url", help="The address at which GitHub and browsers reach the server; default: TRIAGE_PUBLIC_URL."
+)
+@click.option("--webhook-url", help="The address for deliveries, if it differs, for example a channel of smee.io.")
+@click.option("--server-url", help="The address of a GitHub Enterprise Server; default: GITHUB_SERVER_URL.")
+@click.option("--name", help="The App's name; GitHub lets you change it.")
+@click.option("--show", is_flag=True, help="Print the secrets for a secret store, instead of storing them.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+def create(
+    *,
+    org: str,
+    public_url: str | None,
+    webhook_url: str | None,
+    server_url: str | None,
+    name: str | None,
+    show: bool,
+    no_browser: bool,
+) -> None:
+    """Create the App on GitHub with two clicks in a browser on this machine.
+
+    The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
+    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
+    """
+    from bot.server.registration.app_create import Answers, create_app
+
+    create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)
+
+
 @click.group("token")
-def command() -> None:
+def token_command() -> None:
     """Create, list and revoke tokens for the HTTP API; each reads the data of one repository and writes nothing."""
 
 
-@command.command("create")
+@token_command.command("create")
 @click.argument("repository", metavar="OWNER/REPO")
 @click.option("--label", default="", help="The token's purpose, up to 100 characters, for the list.")
-def create(*, repository: str, label: str) -> None:
+def create_token(*, repository: str, label: str) -> None:
     """Create a token for a repository and print it; it cannot be shown again."""
     if len(label) > 100 or not label.isprintable():
         raise UserError("--label: at most 100 printable characters")
     click.echo(_with_store(lambda store: _create(store, repository, label)))
 
 
-@command.command("list")
+@token_command.command("list")
 @prints("one object per line.")
 def listed(*, as_json: bool) -> None:
     """List the tokens by id, without their texts."""
@@ -42,7 +77,7 @@ def listed(*, as_json: bool) -> None:
         click.echo(line)
 
 
-@command.command("revoke")
+@token_command.command("revoke")
 @click.argument("token_id", metavar="ID")
 def revoke(*, token_id: str) -> None:
     """Revoke a token by the id that `triage token list` prints; it stops working at once."""

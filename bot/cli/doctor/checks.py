@@ -1,4 +1,4 @@
-"""Check this machine: Python, git, the data directory, and the database with its schema."""
+"""The lines of the doctor's report, and the checks of this machine: Python, git, data directory, database."""
 
 from __future__ import annotations
 
@@ -7,17 +7,66 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal, get_args
 
-from bot.cli.doctor import Check
 from bot.errors import BotError
 from bot.settings import Settings
 from bot.store.databases.opening import open_store
 
+Part = Literal["machine", "settings", "App", "model", "tools", "repository"]
+Line = tuple[Literal["FAIL", "ok", ""], str, str]
+"""A mark, what was checked, and the text; the last line has neither a mark nor a name."""
 _GIT = (2, 31)
 """First git release with GIT_CONFIG_COUNT: settings from the environment keep tokens out of arguments and files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A checked item, whether it is correct, and otherwise how to fix it."""
+
+    ok: bool
+    name: str
+    says: str
+    part: Part
+    """The part of the installation that it belongs to; the summary has one line for each part without a fault."""
+    brief: str | None = None
+    """Its text in that line, if it differs from ``says``; empty leaves it out."""
+
+
+_check = partial(Check, part="machine")
+
+
+def summary_lines(checks: Sequence[Check]) -> Iterator[Line]:
+    """Yield the faults first, then one line per part, then the summary."""
+    faults = [check for check in checks if not check.ok]
+    for fault in faults:
+        yield "FAIL", fault.name, fault.says
+    for part in get_args(Part):
+        sound = [check for check in checks if check.part == part and check.ok]
+        text = "; ".join(dict.fromkeys(one for one in map(_brief, sound) if one))
+        if text:
+            yield "ok", part, text
+    yield "", "", _count(faults, len(checks))
+
+
+def _brief(check: Check) -> str:
+    return check.says if check.brief is None else check.brief
+
+
+def _count(faults: Sequence[Check], checks: int) -> str:
+    if not faults:
+        return f"No fault in {checks} checks. `triage doctor --all` lists them."
+    noun = "fault" if len(faults) == 1 else "faults"
+    unchecked = (
+        " The App, the model and the tools are checked once the settings are correct."
+        if any(fault.part == "settings" for fault in faults)
+        else ""
+    )
+    return f"{len(faults)} {noun} in {checks} checks.{unchecked} `triage doctor --all` lists them."
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -32,9 +81,6 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         yield _space(settings.triage_data_dir, settings.triage_free_mb)
     if settings.database_url is not None or (writable.ok and (settings.triage_data_dir / "store.db").exists()):
         yield _store(settings)
-
-
-_check = partial(Check, part="machine")
 
 
 def _git() -> Check:

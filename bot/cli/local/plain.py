@@ -1,4 +1,4 @@
-"""``triage classify``: classify many issues by kind, one per line."""
+"""Commands that read no repository: ``graph``, ``schema``, ``completion`` and ``classify``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from bot.errors import UserError
 
@@ -14,9 +15,46 @@ MAX_LINE = 64 * 1024 * 1024
 """Maximum bytes of a line: far above any issue; it bounds the memory for a stream without line ends."""
 
 
+@click.command("graph")
+def graph_command() -> None:
+    """Print the compiled graph as Mermaid, for a viewer that renders it, such as a GitHub comment."""
+    from nodes.graph import build_graph
+
+    drawn = build_graph().get_graph().draw_mermaid()
+    # LangGraph derives the edges of a deferred node from its own trial run; such an edge is not part of the graph.
+    left_out = ("__error_handler__", "supervisor -.-> join")
+    click.echo("\n".join(line for line in drawn.splitlines() if not any(part in line for part in left_out)))
+
+
+@click.command("schema")
+def schema_command() -> None:
+    """Print the JSON Schema of the output of `triage run --format json`."""
+    from bot.report.document import result_schema
+
+    click.echo(json.dumps(result_schema(), indent=2, sort_keys=True))
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(*, shell: str) -> None:
+    """Print the shell completion script for `triage`.
+
+    \b
+    bash: triage completion bash > ~/.local/share/bash-completion/completions/triage
+    zsh:  triage completion zsh > a file _triage in a folder of $fpath
+    fish: triage completion fish > ~/.config/fish/completions/triage.fish
+    """
+    from bot.cli import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"unknown shell: {shell}")
+    click.echo(kind(cli, {}, "triage", "_TRIAGE_COMPLETE").source())
+
+
 @click.command("classify")
 @click.argument("file", type=click.File("rb"), metavar="FILE|-")
-def command(*, file: IO[bytes]) -> None:
+def classify_command(*, file: IO[bytes]) -> None:
     """Classify each issue as bug, feature, question, docs, spam or security.
 
     FILE (or - for standard input) has one JSON object per line with "title" and "body"; a body may be null or absent,
