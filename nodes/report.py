@@ -31,6 +31,10 @@ ChangeBasis = Literal["named", "versions", "dates", "affected", "recent"]
 gives no hint."""
 Line = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=1_200)]
+DISAGREE = "The search and the model disagree"
+"""The first words of the doubt that names the first file of the search and that of the model."""
+_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
+"""Kinds of facts that no longer exist, and the kind that is read in their place."""
 
 
 class Part(BaseModel):
@@ -172,14 +176,6 @@ class Evaluation(Part):
     completeness: float = 0.0
     reasoning_quality: float = 0.0
     overall_score: float = 0.0
-
-
-DISAGREE = "The search and the model disagree"
-"""The first words of the doubt that names the first file of the search and that of the model."""
-
-
-_DROPPED: dict[object, FactKind] = {"sibling": "defined_once"}
-"""Kinds of facts that no longer exist, and the kind that is read in their place."""
 
 
 class TriageReport(Part):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 Role = Literal["source", "test", "docs", "example", "config", "generated", "vendored", "minified", "data"]
 Scope = Literal["source", "all"]
 """The files whose content an index has: a ranking reads source; facts, questions and models read all text."""
+ToolName = Literal["grep", "read", "function", "callers", "tree", "log"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +184,6 @@ class Lookup:
     passages: tuple[Passage, ...] = ()
     total: int = 0
     """Total number of matches; for a query of lines, the file's number of lines."""
-
-
-ToolName = Literal["grep", "read", "function", "callers", "tree", "log"]
 
 
 @dataclass(frozen=True, slots=True)

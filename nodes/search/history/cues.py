@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MarkKind = Literal["day", "version", "number", "sha"]
-
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
@@ -48,71 +47,11 @@ _FILE_NAME = re.compile(
 )
 """The rest of the name of a program's file after its version."""
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A version, a day, a SHA or a number in a sentence."""
-
-    kind: MarkKind
-    text: str
-    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
-    start: int
-    end: int
-    is_file: bool = False
-    """Whether the version is part of the name of a program's file; then the end is the name's."""
-
-
-def find_marks(sentence: str) -> Iterator[Mark]:
-    """Find everything in a sentence that may state when something broke."""
-    for found in _MARK.finditer(sentence):
-        kind = next(kind for kind in _KINDS if found[kind])
-        text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
-        if (
-            text
-            and not _ADDRESS.fullmatch(text)
-            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
-        ):
-            file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
-            is_file = file is not None and not sentence[found.start() - 1].isspace()
-            yield Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), is_file)
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
-    pending: list[str] = []
-    for line in (*text.split("\n"), ""):
-        # The empty line appended above ends the last sentence.
-        if pending and (not line.strip() or _ITEM.match(line)):
-            yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
-            pending = []
-        if line.strip():
-            pending.append(line.strip()[:_MAX_LINE])
-
-
-def unmarked(text: str) -> str:
-    """Remove quotes and emphasis, which people put around versions, and URLs of other pages."""
-    return _OTHER_ADDRESS.sub(" ", text.translate(_EMPHASIS))
-
-
-def parse_day(text: str) -> str | None:
-    """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
-    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
-    words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
-    for form, day_format in _DAY_FORMS:
-        try:
-            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:day_format]
-        except ValueError:
-            continue
-    return None
-
-
 Part = Literal["good", "bad", "until", "affected"]
 """good: it worked there; bad: it broke there; until: it broke near there; affected: it happens there, with no statement
 about earlier versions."""
 NEAR = 60
 """The maximum number of characters between such words and the version."""
-
 _WORDS_BEFORE: tuple[tuple[Part | None, str], ...] = (
     ("good", r"work(?:s|ed|ing)?|fine|okay|ok|passe[sd]|correct(?:ly)?|as expected|unlike|pin(?:ned|ning)"),
     (
@@ -198,6 +137,63 @@ OTHERS = frozenset(
     mariadb oracle redis mongodb qt pyqt tk cuda opengl latex""".split()
 )
 """Software whose versions most issues state although the issue is not about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A version, a day, a SHA or a number in a sentence."""
+
+    kind: MarkKind
+    text: str
+    """Without surrounding characters; a day as ``2024-01-31``, a month as ``2024-01``."""
+    start: int
+    end: int
+    is_file: bool = False
+    """Whether the version is part of the name of a program's file; then the end is the name's."""
+
+
+def find_marks(sentence: str) -> Iterator[Mark]:
+    """Find everything in a sentence that may state when something broke."""
+    for found in _MARK.finditer(sentence):
+        kind = next(kind for kind in _KINDS if found[kind])
+        text = parse_day(found[0]) if kind == "day" else str(found[f"{kind}_text"])
+        if (
+            text
+            and not _ADDRESS.fullmatch(text)
+            and not _IN_PATH.search(sentence, max(0, found.start() - 120), found.start())
+        ):
+            file = _FILE_NAME.match(sentence, found.end()) if kind == "version" and found.start() else None
+            is_file = file is not None and not sentence[found.start() - 1].isspace()
+            yield Mark(kind, text, found.start(), file.end() if file and is_file else found.end(), is_file)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Split a text into sentences without mark-up. List items and headings are separate; wrapped lines are joined."""
+    pending: list[str] = []
+    for line in (*text.split("\n"), ""):
+        # The empty line appended above ends the last sentence.
+        if pending and (not line.strip() or _ITEM.match(line)):
+            yield from (sentence[:_SENTENCE] for sentence in _END.split(unmarked(" ".join(pending))))
+            pending = []
+        if line.strip():
+            pending.append(line.strip()[:_MAX_LINE])
+
+
+def unmarked(text: str) -> str:
+    """Remove quotes and emphasis, which people put around versions, and URLs of other pages."""
+    return _OTHER_ADDRESS.sub(" ", text.translate(_EMPHASIS))
+
+
+def parse_day(text: str) -> str | None:
+    """Read a day as ``2024-01-31``, or a month as ``2024-01``."""
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|[.,]", "", text)
+    words = " ".join(word[:3] if word.isalpha() else word for word in plain.split())
+    for form, day_format in _DAY_FORMS:
+        try:
+            return datetime.strptime(words, form).replace(tzinfo=UTC).date().isoformat()[:day_format]
+        except ValueError:
+            continue
+    return None
 
 
 def part_of(before: str, after: str) -> Part | None:

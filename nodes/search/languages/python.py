@@ -16,7 +16,6 @@ from nodes.search.types import Outline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 MARK = b"\xef\xbb\xbf"
 """The byte order mark that an editor may write before the first line."""
 _APART = re.compile(
@@ -30,6 +29,18 @@ _QUOTED_INSIDE = re.compile(rb"\{[^{}\"']*+[\"'](?:[^{}]*?[^\s\"'{}] +[^\s\"'{}]
 """A possible message inside an f-string's replacement field."""
 _ODD_SPACE = re.compile(rb"\n *[\t\f\v]")
 _PAIRS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
+DEEPEST = 100
+"""Maximum spaces before a definition: each level reads its block once more, so deeper files go to the parser."""
+# Groups are repeated within (?>…), because before Python 3.11.5 the possessive *+ of a group loses matches.
+_HEAD = re.compile(rb"\n( *+)(?:(@)|(?:async +)?(def|class) +([\w\x80-\xff]+))")
+_HEAD_ENDS = re.compile(rb" *+(?:\([^()]*+\))? *+:")
+"""The end of a common head; one with nested brackets or a return annotation takes the slower path."""
+_FROM = re.compile(rb"from *+(\.[. ]*+[\w.\x80-\xff]*|[\w.\x80-\xff]+) *+")
+_IMPORT = re.compile(rb"import\b(?<!\wimport)(?<!\.import)")
+_MODULE = re.compile(rb" *+([\w.\x80-\xff]+)(?: +as +[\w\x80-\xff]+)? *+")
+_TURN = re.compile(rb"[()\[\]{}:\n]")
+_BLOCK = re.compile(rb"[ \r]*+#*+[ \r]*+(?>(?:\n[ \r]*+#*+[ \r]*+(?=\n))*)\n( *+)(?=[^\s#])")
+_NOTHING = re.compile(rb"(?>(?:[ \r]*+#*+\r?\n)*)")
 
 
 class NotPlain(Exception):  # noqa: N818 - not an error
@@ -113,20 +124,6 @@ def _is_utf8(source: bytes) -> bool:
         return source.isascii() or bool(source.decode())
     except UnicodeDecodeError:
         return False
-
-
-DEEPEST = 100
-"""Maximum spaces before a definition: each level reads its block once more, so deeper files go to the parser."""
-# Groups are repeated within (?>…), because before Python 3.11.5 the possessive *+ of a group loses matches.
-_HEAD = re.compile(rb"\n( *+)(?:(@)|(?:async +)?(def|class) +([\w\x80-\xff]+))")
-_HEAD_ENDS = re.compile(rb" *+(?:\([^()]*+\))? *+:")
-"""The end of a common head; one with nested brackets or a return annotation takes the slower path."""
-_FROM = re.compile(rb"from *+(\.[. ]*+[\w.\x80-\xff]*|[\w.\x80-\xff]+) *+")
-_IMPORT = re.compile(rb"import\b(?<!\wimport)(?<!\.import)")
-_MODULE = re.compile(rb" *+([\w.\x80-\xff]+)(?: +as +[\w\x80-\xff]+)? *+")
-_TURN = re.compile(rb"[()\[\]{}:\n]")
-_BLOCK = re.compile(rb"[ \r]*+#*+[ \r]*+(?>(?:\n[ \r]*+#*+[ \r]*+(?=\n))*)\n( *+)(?=[^\s#])")
-_NOTHING = re.compile(rb"(?>(?:[ \r]*+#*+\r?\n)*)")
 
 
 def outline_by_lines(source: bytes) -> Outline | None:
