@@ -15,9 +15,8 @@ from pathlib import Path
 
 from nodes.search.git import Repository
 from nodes.search.languages import LANGUAGES
-from nodes.search.parsers.parsing import Job
 from nodes.search.parsers.pool import Progress
-from nodes.search.parsers.protocol import deadline
+from nodes.search.parsers.protocol import Job, deadline
 from nodes.search.parsers.workers import build
 from tests.support.repositories import git
 
@@ -85,7 +84,7 @@ def read(folder: Path, language: str, ending: str, tokens: Sequence[str], size: 
         progress = Progress([[Job(blob, f"a{ending}", blob, len(content))]])
         children, own = _children(), time.process_time()
         built = list(build(repository, progress))
-        assert [one.complete for one in built] == [True], built
+        assert [parsed.complete for parsed, _ in built] == [True], built
         own, children = time.process_time() - own, _children() - children
         yield Read(language, token, not progress.unparsed, children, own, len(content))
 

@@ -12,7 +12,7 @@ from nodes.search.index.changes import read_changes
 from nodes.search.index.columns import COLUMNS, empty, is_intact, select_files, unpack
 from nodes.search.index.postings import Vocabulary
 from nodes.search.index.records import ColumnBuilder, build_columns
-from nodes.search.parsers.parsing import plain_text as parse_text
+from nodes.search.parsers.protocol import plain_text as parse_text
 
 SOURCES = [
     ("a.py", b"import os\n\n\nclass A:\n    def f(self):\n        raise ValueError('there is no such thing')\n"),

@@ -17,7 +17,7 @@ from nodes.search.cache import Cache
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.index.loading import Loaded, load_index
-from nodes.search.parsers import child, parsing, pool, workers
+from nodes.search.parsers import child, pool, protocol, workers
 from nodes.search.parsers.protocol import Counted
 from nodes.search.types import Query
 from tests.search.states import state
@@ -129,7 +129,7 @@ def test_a_helper_that_makes_no_progress_is_killed(tmp_path: Path, monkeypatch: 
     sha = make_repository(tmp_path / "r", {"bad.ts": HANGS})
     repository = Repository.open(tmp_path / "r")
     (entry,) = repository.tree(sha)
-    jobs = [parsing.Job("bad.ts", entry.path, entry.blob, entry.size)]
+    jobs = [protocol.Job("bad.ts", entry.path, entry.blob, entry.size)]
     monkeypatch.setattr(child, "STALL", 0.0)
     helper = child.Helper(repository, [jobs], [], first=[(0, [0])])
     try:
@@ -172,7 +172,7 @@ def test_batches_and_helpers_do_not_change_the_index(tmp_path: Path, monkeypatch
     files = {f"{folder}/{name}": text for folder in "abc" for name, text in SOUND.items()}
     make_repository(tmp_path / "r", {**files, "tabs.py": "def f():\n\treturn 1\n"})
     expected = state(load(tmp_path / "r").index)
-    monkeypatch.setattr(parsing, "BATCH_BYTES", 50)
+    monkeypatch.setattr(protocol, "BATCH_BYTES", 50)
     monkeypatch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
     assert state(load(tmp_path / "r").index) == expected
 
@@ -182,7 +182,7 @@ PLAIN_FILES = {f"pkg/part{number}.py": f"def part_{number}():\n    return {numbe
 
 def in_helpers_only(patch: pytest.MonkeyPatch) -> None:
     """Leave every batch to two helpers, a few files in each."""
-    patch.setattr(parsing, "BATCH_BYTES", 200)
+    patch.setattr(protocol, "BATCH_BYTES", 200)
     patch.setattr(workers, "helpers_for", lambda _hard, _easy: 2)
     patch.setattr(workers, "claimed", lambda _descriptor: ())
     patch.setattr(workers, "WORTH_COUNTING", 0)
@@ -218,7 +218,7 @@ def test_a_batch_whose_words_a_killed_helper_did_not_count_is_read_again(
 
 
 def test_a_counted_batch_without_all_of_its_blobs_is_incomplete() -> None:
-    jobs = [parsing.Job(f"{name}.py", f"{name}.py", name * 40, 1) for name in "ab"]
+    jobs = [protocol.Job(f"{name}.py", f"{name}.py", name * 40, 1) for name in "ab"]
     progress = pool.Progress([jobs, jobs])
     for batch, complete in enumerate((True, False)):
         progress.put_counted(Counted(batch, b"columns", complete))

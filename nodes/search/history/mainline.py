@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.search.history.printed import LOG_FORMAT, checked, decode, is_sha, parse_log
+from nodes.search.history.printed import LOG_FORMAT, Entry, checked, parse_log
 from nodes.search.history.versions import main_releases, read_releases
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ _PULL = re.compile(r"^merge pull request #\d{1,9}", re.IGNORECASE)
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40})\b")
 MAX_COMMITS = 100_000
 """The maximum number of commits read, newest first."""
-_LARGEST = 256_000_000  # bytes of messages
-_FORMAT = "--format=%H%x00%P%x00%ct%x00%B"
+_MAX_LOG = 256_000_000  # bytes of messages
 _MERGED = 200  # the maximum number of messages per merge
 MAX_NAMING, MAX_READ = 4, 60
 """Maximum number of commits that are returned, and of messages that are read."""
@@ -96,13 +95,6 @@ class NamingCommit:
     """The first final release that contains the commit; empty if none does."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    parents: tuple[str, ...]
-    committed: int
-    message: str
-
-
 def references(message: str, project: str = "") -> References:
     """Read the issues that a message closes; of other projects, only ``project`` (owner/name) counts."""
     subject, _, _ = message.lstrip().partition("\n")
@@ -128,8 +120,9 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
         after: full SHA; leave out this commit and its ancestors.
     """
     outside = (f"^{checked(after)}",) if after else ()
-    command = ("log", "-z", f"--max-count={MAX_COMMITS}", "--no-show-signature", _FORMAT, checked(tip), *outside, "--")
-    commits = dict(_parse(repository.output(*command, limit=_LARGEST) or b""))
+    command = ("log", "-z", f"--max-count={MAX_COMMITS}", "--no-show-signature", LOG_FORMAT)
+    printed = repository.output(*command, checked(tip), *outside, "--", limit=_MAX_LOG) or b""
+    commits = {commit.sha: commit for commit in parse_log(printed)}
     # The walk runs in memory: ``--first-parent`` would omit the commits that merges added.
     line: list[str] = []
     at = tip
@@ -193,17 +186,7 @@ def _named(subject: str) -> Iterator[int]:
             yield int(found["number"])
 
 
-def _parse(printed: bytes) -> Iterator[tuple[str, _Read]]:
-    tokens = printed.split(b"\0")
-    # ``-z`` ends each commit with a NUL, like the fields in the format, so every commit has four tokens.
-    for at in range(0, len(tokens) - 3, 4):
-        sha, parents, committed, message = tokens[at : at + 4]
-        name = sha.decode("ascii", "replace")
-        if is_sha(name) and committed.isdigit():
-            yield name, _Read(tuple(parents.decode("ascii", "replace").split()), int(committed), decode(message))
-
-
-def _commits_of_merges(commits: Mapping[str, _Read], line: Sequence[str]) -> dict[str, list[str]]:
+def _commits_of_merges(commits: Mapping[str, Entry], line: Sequence[str]) -> dict[str, list[str]]:
     """Map each merge to the commits that it first made reachable.
 
     Oldest merges go first, so that each commit belongs to exactly one merge.
@@ -213,17 +196,17 @@ def _commits_of_merges(commits: Mapping[str, _Read], line: Sequence[str]) -> dic
     for sha in reversed(line):
         waiting = [parent for parent in commits[sha].parents[1:] if parent not in owned]
         while waiting:
-            one = waiting.pop()
-            if one in commits and one not in owned:
-                owned.add(one)
-                added.setdefault(sha, []).append(one)
-                waiting += commits[one].parents
+            reached = waiting.pop()
+            if reached in commits and reached not in owned:
+                owned.add(reached)
+                added.setdefault(sha, []).append(reached)
+                waiting += commits[reached].parents
     return added
 
 
-def _mainline_commit(sha: str, commits: Mapping[str, _Read], added: Sequence[str]) -> MainlineCommit:
+def _mainline_commit(sha: str, commits: Mapping[str, Entry], added: Sequence[str]) -> MainlineCommit:
     read = commits[sha]
-    merged = tuple(commits[one].message for one in added[:_MERGED])
+    merged = tuple(commits[merged_sha].message for merged_sha in added[:_MERGED])
     return MainlineCommit(sha, next(iter(read.parents), ""), read.committed, read.message, merged)
 
 

@@ -8,6 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nodes.search.git.objects import decode
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -20,8 +22,8 @@ _BOT = re.compile(
     re.IGNORECASE,
 )
 UNKNOWN = "someone without a name"
-LOG_FORMAT = "--format=%H%x00%at%x00%ct%x00%an%x00%ae%x00%B%x00"
-_FIELDS = 6
+LOG_FORMAT = "--format=%H%x00%P%x00%at%x00%ct%x00%an%x00%ae%x00%B%x00"
+_FIELDS = 7
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -45,6 +47,7 @@ class Entry:
     """A commit as ``git log`` prints it."""
 
     sha: str
+    parents: tuple[str, ...]
     authored: int
     committed: int
     name: str
@@ -127,10 +130,11 @@ def parse_log(printed: bytes) -> Iterator[Entry]:
         if not _SHA.fullmatch(sha):
             at += 1
             continue
-        name, address, message = (decode(token) for token in tokens[at + 3 : at + _FIELDS])
-        authored, committed = int(tokens[at + 1]), int(tokens[at + 2])
+        parents = tuple(tokens[at + 1].decode("ascii", "replace").split())
+        authored, committed = int(tokens[at + 2]), int(tokens[at + 3])
+        name, address, message = (decode(token) for token in tokens[at + 4 : at + _FIELDS])
         at, changed, renamed = parse_raw(tokens, at + _FIELDS)
-        yield Entry(sha, authored, committed, name, address, message, tuple(changed), tuple(renamed))
+        yield Entry(sha, parents, authored, committed, name, address, message, tuple(changed), tuple(renamed))
 
 
 def parse_raw(tokens: Sequence[bytes], at: int) -> tuple[int, list[str], list[str]]:
@@ -170,11 +174,3 @@ def parse_blame(printed: bytes, unknown: frozenset[str]) -> Blamed:
             paths.setdefault(os.fsdecode(line[9:]))
     lines = {number: sha for sha, runs in groups.items() if sha not in old for run in runs for number in run}
     return Blamed(dict(sorted(lines.items())), tuple(paths))
-
-
-def decode(raw: bytes) -> str:
-    """Decode a message or a name as UTF-8, else as Latin-1, which never fails."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

@@ -19,8 +19,8 @@ from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
 from nodes.search.index.changes import COMMITS, read_changes
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack
 from nodes.search.languages import always_needs_parser, language_of
-from nodes.search.parsers.parsing import Job, cut_batches
 from nodes.search.parsers.pool import Progress
+from nodes.search.parsers.protocol import Job, cut_batches
 from nodes.search.parsers.workers import build
 from nodes.search.paths.roles import role_of
 from nodes.search.paths.whose import read_project
@@ -47,7 +47,7 @@ _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendore
 """Order in which roles are indexed if a commit has too much text; a role that is not listed has rank 1."""
 # bytes of records per write to the cache; a killed process loses at most this much and parses it again
 PER_WRITE = 8_000_000
-# ``parsers/p*.py`` are parsing, pool and protocol: what is parsed, and how the results are encoded.
+# ``parsers/p*.py`` are pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
     *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     "languages/queries/*.scm",
@@ -272,14 +272,14 @@ def _parse(repository: Repository, files: Assembly, batches: Progress, cache: Ca
     """Parse the missing files; return whether all of them could be read."""
     fresh: dict[str, bytes] = {}
     done, complete, total = 0, True, len(files.missing)
-    for built in build(repository, batches):
-        keys = [job.key for job in batches.batches[built.number]]
-        files.add(keys, built.columns)
-        complete &= built.complete
-        if cache and built.complete:
-            fresh |= zip(keys, built.columns.records(), strict=True)
+    for parsed, columns in build(repository, batches):
+        keys = [job.key for job in batches.batches[parsed.number]]
+        files.add(keys, columns)
+        complete &= parsed.complete
+        if cache and parsed.complete:
+            fresh |= zip(keys, columns.records(), strict=True)
             # A missed deadline cost seconds of processor time, so its result is stored before anything else can fail.
-            if built.missed or sum(map(len, fresh.values())) > PER_WRITE:
+            if parsed.missed or sum(map(len, fresh.values())) > PER_WRITE:
                 cache.put(fresh, files.keys)
                 fresh = {}
         done += len(keys)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from nodes.search.parsers.parsing import Text
+    from nodes.search.parsers.protocol import Text
     from nodes.search.types import Definition, Outline, Role
 
     Ints = npt.NDArray[np.int64]

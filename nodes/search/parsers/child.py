@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.git import Repository
-    from nodes.search.parsers.parsing import Job
-    from nodes.search.parsers.protocol import Counted, Frame
+    from nodes.search.parsers.protocol import Counted, Frame, Job
 
 STALL = 180.0
 """Seconds of wall time without progress after which a helper is killed, far beyond the deadline of any file."""

@@ -22,17 +22,22 @@ from nodes.search.git import Repository
 from nodes.search.git.objects import BlobReader, is_text
 from nodes.search.languages import language_of
 from nodes.search.languages.syntax import outline
-from nodes.search.parsers.parsing import PLAIN, Job, Text, needs_parser, plain_text, text_without_parser
 from nodes.search.parsers.protocol import (
     NOTE,
+    PLAIN,
     TOO_MUCH_MEMORY,
     Counted,
+    Job,
     Task,
+    Text,
     claimed,
     deadline,
     load_task,
+    needs_parser,
     packed,
     packed_counted,
+    plain_text,
+    text_without_parser,
 )
 
 if TYPE_CHECKING:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Self
 from nodes.search.git.objects import BlobReader
 from nodes.search.languages import language_of
 from nodes.search.parsers.child import Helper, is_fault_of_file, used
-from nodes.search.parsers.parsing import PLAIN, Parsed, Text, plain_text
-from nodes.search.parsers.protocol import Counted
+from nodes.search.parsers.protocol import PLAIN, Counted, Parsed, Text, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.git import Repository
     from nodes.search.parsers.child import FilePosition
-    from nodes.search.parsers.parsing import Job
+    from nodes.search.parsers.protocol import Job
 
 _MISSING = Text(b"", PLAIN)
 MAX_PROCESSOR = 120.0

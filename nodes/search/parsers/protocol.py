@@ -1,4 +1,4 @@
-"""The protocol between a parent process and its helpers: tasks, claims, deadlines, and results in frames."""
+"""What a parent process and its helpers exchange: jobs, texts, claims, deadlines, and results in frames."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import marshal
 import os
 import struct
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from nodes.search.parsers.parsing import Job, Text
+from nodes.search.git.objects import MAX_AT_ONCE, is_text
+from nodes.search.languages import always_needs_parser, outline_without_parser
 from nodes.search.types import Definition, Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+BATCH_BYTES = 250_000
+"""Bytes of text per batch: enough for array operations to pay off, few enough for a short wait at the end."""
+PLAIN = Outline("text")
+"""The outline of a file that is only searched by its words."""
 _HEAD = struct.Struct("<IIII?xxx")
 """Checksum and length of the body, number of the batch, number of the file in it, and whether the blob exists."""
 _WHOLE = (1 << 32) - 1
@@ -27,6 +32,70 @@ TOO_MUCH_MEMORY = 3
 _NUMBER = struct.Struct("<I")
 NOTE = struct.Struct("<iid")
 """Number of the batch, number of the file in it, and the seconds of processor time used before."""
+
+
+class Job(NamedTuple):
+    """One blob to parse, as the language that its path indicates."""
+
+    key: str
+    path: str
+    blob: str
+    size: int
+
+
+class Text(NamedTuple):
+    """The content and the outline of one blob."""
+
+    content: bytes
+    """Empty if the blob is not text."""
+    outline: Outline
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The result of one batch: a text for each of its jobs, in their order."""
+
+    number: int
+    texts: list[Text]
+    """Empty if ``columns`` is given."""
+    complete: bool
+    """Whether every blob could be read; an unreadable one is an empty text."""
+    missed: bool = False
+    """Whether a file exceeded its parser's deadline; such a result is worth storing at once."""
+    columns: bytes = b""
+    """Packed columns, if a helper counted the words too."""
+
+
+def cut_batches(jobs: Sequence[Job]) -> list[list[Job]]:
+    """Cut jobs into batches, in their order."""
+    batches: list[list[Job]] = []
+    room = -1
+    for job in jobs:
+        if room < job.size or len(batches[-1]) >= MAX_AT_ONCE:
+            batches.append([])
+            # A file larger than a batch gets a batch of its own.
+            room = max(BATCH_BYTES, job.size)
+        batches[-1].append(job)
+        room -= job.size
+    return batches
+
+
+def needs_parser(batch: Sequence[Job]) -> bool:
+    """Return whether any file of a batch needs a parser, by its name."""
+    return any(always_needs_parser(job.path) for job in batch)
+
+
+def text_without_parser(path: str, content: bytes | None) -> Text | None:
+    """Outline one blob in time linear in its size; None if only a parser can do that."""
+    if not content or not is_text(content):
+        return Text(b"", PLAIN)
+    outline = outline_without_parser(path, content)
+    return None if outline is None else Text(content, outline)
+
+
+def plain_text(path: str, content: bytes | None) -> Text:
+    """Outline one blob as far as no parser is needed."""
+    return text_without_parser(path, content) or Text(content or b"", PLAIN)
 
 
 class Frame(NamedTuple):
@@ -82,8 +151,7 @@ class Output:
         return frames
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """The content of a helper's standard input."""
 
     directory: str
@@ -103,15 +171,17 @@ class Task:
 
     def dump(self) -> bytes:
         """Return JSON for ``load_task``."""
-        batches = [[[job.key, job.path, job.blob, job.size] for job in batch] for batch in self.batches]
-        fields = [self.directory, batches, self.first, self.claims, self.note, self.parent, self.gave_up, self.counts]
-        return json.dumps(fields).encode()
+        return json.dumps(self).encode()
 
 
 def packed(batch: int, file: int, text: Text | None) -> bytes:
     """Return a frame as bytes for ``Output``."""
     # ``marshal`` is faster than pickle and JSON, and both processes run the same interpreter.
-    body = b"" if text is None else marshal.dumps((text.content, *_plain(text.outline)))
+    body = b""
+    if text is not None:
+        outline = text.outline
+        definitions = [(item.name, item.kind, item.start_line, item.end_line) for item in outline.definitions]
+        body = marshal.dumps((text.content, outline.language, definitions, outline.imports, outline.strings))
     return _HEAD.pack(crc32(body), len(body), batch, file, text is not None) + body
 
 
@@ -147,15 +217,6 @@ def load_task(stream: IO[str]) -> Task:
     return Task(directory, [[Job(*fields) for fields in batch] for batch in batches], *rest)
 
 
-def _plain(outline: Outline) -> tuple[Any, ...]:
-    definitions = [(one.name, one.kind, one.start_line, one.end_line) for one in outline.definitions]
-    return outline.language, definitions, outline.imports, outline.strings
-
-
 def _text(body: memoryview) -> Text:
     content, language, definitions, *rest = marshal.loads(body)  # noqa: S302 - our own child process wrote it
-    return Text(content, _outline(language, definitions, *rest))
-
-
-def _outline(language: str, definitions: list[tuple[Any, ...]], *rest: Any) -> Outline:
-    return Outline(language, tuple(Definition(*fields) for fields in definitions), *rest)
+    return Text(content, Outline(language, tuple(Definition(*fields) for fields in definitions), *rest))

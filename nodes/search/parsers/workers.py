@@ -16,14 +16,12 @@ import os
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from nodes.search.index.columns import unpack
 from nodes.search.index.records import ColumnBuilder
-from nodes.search.parsers.parsing import Job, Parsed, needs_parser, text_without_parser
 from nodes.search.parsers.pool import Pool, Progress
-from nodes.search.parsers.protocol import claimed, claims_of
+from nodes.search.parsers.protocol import Job, Parsed, claimed, claims_of, needs_parser, text_without_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,24 +38,12 @@ PAUSE = 0.005
 """Seconds between two checks of the helpers when this process is idle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """The result of one batch: a row of the columns for each of its jobs, in their order."""
-
-    number: int
-    columns: Columns
-    complete: bool
-    """Whether every blob could be read; an unreadable one has no rows."""
-    missed: bool
-    """Whether a file exceeded its parser's deadline; such a result is worth storing at once."""
-
-
-def build(repository: Repository, progress: Progress) -> Iterator[Built]:
-    """Yield the columns of every batch, in no particular order."""
+def build(repository: Repository, progress: Progress) -> Iterator[tuple[Parsed, Columns]]:
+    """Yield every batch, in no particular order, with a row of columns for each of its jobs."""
     builder = ColumnBuilder()
     for parsed in _parse(repository, progress):
         columns = unpack([parsed.columns]) if parsed.columns else builder.build(parsed.texts)
-        yield Built(parsed.number, columns, parsed.complete, parsed.missed)
+        yield parsed, columns
 
 
 def _parse(repository: Repository, progress: Progress) -> Iterator[Parsed]:
