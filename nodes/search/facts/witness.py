@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.code import COPIED, family
+from nodes.search.facts.code import COPIED
 from nodes.search.facts.inquiry import folded
 from nodes.search.history.printed import is_sha
 from nodes.search.issue.normal.report import normalise
@@ -57,22 +57,20 @@ class Witness:
         content = self.repository.read_file(self.sha, path) or b""
         return content.decode("utf-8", "replace").split("\n")[max(0, first - 1) : last]
 
-    def grep(self, name: str, *, path: str | None = None) -> list[Hit] | None:
-        """Return the lines that contain a whole word, in the whole commit or in source files of one file's language.
+    def grep(self, name: str, *, own: bool = False) -> list[Hit] | None:
+        """Return the lines that contain a whole word, in the whole commit or in source files of any language.
 
         Return None if the name cannot be searched.
         """
         if not name or "\n" in name or not is_sha(self.sha):
             return None
-        ending = os.path.splitext(path)[1] if path else ""
-        where = (f"*{ending}",) if ending else ()
         command = ("grep", "-I", "-n", "-z", "-w", "-F", "--full-name", "--max-count=50", "-e", name, self.sha, "--")
         # Git also fails if no line matches.
-        printed = self.repository.cached_output("--no-pager", *command, *where)
+        printed = self.repository.cached_output("--no-pager", *command)
         if printed is None:
             return []
         hits = [hit for record in printed.split(b"\n")[:MAX_HITS] if (hit := parse_hit(record, self.sha))]
-        return [hit for hit in hits if path is None or is_own(hit.path, path)]
+        return [hit for hit in hits if not own or is_own(hit.path)]
 
     def files(self) -> list[str]:
         """Return the paths of all files of the commit."""
@@ -108,12 +106,9 @@ class Witness:
         return frozenset(os.fsdecode(name.strip(b"\n")) for name in printed.split(b"\0") if name.strip(b"\n"))
 
 
-def is_own(path: str, like: str) -> bool:
-    """Return whether a path is source code in the language of another."""
-    mine, other = language_of(path), language_of(like)
-    if mine is None or other is None or family(mine) != family(other):
-        return False
-    return role_of(path) == "source" and not COPIED.search(path)
+def is_own(path: str) -> bool:
+    """Return whether a path is source code."""
+    return language_of(path) is not None and role_of(path) == "source" and not COPIED.search(path)
 
 
 def parse_hit(record: bytes, sha: str) -> Hit | None:

@@ -185,3 +185,13 @@ def test_a_name_that_no_named_release_had_is_not_a_fact(tmp_path: Path, before: 
     git(tmp_path, "tag", "v1.2.0")
     head = make_repository(tmp_path, {"scan.py": "def scan():\n    pass\n"}, message="Scan at once")
     assert of_kind(facts_at(tmp_path, head, "Crash since the update", body), "absent") == []
+
+
+def test_a_renamed_file_introduced_no_line(tmp_path: Path):
+    code = ONE.replace("load", "load_all_zones")
+    make_repository(tmp_path, {"zones/io.py": code})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(tmp_path, {"zones/reading.py": code}, message="Read zones elsewhere")
+    git(tmp_path, "tag", "v1.3.0")
+    facts = facts_at(tmp_path, head, "`load_all_zones` fails", "It works in 1.2.0 and fails in 1.3.0.")
+    assert of_kind(facts, "introduced_in") == []

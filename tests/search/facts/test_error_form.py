@@ -71,6 +71,14 @@ def test_the_answer_to_a_question_is_read(tmp_path: Path):
     assert (found.path, found.line) == ("a.py", 2)
 
 
+def test_the_answer_leads_to_the_first_file_of_a_larger_project(tmp_path: Path):
+    files = {f"m{number}.py": f"def run_{number}(x):\n    a, b = x\n" for number in range(50)}
+    files["conf/settings.py"] = UNPACKS.format("read_settings")
+    title, answer = "A value of the settings has an equals sign", "ValueError: too many values to unpack (expected 2)"
+    found = of_kind(facts_of(tmp_path, files, title, "It fails.", extra=[answer]), "raised_here")
+    assert [(fact.path, fact.line, fact.strong) for fact in found] == [("conf/settings.py", 2, False)]
+
+
 @pytest.mark.parametrize(
     ("code", "error"),
     [

@@ -295,3 +295,30 @@ def test_a_moved_frame_is_at_the_only_call_of_the_frame_inside_it(tmp_path: Path
     (found,) = of_kind(facts_of(tmp_path, {"zones/load.go": GO.format(other)}, "It stops", trace), "raised_here")
     assert found.line == line
     assert found.says.endswith(says)
+
+
+STORE = {
+    "store/io.py": "def write_all(handle, data):\n    handle.write(data)\n",
+    "store/cache.py": "def save_zone(zone):\n    write_all(zone.handle, zone.data)\n",
+}
+SAVED = (
+    'Traceback (most recent call last):\n  File "store/cache.py", line 2, in save_zone\n'
+    '    write_all(zone.handle, zone.data)\n  File "store/io.py", line 2, in write_all\n    handle.write(data)\n'
+    "TypeError: bytes expected\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "extra", "paths"),
+    [
+        pytest.param("save_zone fails for text", [], ["store/io.py", "store/cache.py"], id="title"),
+        pytest.param("Zones are lost", ["look at store/cache.py"], ["store/io.py", "store/cache.py"], id="redirect"),
+        pytest.param("write_all fails in save_zone", [], ["store/io.py"], id="the-innermost-as-well"),
+        pytest.param("Zones are lost", [], ["store/io.py"], id="no-word"),
+    ],
+)
+def test_an_outer_frame_that_words_name_is_stated_too(tmp_path: Path, title: str, extra: list[str], paths: list[str]):
+    found = of_kind(facts_of(tmp_path, STORE, title, f"```\n{SAVED}```", extra=extra), "raised_here")
+    assert [fact.path for fact in found] == paths
+    assert [fact.unclaimed for fact in found[1:]] == [True] * (len(paths) - 1)
+    assert all("named in words as well" in fact.says for fact in found[1:])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
+    from nodes.search.git import Repository
     from nodes.search.history.claims import Claims
     from nodes.search.history.types import Commit
 
@@ -82,7 +83,7 @@ def _introduced(inquiry: FinderInput, fact: Fact, span: Range, words: str) -> It
     for commit in _touching(inquiry, path, span):
         before = inquiry.code.repository.resolve(f"{commit.sha}~1")
         if _holds(inquiry, commit.sha, path, text) and not _holds(inquiry, before, path, text):
-            if is_mechanical(commit):
+            if is_mechanical(commit) or _occurs(inquiry.code.repository, before, text):
                 return
             says = f"This line came in with `{commit.sha[:10]}` “{short(commit.subject)}”, within {span.words}."
             yield Fact(
@@ -114,6 +115,12 @@ def _holds(inquiry: FinderInput, sha: str, path: str, text: str) -> bool:
     )
 
 
+def _occurs(repository: Repository, sha: str, text: str) -> bool:
+    """Return whether any file of a commit has a line: a renamed file brings no line of its own."""
+    command = ("grep", "-I", "-l", "-F", "-e", text, sha, "--")
+    return repository.cached_output("--no-pager", *command) is not None
+
+
 def body_of(line: str) -> str:
     """Return a line without spaces, quotes and annotations, which formatters and type checkers change."""
     return _FORMAT.sub("", _ANNOTATION.sub("", line)).replace('"', "'")
@@ -127,7 +134,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if path not in witness.changed(change):
         return "the commit does not change this file"
     if fact.kind == "introduced_in" and fact.text is not None:
-        before = witness.repository.read_file(witness.repository.resolve(f"{change}~1"), path) or b""
-        if fact.text.strip() in {line.strip() for line in before.decode("utf-8", "replace").split("\n")}:
+        before = witness.repository.resolve(f"{change}~1")
+        if _occurs(witness.repository, before, fact.text.strip()) and "came in with" in fact.says:
             return "the line is older than the change"
     return None

@@ -228,12 +228,12 @@ def check(fact: Fact, witness: Witness) -> str | None:
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]
-        if "is inherited from" not in fact.says or is_inherited(witness, parts[-2], base, fact.path or ""):
+        if "is inherited from" not in fact.says or is_inherited(witness, parts[-2], base):
             return None
         return "the class does not inherit it from there"
     head = re.compile(f"(?:{_HEAD}|{_VARIABLE})".format(re.escape(name)))
     owner = (fact.symbol or "").rpartition(".")[0]
-    for hit in witness.grep(name, path=fact.path) or ():
+    for hit in witness.grep(name, own=True) or ():
         copied = (fact.count or 1) > 1 and folder_of_copies(hit.path) is not None
         if head.search(hit.text) and hit.path != fact.path and not owner and not copied:
             return f"`{hit.path}` defines it as well"

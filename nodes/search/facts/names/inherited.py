@@ -56,11 +56,11 @@ def _levels(owner: str, heads: Callable[[str], Iterable[str]]) -> Iterable[list[
         yield level
 
 
-def is_inherited(witness: Witness, owner: str, base: str, path: str) -> bool:
+def is_inherited(witness: Witness, owner: str, base: str) -> bool:
     """Return whether a class has another one among its bases, as git finds their heads."""
 
     def heads(one: str) -> Iterable[str]:
         head = re.compile(rf"\bclass\s+{re.escape(one)}\b")
-        return (hit.text for hit in witness.grep(one, path=path) or () if head.search(hit.text))
+        return (hit.text for hit in witness.grep(one, own=True) or () if head.search(hit.text))
 
     return any(base in level for level in _levels(owner, heads))

@@ -273,7 +273,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     names = {bare, bare.replace("-", "_")}
     if not any(whole_word(name).search(fact.text or "") for name in names):
         return "the line does not contain the name"
-    hits = witness.grep(bare, path=fact.path) or ()
+    hits = witness.grep(bare, own=True) or ()
     if fact.kind == "default_here" and fact.users is None:
         declares = _declaration(fact.words or "")
         hits = [hit for hit in hits if declares(hit.text, witness.line(hit.path, hit.line - 1) or "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -99,14 +100,16 @@ def _files(inquiry: FinderInput) -> Iterator[_Part]:
 
 
 def _in_all(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
-    """Return the only line of a small project with the form."""
+    """Return the only line with the form, in all files of a small project or in the search's first file."""
     code = inquiry.code
     numbers = np.flatnonzero(code.own).tolist()
-    if len(numbers) > FEW_FILES:
-        return None
+    is_small = len(numbers) <= FEW_FILES
+    if not is_small:
+        numbers = [number for path in inquiry.first[:1] if (number := code.number(path)) is not None]
     code.read(numbers)
     held = [(number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, form)]
-    return _fact(inquiry, words, *held[0]) if len(held) == 1 else None
+    fact = _fact(inquiry, words, *held[0]) if len(held) == 1 else None
+    return fact and replace(fact, strong=is_small)
 
 
 def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -> list[int]:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import named_release, releases_made
+from nodes.search.facts.code import whole_word
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
     chains,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 6
+SHORTEST = 5
+"""Minimum length of the name of a function that words may name."""
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
 MAX_RELEASES = 12
@@ -60,7 +63,7 @@ _STOPPED = re.compile(
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the innermost own frame of each root trace; if the root has none, that of the trace that wraps it."""
-    seen = set()
+    seen = set[tuple[int, int]]()
     earlier: StackTrace | None = None
     for chain in islice(chains(inquiry.issue), MAX_TRACES):
         frame = _innermost(inquiry, chain)
@@ -70,6 +73,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if frame is None or (frame.number, frame.line) in seen:
             continue
         seen.add((frame.number, frame.line))
+        named = tuple(_named_in_words(inquiry, frame, seen))
         frame = _at_release(inquiry, frame)
         lines = inquiry.code.lines(frame.number)
         purpose = is_deliberate(lines, frame.start, frame.end)
@@ -88,6 +92,28 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             by_library=frame.is_library,
             unclaimed=follows or bool(frame.gone) or _is_caused_elsewhere(frame, event, lines[frame.line - 1]),
         )
+        yield from named
+
+
+def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[int, int]]) -> Iterator[Fact]:
+    """Yield the nearest outer frame that the title, an answer or a redirect names, unless that names the inner one.
+
+    Of 14 development issues the outer file alone was fixed in 7 and the inner one alone in 6, so both are stated.
+    """
+    named = "\n".join((inquiry.issue.title, *inquiry.query.extra))
+
+    def is_named(mapped: MappedFrame) -> bool:
+        name, path = (mapped.symbol or "").rpartition(".")[2], inquiry.code.path(mapped.number)
+        return (len(name) >= SHORTEST and bool(whole_word(name).search(named))) or path.rpartition("/")[2] in named
+
+    outer = (one for one in own_frames(inquiry.code, inquiry.issue, inner.trace) if not is_named(inner))
+    for mapped in [one for one in outer if is_named(one) and (one.number, one.line) not in seen][:1]:
+        seen.add((mapped.number, mapped.line))
+        if fact := _fact(inquiry, mapped, None):
+            what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
+            where = f"`{mapped.symbol or fact.path}`"
+            says = f"{what} passes through {where}, which is named in words as well."
+            yield replace(fact, says=says, unclaimed=True)
 
 
 def _is_same_log(between: str) -> bool:

@@ -117,7 +117,7 @@ def _check_title(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name of this file or definition and of no other."""
     path, words = fact.path or "", fact.words or ""
     if fact.symbol is None:
-        own = [one for one in witness.files() if is_own(one, path)]
+        own = [one for one in witness.files() if is_own(one)]
         same = [one for one in _named(own) if _spelling(name_of(one)) == _spelling(words)]
         return None if path in same and _pair(same, ()) else "the words are not the name of this file alone"
     name = fact.symbol.rpartition(".")[2]

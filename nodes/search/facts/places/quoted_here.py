@@ -127,7 +127,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     one = Expression(fact.words or "", marked=False)
     if not one.names or not one.is_in(fact.text or ""):
         return "the line does not contain it"
-    hits = witness.grep(max(one.names, key=len), path=fact.path) or ()
+    hits = witness.grep(max(one.names, key=len), own=True) or ()
     paths = sorted({hit.path for hit in hits if one.is_in(hit.text[:MAX_WIDTH])})
     held = [(path, line) for path in paths for line in _checked_lines(witness.lines(path, 1, MAX_LINES), one)]
     if (fact.path, fact.line) not in held:
