@@ -26,17 +26,17 @@ from bot.report.document import result_schema
 from bot.server.api.openapi import openapi
 from bot.settings import Settings
 from bot.settings.operator import (
-    GitHubIssues,
-    PicturesConfig,
+    LimitsConfig,
+    OperatorConfig,
     SearxNG,
-    Specialists,
+    Spending,
     Tavily,
     ToolConfig,
-    Web,
     operator_schema,
 )
 from bot.settings.repository import RepositoryConfig, config_schema
-from nodes.brains.calls.models import LONGER, READING
+from bot.settings.retired import MOVED
+from nodes.brains.calls.models import LONGER, READING, ModelSettings
 from nodes.brains.calls.request import IMAGE_TOKENS
 from nodes.brains.shared import ISSUE
 from tests.graph.test_endpoints import CALLS
@@ -81,18 +81,17 @@ def _keys_of(*sections: tuple[type[BaseModel], str]) -> Iterator[str]:
 def _environment() -> Iterator[str]:
     yield "| Variable | Default | Meaning |\n|---|---|---|"
     for name, field in Settings.model_fields.items():
+        if name in MOVED:
+            continue
         default = "" if field.default_factory or field.default is None else f"`{field.default}`"
         yield f"| `{name.upper()}` | {default.replace('``', '')} | {field.description} |"
 
 
 _OPERATOR = (
+    (OperatorConfig, ""),
     (ToolConfig, "tools.<name>."),
-    (Web, "web."),
-    (GitHubIssues, "web.github_issues."),
     (SearxNG, "web.searxng."),
     (Tavily, "web.tavily."),
-    (Specialists, "specialists."),
-    (PicturesConfig, "pictures."),
 )
 
 
@@ -142,6 +141,8 @@ def _measures() -> Iterator[str]:
 def _keys(section: type[BaseModel], prefix: str) -> Iterator[str]:
     for name, field in section.model_fields.items():
         default = field.get_default(call_default_factory=True)
+        if name in ("tools", "searxng", "tavily"):
+            continue  # sections of their own
         if isinstance(default, BaseModel):
             yield from _keys(type(default), f"{prefix}{name}.")
             continue
@@ -180,38 +181,41 @@ def _costs() -> Iterator[str]:
         if limits is not None:
             yield (
                 f"| the conversation about the code at the level `{level}` | {limits.steps} turns and "
-                f"{limits.tokens:,} tokens of answers | `TRIAGE_EFFORT`, `TRIAGE_READING_TURNS`, "
-                "`TRIAGE_READING_TOKENS` |"
+                f"{limits.tokens:,} tokens of answers | `TRIAGE_EFFORT` |"
             )
     yield (
-        f"| one answer | {default('triage_model_output_tokens')} tokens; {LONGER} times as many for a model that "
-        "reasons beyond them | `TRIAGE_MODEL_OUTPUT_TOKENS`, `TRIAGE_MODEL_EFFORT` |"
+        f"| one answer | {ModelSettings().max_output_tokens:,} tokens; {LONGER} times as many for a model that "
+        "reasons beyond them | `TRIAGE_MODEL_EFFORT` |"
     )
     yield (
-        f"| an issue's text in a prompt | {ISSUE:,} tokens and {default('triage_context_chars')} characters; what is "
+        f"| an issue's text in a prompt | {ISSUE:,} tokens and {ModelSettings().compress_from:,} characters; what is "
         "longer loses template comments, blocks about the environment and frames of libraries, then its middle "
-        "| `TRIAGE_CONTEXT_CHARS` |"
+        "| |"
     )
     yield (
         "| pictures of an issue, if enabled | one call, and one for each answer that shows some; "
         f"{IMAGE_TOKENS:,} tokens are reserved for each picture "
         "| [the operator's file](pictures.md) |"
     )
-    calls = ", ".join(f"`{Settings(triage_effort=level).limits_run}` ({level})" for level in READING)
-    yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `TRIAGE_LIMITS_RUN` |"
+    calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run.calls} calls ({level})" for level in READING)
+    yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"
+    yield (
+        "| calls a minute, of all processes together | "
+        f"{default('triage_model_calls_per_minute')} | `TRIAGE_MODEL_CALLS_PER_MINUTE` |"
+    )
     rows = (
-        ("calls a minute, of all processes together", "triage_model_calls_per_minute", ""),
         (
             "a repository's day",
-            "triage_limits_repository",
+            "repository",
             ", and lower in [`.github/triage.yml`](settings.md#githubtriageyml)",
         ),
-        ("a day of one account's repositories", "triage_limits_installation", ""),
-        ("a day of everything", "triage_limits_all", ""),
-        ("one author's issues and answers in one repository", "triage_limits_author", ""),
+        ("a day of one account's repositories", "installation", ""),
+        ("a day of everything", "all", ""),
+        ("one author's issues and answers in one repository", "author", ""),
     )
-    for what, name, more in rows:
-        yield f"| {what} | {default(name)} | `{name.upper()}`{more} |"
+    for what, scope, more in rows:
+        limits = ", ".join(f"{name}: {most:,}" for name, most in LimitsConfig.model_fields[scope].default.items())
+        yield f"| {what} | {limits or 'none'} | `limits.{scope}`{more} |"
 
 
 def _json(schema: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.limits.ceilings import ANSWERS_AN_HOUR, AuthorCeiling, Ceiling, read_author_ceiling, read_ceiling, read_prices
-from bot.settings import SECRETS, Settings, SettingsError, load_settings
+from bot.settings import SECRETS, SettingsError, load_settings
 
 TOKEN = "a-token-of-the-operator"
 
@@ -88,22 +88,10 @@ def test_compact_forms_have_the_documented_meaning(read: Callable[[str], Any], t
     assert read(text) == expected
 
 
-def test_the_page_lists_each_secret_with_valid_values() -> None:
+def test_the_page_lists_each_secret() -> None:
     page = (
         (Path(__file__).parents[1] / "docs" / "settings.md")
         .read_text(encoding="utf-8")
         .partition("## Secrets in files")[2]
     )
-    assert {name.upper() for name in SECRETS} <= set(re.findall(r"`([A-Z_]+)`", page.partition("### Limits")[0]))
-    values = re.findall(r"^\| `([^`]+)` \|", page.partition("### Limits")[2].partition("### Other")[0], re.MULTILINE)
-    assert len(values) == 6
-    for value in values:
-        (read_prices if "/" in value else read_ceiling)(value)
-
-
-@pytest.mark.parametrize("name", ["triage_prices", "triage_limits_run", "triage_limits_author", "triage_limits_all"])
-def test_the_examples_are_valid(name: str) -> None:
-    examples = Settings.model_fields[name].examples
-    assert examples
-    for example in examples:
-        assert getattr(Settings(**{name: example}), name) == example
+    assert {name.upper() for name in SECRETS} <= set(re.findall(r"`([A-Z_]+)`", page.partition("### Other")[0]))

@@ -20,7 +20,7 @@ from bot.report.sanitise import plain
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import Handlers
 from bot.server.webhook.handlers.people import Policy
-from bot.settings import Settings
+from bot.settings import JOB_SECONDS, Settings
 from bot.settings.operator import load_operator_config
 from bot.settings.repository import RepositoryConfig, read_config
 from bot.settings.repository_file import PATH
@@ -95,12 +95,12 @@ async def act(event: Event, settings: Settings, token: str) -> ActionResult:
     if not work:
         logger.info("nothing to do for this event", extra={"action": "nothing_to_do"})
         return ActionResult()
-    operator = load_operator_config(settings.triage_config)
+    operator = load_operator_config(settings)
     given = ServerSettings(settings, 0, "", (), operator, token=token)
     async with open_worker(given) as worker:
         store = worker.store
         await store.inbox.accept(Arrival(delivery.guid, delivery.event, b"", tuple(work)))
-        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=1, deadline=settings.triage_job_minutes * 60)
+        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=1, deadline=JOB_SECONDS)
         running = asyncio.create_task(dispatcher.run())
         try:
             await _nothing_left(store)

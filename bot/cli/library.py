@@ -100,7 +100,7 @@ def _settings(
 async def _run(
     repository: str, rev: str, settings: Settings, given: IssueText, *, language: str, past: PastPort | None
 ) -> Result:
-    from bot.cli.local.repository import Storage, open_engine
+    from bot.cli.local.repository import open_engine
     from bot.runs.code import EngineCode
     from bot.runs.local import open_outside
     from bot.runs.local import triage as run_triage
@@ -108,8 +108,8 @@ async def _run(
     from bot.settings.operator import load_operator_config
     from nodes.context import ignore_progress
 
-    operator = load_operator_config(settings.triage_config, repository)
-    engine, sha = await asyncio.to_thread(open_engine, repository, rev, Storage.of(settings))
+    operator = load_operator_config(settings, repository)
+    engine, sha = await asyncio.to_thread(open_engine, repository, rev, settings.triage_data_dir)
     async with open_outside(settings, operator) as outside:
         account = await run_triage(
             EngineCode(engine, sha),

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from bot.cli.local.repository import Storage, open_engine
+from bot.cli.local.repository import open_engine
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
 from bot.runs.context import build_context
@@ -73,7 +73,7 @@ async def _opened(title: str, body: str, where: Clone, thread: str, sha: str | N
     # The server reports calls that block its event loop, as reading settings and repositories does.
     settings = await asyncio.to_thread(load_settings, where.repository)
     path = await asyncio.to_thread(Path(where.repository).resolve)
-    opened = await asyncio.to_thread(open_engine, str(path), sha or where.rev, Storage.of(settings))
+    opened = await asyncio.to_thread(open_engine, str(path), sha or where.rev, settings.triage_data_dir)
     store = await asyncio.to_thread(SqliteStore, settings.triage_data_dir / "store.db")
     try:
         async with open_brain(settings) as brain:

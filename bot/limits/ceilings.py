@@ -80,6 +80,13 @@ class AuthorCeiling:
     day: int | None = None
     answers: int | None = None
 
+    @classmethod
+    def of(cls, values: Mapping[str, float]) -> AuthorCeiling:
+        """Build the limits; any of them implies one on answers."""
+        # A limit on triages alone would leave the number of command replies unlimited.
+        given = {name: int(value) for name, value in values.items()}
+        return cls(**({"answers": ANSWERS_AN_HOUR} | given if given else {}))
+
 
 def describe_limit(code: str) -> str:
     """Describe a limit, given by its code, for maintainers."""
@@ -94,10 +101,7 @@ def read_ceiling(text: str, *, of_run: bool = False) -> Ceiling:
     Raises:
         ValueError: the text has another form.
     """
-    values = _parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set()))
-    # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
-    cost = {"cost": round(values.pop("cost") * 1_000_000)} if "cost" in values else {}
-    return Ceiling(**{name: int(value) for name, value in values.items()}, **cost)
+    return Ceiling.of(_parts(text, {f.name for f in fields(Ceiling)} - ({"issues"} if of_run else set())))
 
 
 def read_author_ceiling(text: str) -> AuthorCeiling:
@@ -106,9 +110,7 @@ def read_author_ceiling(text: str) -> AuthorCeiling:
     Raises:
         ValueError: the text has another form.
     """
-    values = {name: int(value) for name, value in _parts(text, {"hour", "day", "answers"}).items()}
-    # A limit on triages alone would leave the number of command replies unlimited.
-    return AuthorCeiling(**({"answers": ANSWERS_AN_HOUR} | values if values else {}))
+    return AuthorCeiling.of(_parts(text, {"hour", "day", "answers"}))
 
 
 def read_prices(text: str) -> Prices:
@@ -172,6 +174,14 @@ class Ceiling:
     issues: int | None = None
     questions: int | None = None
     answers: int | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, float]) -> Ceiling:
+        """Build a ceiling from amounts by resource, with the cost in dollars."""
+        # Money is counted in whole millionths of a dollar, because sums of floats would drift between processes.
+        return cls(
+            **{name: round(value * 1_000_000) if name == "cost" else int(value) for name, value in values.items()}
+        )
 
     def __bool__(self) -> bool:
         """Return whether any resource is limited."""

@@ -48,7 +48,7 @@ MODEL_TOKENS = Counter(
     "tracehound_model_tokens", "Tokens, as the model reports them.", ["model", "direction"], registry=WORK
 )
 MODEL_COST = Counter(
-    "tracehound_model_cost_dollars", "Cost of models, by the prices in TRIAGE_PRICES.", ["model"], registry=WORK
+    "tracehound_model_cost_dollars", "Cost of models, by the prices in TRIAGE_CONFIG.", ["model"], registry=WORK
 )
 GITHUB_CALLS = Counter(
     "tracehound_github_calls", "Calls of GitHub's API; status 0 means no response.", ["method", "status"], registry=WORK

@@ -61,6 +61,17 @@ async def _addresses(host: str) -> list[str]:
     return [str(info[4][0]) for info in await loop.getaddrinfo(host, 443, type=socket.SOCK_STREAM)]
 
 
+class AttachmentLimits(NamedTuple):
+    """How much of an issue's attachments is fetched."""
+
+    number: int
+    """The first ones of an issue and its answers."""
+    max_bytes: int
+    """Of one attachment, packed if it is an archive."""
+    seconds: float
+    """For one attachment, redirects included."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fetcher:
     """Fetches attachments over https, each from one of the allowed hosts."""
@@ -70,9 +81,7 @@ class Fetcher:
     """The host that has pages besides attachments, such as ``github.com``."""
     attachments: re.Pattern[str]
     """The paths of attachments on it."""
-    max_bytes: int
-    timeout: float
-    """Seconds."""
+    limits: AttachmentLimits
     accept: str = "*/*"
     resolve: Resolve = resolve_public
     tls: ssl.SSLContext | None = None
@@ -96,7 +105,7 @@ class Fetcher:
             target = httpx.URL(url).copy_with(host=resolved.address, port=resolved.port)
             headers = {"Host": host, "Accept": self.accept, "User-Agent": "tracehound", "Accept-Encoding": "identity"}
             async with client.stream(
-                "GET", target, headers=headers, timeout=self.timeout, extensions={"sni_hostname": host}
+                "GET", target, headers=headers, timeout=self.limits.seconds, extensions={"sni_hostname": host}
             ) as response:
                 if not response.has_redirect_location:
                     return await self._content(response)
@@ -122,7 +131,7 @@ class Fetcher:
         # Raw: a compressed picture gains nothing, and a bomb would be expanded before it is measured.
         async for chunk in response.aiter_raw():
             content += chunk
-            if len(content) > self.max_bytes:
+            if len(content) > self.limits.max_bytes:
                 raise RefusedAttachment("too large")
         return bytes(content)
 

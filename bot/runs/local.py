@@ -174,8 +174,7 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
 async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[ExternalSources]:
     """Open the outside sources of a local run; GitHub's search needs GITHUB_TOKEN and is left out without it."""
     sources = Sources(operator)
-    issues = operator.web.github_issues
-    if settings.github_token is None or issues is None or not issues.enabled:
+    if settings.github_token is None or not operator.web.github_issues:
         yield sources.outside()
         return
     from bot.github.reader import IssueFinder  # noqa: PLC0415  the import takes half a second and few runs need it

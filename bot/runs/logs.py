@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from bot.report.sanitise import code
-from bot.runs.attachments import Fetcher, RefusedAttachment, Resolve, Resolved, resolve_any, resolve_public, within
+from bot.runs.attachments import (
+    AttachmentLimits,
+    Fetcher,
+    RefusedAttachment,
+    Resolve,
+    Resolved,
+    resolve_any,
+    resolve_public,
+    within,
+)
 from bot.settings.operator import LogsConfig
 from nodes.context import AttachedText
 from nodes.search.issue.normal.fences import fence_after
@@ -36,6 +45,7 @@ _FAILURE = re.compile(
 )
 _ENTRIES, _MEMBERS, _MAX_TEXT, _RATIO = 1_000, 5, 8_000_000, 100
 """Of an archive: entries, texts that are read, bytes of a text, and how many times its size a text may be."""
+LIMITS = AttachmentLimits(number=3, max_bytes=2_000_000, seconds=10.0)
 _ODD = re.compile(r"[^\w.+@ -]")
 
 
@@ -57,15 +67,17 @@ class LogReader:
         config: LogsConfig,
         server_url: str,
         *,
+        limits: AttachmentLimits = LIMITS,
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Read within the operator's limits.
+        """Read within limits.
 
         Args:
-            config: the limits.
+            config: the operator's configuration.
             server_url: the address of GitHub's pages. Only this server may have a private address, if it is not
                 ``github.com``, because the operator named it.
+            limits: how much is fetched.
             resolve: finds the address of a host; None for one that refuses private addresses.
             tls: certificates to trust; None for the machine's.
         """
@@ -80,8 +92,7 @@ class LogReader:
             hosts=frozenset((self._server, *config.hosts)),
             pages=self._server,
             attachments=_PATH,
-            max_bytes=config.max_bytes,
-            timeout=config.timeout,
+            limits=limits,
             resolve=resolve or found,
             tls=tls,
         )
@@ -94,18 +105,19 @@ class LogReader:
         links = self._links(body) if self._config.enabled and allowed else {}
         if not links:
             return ReadIssueText(body)
+        limits = self._fetcher.limits
         read, notes = dict[str, AttachedText](), list[str]()
         async with self._fetcher.client() as client:
-            for url in list(links)[: self._config.count]:
+            for url in list(links)[: limits.number]:
                 name = _name(urlsplit(url).path)
                 try:
-                    content = await within(self._config.timeout, self._fetcher.get(client, url))
+                    content = await within(limits.seconds, self._fetcher.get(client, url))
                     room = EXCERPT - sum(len(one.text) for one in read.values())
                     read[url] = await asyncio.to_thread(_texts, name, content, room)
                 except RefusedAttachment as refusal:
                     notes.append(f"The attached {code(name)} was not read: {refusal}.")
-        if len(links) > self._config.count:
-            notes.append(f"Only the first {self._config.count} of {len(links)} attached files were read.")
+        if len(links) > limits.number:
+            notes.append(f"Only the first {limits.number} of {len(links)} attached files were read.")
         return ReadIssueText(_inserted(body, read, links), tuple(read.values()), tuple(notes))
 
     def _links(self, body: str) -> dict[str, int]:

@@ -6,8 +6,9 @@ import asyncio
 from functools import partial
 
 from bot.errors import UserError, unanswered
-from bot.limits.ceilings import cost, read_ceiling, read_prices
+from bot.limits.ceilings import cost
 from bot.settings import Settings
+from bot.settings.operator import Spending
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import READING, ModelSettings, ReadingLimits
 
@@ -18,7 +19,8 @@ _PROBE_SECONDS = 5.0
 
 def model_settings(settings: Settings) -> ModelSettings:
     """Return the model of each role, with the endpoint and its limits."""
-    ceiling, prices = read_ceiling(settings.limits_run), read_prices(settings.triage_prices)
+    spending = Spending.of(settings)
+    ceiling = spending.run
     return ModelSettings(
         supervisor=settings.triage_supervisor_model,
         critic=settings.triage_critic_model,
@@ -30,23 +32,15 @@ def model_settings(settings: Settings) -> ModelSettings:
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
-        price=partial(cost, prices),
+        price=partial(cost, spending.prices),
         timeout=settings.triage_model_timeout,
-        max_output_tokens=settings.triage_model_output_tokens,
-        compress_from=settings.triage_context_chars,
         effort=settings.triage_model_effort,
         level=settings.triage_effort,
-        reading=_reading(settings),
+        reading=READING[settings.triage_effort] or ReadingLimits(),
         memory=settings.triage_data_dir / "models.json",
         agreement=settings.triage_data_dir / AGREEMENT,
         api_key=settings.openai_api_key.get_secret_value() if settings.openai_api_key else "",
     )
-
-
-def _reading(settings: Settings) -> ReadingLimits:
-    """Return the limits of the conversation about the code: those of the level, unless they are set."""
-    limits = READING[settings.triage_effort] or ReadingLimits()
-    return ReadingLimits(settings.triage_reading_turns or limits.steps, settings.triage_reading_tokens or limits.tokens)
 
 
 def check_brain(settings: Settings) -> None:
@@ -64,15 +58,11 @@ def check_brain(settings: Settings) -> None:
 
 def _check_prices(settings: Settings) -> None:
     """Require a price for every model if a limit on cost is set; without a price the limit would have no effect."""
-    limits = (
-        settings.limits_run,
-        settings.triage_limits_repository,
-        settings.triage_limits_installation,
-        settings.triage_limits_all,
-    )
-    if all(read_ceiling(limit).cost is None for limit in limits):
+    spending = Spending.of(settings)
+    limits = (spending.run, spending.repository, spending.installation, spending.everything)
+    if all(limit.cost is None for limit in limits):
         return
-    models, prices = model_settings(settings), read_prices(settings.triage_prices)
+    models = model_settings(settings)
     named = (
         models.supervisor,
         models.critic,
@@ -83,8 +73,8 @@ def _check_prices(settings: Settings) -> None:
         models.pictures,
     )
     for model in dict.fromkeys(filter(None, named)):
-        if model not in prices:
-            raise UserError(f"TRIAGE_PRICES has no price for {model}, and a limit on cost is set")
+        if model not in spending.prices:
+            raise UserError(f"TRIAGE_CONFIG has no price for {model}, and a limit on cost is set")
 
 
 def model_fault(settings: Settings) -> str | None:

@@ -16,7 +16,15 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.errors import BotError
-from bot.runs.attachments import NOT_SHOWN, Fetcher, RefusedAttachment, Resolve, resolve_public, within
+from bot.runs.attachments import (
+    NOT_SHOWN,
+    AttachmentLimits,
+    Fetcher,
+    RefusedAttachment,
+    Resolve,
+    resolve_public,
+    within,
+)
 from bot.settings.operator import PicturesConfig
 from nodes.context import Picture, Pictures
 from nodes.search.issue.normal.fences import outside_fences
@@ -34,6 +42,7 @@ _MAX_PIXELS = 40_000_000
 _TOO_MANY = "more pictures than the limit"
 _SIGNED = re.compile(r"https://private-user-images\.githubusercontent\.com/[^\s\"'<>]{1,4000}")
 _MAX_HTML = 2_000_000
+LIMITS = AttachmentLimits(number=3, max_bytes=4_000_000, seconds=10.0)
 
 
 Rendered = Callable[[], Awaitable[str]]
@@ -44,12 +53,18 @@ class PictureFetcher:
     """Fetches pictures over https, without any credentials."""
 
     def __init__(
-        self, config: PicturesConfig, *, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
+        self,
+        config: PicturesConfig,
+        *,
+        limits: AttachmentLimits = LIMITS,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Fetch within these limits.
 
         Args:
-            config: the operator's limits.
+            config: the operator's configuration.
+            limits: how much is fetched.
             resolve: finds the address of a host; None for one that refuses private addresses.
             tls: certificates to trust; None for the machine's.
         """
@@ -58,8 +73,7 @@ class PictureFetcher:
             hosts=frozenset(config.hosts),
             pages="github.com",
             attachments=_ATTACHMENT,
-            max_bytes=config.max_bytes,
-            timeout=config.timeout,
+            limits=limits,
             accept="image/*",
             resolve=resolve or resolve_public,
             tls=tls,
@@ -79,14 +93,14 @@ class PictureFetcher:
             text: the issue, or an answer.
             earlier: pictures of the same issue that count against the limit.
         """
-        urls, most = find_pictures(text), max(self._config.count - earlier, 0)
+        urls, most = find_pictures(text), max(self._fetcher.limits.number - earlier, 0)
         fetched, refused = list[Picture](), [_TOO_MANY] * max(len(urls) - most, 0)
         if not urls:
             return Pictures()
         async with self._fetcher.client() as client:
             for url in urls[:most]:
                 try:
-                    content = await within(self._config.timeout, self._shown(client, url))
+                    content = await within(self._fetcher.limits.seconds, self._shown(client, url))
                     fetched.append(Picture(url, _data_url(content)))
                 except RefusedAttachment as refusal:
                     refused.append(str(refusal))

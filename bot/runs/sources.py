@@ -13,7 +13,7 @@ from bot.runs.logs import LogReader
 from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
-from nodes.context import ExternalSources, OpenPull, TimeLimits
+from nodes.context import ExternalSources, OpenPull
 from nodes.evidence import Evidence
 from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
 from nodes.sources.connection import Server
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 """GitHub's issue search, bound to a token; raises BotError."""
 _RESULTS = 5
+SEARCHES_A_MINUTE = 25.0
+"""Searches of one provider; GitHub allows 30."""
 _LOGGED = set[str]()
 """Installations without the permission for pull requests: the default, so this process logs it once for each."""
 logger = logging.getLogger(__name__)
@@ -44,24 +46,20 @@ class Sources:
             server_url: the address of GitHub's pages.
         """
         self._config = config
-        enabled = {name: tool for name, tool in config.tools.items() if tool.enabled}
-        self.tools = {name: McpTool(_server(name, tool)) for name, tool in enabled.items()}
+        self.tools = {name: McpTool(_server(name, tool)) for name, tool in config.tools.items()}
         """MCP tools by name, including one called ``web_search`` if configured."""
         self.pictures = PictureFetcher(config.pictures) if config.pictures.enabled else None
         """Fetches pictures of issues; None if the operator has not enabled it."""
         self.logs = LogReader(config.logs, server_url)
         """Reads logs that are attached to issues."""
         self._providers = _providers(config)
-        issues = config.web.github_issues
-        self._issue_turn = Pace(issues.per_minute) if issues and issues.enabled else None
+        self._issue_turn = Pace(SEARCHES_A_MINUTE) if config.web.github_issues else None
 
     def outside(self, find_issues: FindIssues | None = None) -> ExternalSources:
         """Return the sources of one run; without ``find_issues`` the GitHub issues provider is left out."""
         # The tool with this name answers for the web search, so it is not offered a second time.
         own = {name: tool for name, tool in self.tools.items() if name != NAME}
-        specialists = self._config.specialists
-        patience = TimeLimits(outside=specialists.timeout, code=specialists.code_timeout)
-        return ExternalSources(self.web(find_issues), own, patience)
+        return ExternalSources(self.web(find_issues), own)
 
     def web(self, find_issues: FindIssues | None = None) -> WebSearch | None:
         """Return the web search; None if no provider is configured."""
@@ -148,23 +146,19 @@ def _server(name: str, tool: ToolConfig) -> Server:
         headers=tool.headers,
         command=tool.command or (),
         env=tool.env,
-        cwd=tool.cwd,
         tool=tool.tool,
         argument=tool.argument,
         arguments=tool.arguments,
         timeout=tool.timeout,
-        max_bytes=tool.max_bytes,
     )
 
 
 def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
     found: list[SearchProvider] = []
-    if (searxng := config.web.searxng) is not None and searxng.enabled:
-        turn = Pace(searxng.per_minute)
-        found.append(SearxNG(searxng.url, turn, searxng.headers, searxng.timeout, searxng.max_bytes))
-    if (tavily := config.web.tavily) is not None and tavily.enabled:
-        turn = Pace(tavily.per_minute)
-        found.append(Tavily(tavily.api_key, turn, tavily.url, tavily.timeout, tavily.max_bytes))
+    if (searxng := config.web.searxng) is not None:
+        found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE), searxng.headers))
+    if (tavily := config.web.tavily) is not None:
+        found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE), tavily.url))
     return tuple(found)
 
 

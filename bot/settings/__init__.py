@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import UserError
 from bot.files import find_env_file
-from bot.limits.ceilings import read_author_ceiling, read_ceiling, read_prices
 from bot.settings.plain import LANGUAGE, SLUG, URL, explain
-from bot.settings.secret_files import read_secret_files
+from bot.settings.retired import MOVED, parse_moved, warn_of_retired
+from bot.settings.secret_files import read_secret_files, variables_of
 
 BrainChoice = Literal["auto", "llm", "rules"]
+JOB_SECONDS = 900.0
+"""Seconds after which an attempt at a job is ended and retried; one that was ended twice reads no code."""
 
 
 def _data_dir() -> Path:
@@ -40,17 +42,12 @@ class Settings(BaseSettings):
         examples=["postgresql://user:password@host/name"],
     )
     triage_config: Path | None = Field(
-        None, description="The operator's YAML file: tools, web search providers and their limits (docs/tools.md)."
+        None, description="The operator's YAML file: limits, prices, tools and web search providers."
     )
     triage_language: str = Field(
         "en",
         pattern=LANGUAGE,
         description="Language of what is posted in a repository whose .github/triage.yml names none.",
-    )
-    triage_cache_mb: int = Field(
-        512,
-        ge=1,
-        description="Megabytes of parsed files cached for each repository; the least recently used are evicted first.",
     )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(
@@ -173,90 +170,21 @@ class Settings(BaseSettings):
         le=7_200,
         description="Seconds that one response of a model may take; a small model on a CPU takes minutes.",
     )
-    triage_model_output_tokens: int = Field(
-        3_000,
-        ge=300,
-        le=100_000,
-        description="Maximum tokens of one response; three times as many after a response was cut off at this limit, "
-        "usually by a model that reasons before it answers.",
-    )
-    triage_context_chars: int = Field(
-        6_000,
-        ge=500,
-        le=200_000,
-        description="Maximum length of an issue's text in a request to a model, in characters; a text above this or "
-        "1,500 tokens loses template comments, the environment and library frames first, then its middle.",
-    )
     triage_effort: Literal["low", "normal", "high"] = Field(
         "normal",
         description="How much a model does: `low` finds search terms and chooses files, in two calls; `normal` reads "
         "the code in a conversation; `high` reads longer and has a second critic.",
     )
-    triage_reading_turns: int | None = Field(
-        None, ge=2, le=100, description="Maximum turns of the conversation about the code; unset: by `TRIAGE_EFFORT`."
-    )
-    triage_reading_tokens: int | None = Field(
-        None,
-        ge=1_000,
-        le=200_000,
-        description="Maximum tokens of code that the conversation shows; unset: by `TRIAGE_EFFORT`.",
-    )
     triage_model_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="Reasoning effort to request from models that have one; unset leaves it to the model."
-    )
-    triage_prices: str = Field(
-        "",
-        description="Prices of models, in dollars per million input and output tokens, and per million cached input "
-        "tokens if they cost less; a limit on `cost` needs them.",
-        examples=["gpt-4o=2.50/10/1.25 gpt-4o-mini=0.15/0.60"],
-    )
-    triage_limits_run: str | None = Field(
-        None,
-        description="Maximum model `calls`, `tokens`, `cost` and `questions` of one run; after that, rules judge. "
-        "Unset: `calls=8`, `calls=40` or `calls=80` for the levels of `TRIAGE_EFFORT`.",
-        examples=["calls=40 tokens=200000 cost=0.50"],
-    )
-    triage_limits_repository: str = Field(
-        "issues=10000",
-        description="The maximum of `issues`, `questions`, `calls`, `tokens` and `cost` in one repository per day.",
-        examples=["issues=500 questions=100 tokens=2000000"],
-    )
-    triage_limits_installation: str = Field(
-        "none",
-        description="The same maximums for all repositories of one account per day, together.",
-        examples=["calls=5000 cost=20"],
-    )
-    triage_limits_all: str = Field(
-        "none", description="The same maximums for the whole App per day.", examples=["cost=100"]
-    )
-    triage_limits_author: str = Field(
-        "hour=300 day=1000 answers=20",
-        description="Limits for one author in one repository: issues triaged per `hour` and per `day`, and comments "
-        "with commands answered per hour (`answers`); users with triage permission there are not limited.",
-        examples=["hour=30 day=100 answers=20"],
-    )
-    triage_keep_deliveries_days: int = Field(
-        7, ge=4, description="Days for which deliveries and finished jobs are retained; GitHub redelivers for three."
     )
     triage_keep_closed_days: int = Field(
         90, ge=1, description="Days for which the evidence of a closed issue's runs is retained."
     )
-    triage_keep_gone_days: int = Field(
-        30, ge=1, description="Days after the App is removed from a repository until all its data is deleted."
-    )
-    triage_keep_mirrors_days: int = Field(30, ge=1, description="Days for which an unused mirror is retained.")
     triage_allowed_bots: str = Field(
         "", description="Logins of bots, comma-separated, whose issues and comments count like a person's."
     )
     triage_concurrency: int = Field(4, ge=1, le=64, description="The number of issues processed at the same time.")
-    triage_job_minutes: float = Field(
-        15,
-        gt=0,
-        le=1_440,
-        description="Minutes after which an attempt at a job is ended and retried; "
-        "a run that was ended twice reports without reading the code. If unset and a model is used: four times "
-        "TRIAGE_MODEL_TIMEOUT, if that is longer.",
-    )
     triage_free_mb: int = Field(
         1_000,
         ge=0,
@@ -264,44 +192,22 @@ class Settings(BaseSettings):
         description="Megabytes that stay free on the disk of TRIAGE_DATA_DIR: below it no repository is fetched and "
         "`/readyz` names the fault.",
     )
-    triage_index_mb: int = Field(
-        64,
-        ge=1,
-        le=10_000,
-        description="Megabytes of text of one commit that are indexed, source first; "
-        "further files are found by path only.",
-    )
     host: str = Field("0.0.0.0", min_length=1, description="The address `triage serve` listens on.")  # noqa: S104  a server in a container must be reachable from outside
     port: int = Field(3000, ge=0, le=65535, description="The port it listens on; 0 takes a free one.")
 
-    @field_validator("triage_limits_repository", "triage_limits_installation", "triage_limits_all")
-    @classmethod
-    def _ceiling(cls, value: str) -> str:
-        read_ceiling(value)
-        return value
+    # The variables of before, which the operator's file replaces (``retired.MOVED``).
+    triage_limits_run: str | None = None
+    triage_limits_repository: str | None = None
+    triage_limits_installation: str | None = None
+    triage_limits_all: str | None = None
+    triage_limits_author: str | None = None
+    triage_prices: str | None = None
 
-    @field_validator("triage_limits_run")
+    @field_validator(*MOVED)
     @classmethod
-    def _ceiling_of_run(cls, value: str | None) -> str | None:
-        read_ceiling(value or "", of_run=True)
-        return value
-
-    @property
-    def limits_run(self) -> str:
-        """The limits of one run: those that are set, else those of the level."""
-        calls = {"low": 8, "normal": 40, "high": 80}[self.triage_effort]
-        return f"calls={calls}" if self.triage_limits_run is None else self.triage_limits_run
-
-    @field_validator("triage_limits_author")
-    @classmethod
-    def _author_ceiling(cls, value: str) -> str:
-        read_author_ceiling(value)
-        return value
-
-    @field_validator("triage_prices")
-    @classmethod
-    def _prices(cls, value: str) -> str:
-        read_prices(value)
+    def _compact(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.field_name is not None:
+            parse_moved(info.field_name, value)
         return value
 
     @field_validator("triage_data_dir", "github_private_key_path", "triage_config")
@@ -317,11 +223,8 @@ class Settings(BaseSettings):
 
     @property
     def job_seconds(self) -> float:
-        """Seconds of one attempt at a job; unless the operator set them, a slow model gets time for a whole run."""
-        own = self.triage_job_minutes * 60
-        if self.brain == "rules" or "triage_job_minutes" in self.model_fields_set:
-            return own
-        return max(own, 4 * self.triage_model_timeout)
+        """Seconds of one attempt at a job; a slow model gets time for a whole run."""
+        return JOB_SECONDS if self.brain == "rules" else max(JOB_SECONDS, 4 * self.triage_model_timeout)
 
     @property
     def bots(self) -> frozenset[str]:
@@ -362,7 +265,9 @@ def load_settings(repository: str | None = None, **otherwise: Any) -> Settings:
         SettingsError: settings are malformed; the error names all of them.
     """
     file = find_env_file(repository)
-    files = read_secret_files(SECRETS, file)
+    given_here = variables_of(file)
+    warn_of_retired(given_here)
+    files = read_secret_files(SECRETS, given_here)
     given = {**files.values, **otherwise}
     faults = dict(files.faults)
     try:

@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
 
 from bot.errors import UserError
 from bot.files import is_inside
+from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, read_prices
 from bot.release import schema_address
-from bot.settings.plain import ABSOLUTE, ENV_NAME, HEADER_NAME, HOST_NAME, ONE_LINE, TOOL_NAME
-from bot.settings.yaml_file import ConfigError, read_yaml
+from bot.settings import Settings
+from bot.settings.plain import ENV_NAME, HEADER_NAME, HOST_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME
+from bot.settings.retired import OPERATOR_KEYS, parse_moved, warn_once
+from bot.settings.yaml_file import ConfigError, notes_on, read_yaml
 from nodes.evidence import EvidenceKind
 from nodes.state import NodeName
 
@@ -32,6 +34,18 @@ _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")
 _TAKEN = (frozenset(get_args(NodeName)) | {"supervisor", "tool", "join"}) - {"web_search"}
 """Reserved node names; a tool may be called ``web_search``, and is then a provider of the web search."""
 _KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "web"}
+
+
+def from_environment(text: str) -> str:
+    """Return a text with each ``${NAME}`` replaced by its environment variable.
+
+    Raises:
+        ValueError: a variable is not set; the message never contains values of variables.
+    """
+    missing = [name for name in _REFERENCE.findall(text) if not os.environ.get(name)]
+    if missing:
+        raise ValueError(f"the environment variable {missing[0]} is not set")
+    return _REFERENCE.sub(lambda found: os.environ[found[1]], text)
 
 
 def _address(text: str) -> str:
@@ -60,10 +74,14 @@ ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME), AfterValidator(_
 EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
 HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
 Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
+Expanded = Annotated[Value, AfterValidator(from_environment)]
+Headers = Annotated[dict[HeaderName, Expanded], Field(max_length=20, repr=False)]
 Seconds = Annotated[float, Field(gt=0, le=600)]
-PerMinute = Annotated[float, Field(gt=0, le=6_000)]
+Amount = Annotated[float, Field(ge=0, le=1e12)]
 HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
 SourceKind = Literal["document", "database", "web"]
+Spent = Literal["calls", "tokens", "cost", "questions"]
+ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
 
 
 class Section(BaseModel):
@@ -72,24 +90,66 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=True, defer_build=True)
 
 
+def _whole(values: dict[str, float]) -> dict[str, float]:
+    broken = next((name for name, value in values.items() if name != "cost" and value % 1), None)
+    if broken is not None:
+        raise ValueError(f"must be whole numbers, and {broken} is none")
+    return values
+
+
+Daily = Annotated[dict[Spent | Literal["issues"], Amount], AfterValidator(_whole)]
+
+
+class LimitsConfig(Section):
+    """Limits on what is spent; a resource that is left out is not limited, and after a limit rules judge."""
+
+    run: Annotated[dict[Spent, Amount], AfterValidator(_whole)] | None = None
+    """The maximum of ``calls`` and ``tokens`` of models, ``cost`` in dollars and ``questions`` of one run. Unset: 8, 40
+    or 80 calls for the levels of ``TRIAGE_EFFORT``."""
+    repository: Daily = {"issues": 10_000}
+    """The maximum of these and of triaged ``issues`` in one repository per day."""
+    installation: Daily = {}
+    """The same for all repositories of one account, together."""
+    all: Daily = {}
+    """The same for the whole App."""
+    author: Annotated[dict[Literal["hour", "day", "answers"], Amount], AfterValidator(_whole)] = {
+        "hour": 300,
+        "day": 1_000,
+        "answers": 20,
+    }
+    """For one author in one repository: issues triaged per ``hour`` and per ``day``, and comments with commands
+    answered per hour (``answers``); users with triage permission there are not limited."""
+
+
+class Price(Section):
+    """Dollars per million tokens."""
+
+    input: Amount
+    """Of input."""
+    output: Amount
+    """Of output."""
+    cached: Amount | None = None
+    """Of input from the endpoint's cache; unset means that it costs as much as other input."""
+
+    @property
+    def amounts(self) -> tuple[float, ...]:
+        """The prices in the order of ``Prices``."""
+        return (self.input, self.output, *(() if self.cached is None else (self.cached,)))
+
+
 class ToolConfig(Section):
     """A tool of an MCP server."""
 
-    # First, because a field's validator sees only the values of the fields above it.
-    enabled: bool = True
-    """``false`` turns the tool off; its environment variables may then be missing."""
     url: Address | None = None
     """The server's URL (streamable HTTP)."""
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=50)] | None = None
     """The command that starts the server: a list of the program and its arguments (standard streams), without a
     shell."""
-    headers: Annotated[dict[HeaderName, Value], Field(max_length=20, repr=False)] = {}
+    headers: Headers = {}
     """HTTP headers of every request; ``${NAME}`` is replaced by an environment variable."""
-    env: Annotated[dict[EnvName, Value], Field(max_length=50, repr=False)] = {}
+    env: Annotated[dict[EnvName, Expanded], Field(max_length=50, repr=False)] = {}
     """The command's environment, in addition to PATH, HOME, LANG, LC_ALL and TMPDIR; ``${NAME}`` is replaced by an
     environment variable."""
-    cwd: Annotated[str, StringConstraints(pattern=ABSOLUTE)] | None = None
-    """The command's working directory, as an absolute path; unset means ``/``."""
     tool: Annotated[str, StringConstraints(max_length=200)] = ""
     """The server's name for the tool; unset means the tool with this key's name, or the server's only tool."""
     argument: Annotated[str, StringConstraints(max_length=100)] = ""
@@ -104,15 +164,6 @@ class ToolConfig(Section):
     """Words in an issue that make the rules brain query it."""
     timeout: Seconds = 20.0
     """Seconds for start, connection and response together."""
-    max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """Maximum size of the response to one question, in bytes."""
-
-    @field_validator("headers", "env", mode="after")
-    @classmethod
-    def _with_secrets(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        if not info.data.get("enabled", True):
-            return value
-        return {name: from_environment(text) for name, text in value.items()}
 
     @model_validator(mode="after")
     def _one_way(self) -> ToolConfig:
@@ -120,8 +171,8 @@ class ToolConfig(Section):
             raise ValueError("either url or command is needed")
         if self.command is not None and self.headers:
             raise ValueError("headers apply only to a url; use env for a command")
-        if self.url is not None and (self.env or self.cwd):
-            raise ValueError("env and cwd apply only to a command; use headers for a url")
+        if self.url is not None and self.env:
+            raise ValueError("env applies only to a command; use headers for a url")
         return self
 
     def kind_for(self, name: str) -> EvidenceKind:
@@ -129,82 +180,35 @@ class ToolConfig(Section):
         return self.kind or _KINDS.get(name, "document")
 
 
-class GitHubIssues(Section):
-    """GitHub's search in the issues of the dependency that a stack trace leads into."""
-
-    enabled: bool = True
-    """``false`` turns it off."""
-    per_minute: PerMinute = 25.0
-    """Searches per minute; GitHub allows 30."""
-
-
 class SearxNG(Section):
     """A SearXNG instance; its ``search.formats`` must allow json."""
 
-    enabled: bool = True
-    """``false`` turns it off."""
     url: Address
     """The instance's URL."""
-    headers: Annotated[dict[HeaderName, Value], Field(max_length=20, repr=False)] = {}
+    headers: Headers = {}
     """HTTP headers of every request; ``${NAME}`` is replaced by an environment variable."""
-    timeout: Seconds = 10.0
-    """Seconds for a response."""
-    max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """Maximum size of a response, in bytes."""
-    per_minute: PerMinute = 30.0
-    """Searches per minute."""
-
-    @field_validator("headers", mode="after")
-    @classmethod
-    def _with_secrets(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        if not info.data.get("enabled", True):
-            return value
-        return {name: from_environment(text) for name, text in value.items()}
 
 
 class Tavily(Section):
     """Tavily's search API."""
 
-    enabled: bool = True
-    """``false`` turns it off."""
-    api_key: Annotated[Value, Field(min_length=1, repr=False)]
+    api_key: Annotated[Value, Field(min_length=1, repr=False), AfterValidator(from_environment)]
     """The API key; write ``${TAVILY_API_KEY}`` to read it from the environment."""
     url: Address = "https://api.tavily.com"
     """The API's URL."""
-    timeout: Seconds = 15.0
-    """Seconds for a response."""
-    max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 1_000_000
-    """Maximum size of a response, in bytes."""
-    per_minute: PerMinute = 30.0
-    """Searches per minute."""
-
-    @field_validator("api_key", mode="after")
-    @classmethod
-    def _with_secret(cls, value: str, info: ValidationInfo) -> str:
-        return from_environment(value) if info.data.get("enabled", True) else value
 
 
 class Web(Section):
-    """Providers of the web search; all enabled ones are queried concurrently. Without one the web is not searched."""
+    """Providers of the web search, queried concurrently; without one the web is not searched."""
 
-    github_issues: GitHubIssues | None = None
-    """GitHub's search in the issues of the dependency that a stack trace leads into."""
+    github_issues: Annotated[bool, BeforeValidator(lambda value: value == {} or value)] = False
+    """``true`` searches GitHub's issues of the dependency that a stack trace leads into."""
     searxng: SearxNG | None = None
     """A SearXNG instance."""
     tavily: Tavily | None = None
     """Tavily's search API."""
     keywords: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
     """Words in an issue that make the rules brain search the web; an error raised in a dependency always does."""
-
-
-class Specialists(Section):
-    """Time limits of the specialists, the nodes that run in parallel."""
-
-    timeout: Seconds = 30.0
-    """Seconds for a web search or a tool; after that the run continues without it."""
-    code_timeout: Seconds = 300.0
-    """Seconds for the code search when it runs beside others; alone it has no limit, since it is the fallback for
-    everything."""
 
 
 class PicturesConfig(Section):
@@ -215,12 +219,6 @@ class PicturesConfig(Section):
     hosts: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=20)] = ATTACHMENT_HOSTS
     """Hosts from which pictures are fetched, redirects included; the default is where GitHub stores attachments. On
     ``github.com`` only attachments are fetched, no pages."""
-    count: Annotated[int, Field(ge=1, le=8)] = 3
-    """Maximum number of pictures of one issue and its answers, the first ones; further ones are refused."""
-    max_bytes: Annotated[int, Field(ge=10_000, le=20_000_000)] = 4_000_000
-    """Maximum size of one picture, in bytes."""
-    timeout: Seconds = 10.0
-    """Seconds for one picture, redirects included."""
 
 
 LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
@@ -234,39 +232,24 @@ class LogsConfig(Section):
     """``false`` reads no attached file."""
     hosts: Annotated[tuple[HostName, ...], Field(max_length=20)] = LOG_HOSTS
     """Hosts to which GITHUB_SERVER_URL may redirect for an attached file."""
-    count: Annotated[int, Field(ge=1, le=8)] = 3
-    """Maximum number of attached files of one issue, the first ones."""
-    max_bytes: Annotated[int, Field(ge=10_000, le=20_000_000)] = 2_000_000
-    """Maximum size of one file, in bytes, packed if it is an archive."""
-    timeout: Seconds = 10.0
-    """Seconds for one file, redirects included."""
 
 
 class OperatorConfig(Section):
     """The operator's configuration; a repository's file cannot set any of it."""
 
+    limits: LimitsConfig = LimitsConfig()
+    """Limits on what is spent."""
+    prices: Annotated[dict[ModelName, Price], Field(max_length=100)] = {}
+    """Dollars per million ``input``, ``output`` and, if they cost less, ``cached`` input tokens, by the name of the
+    model; a limit on ``cost`` needs them."""
     tools: Annotated[dict[ToolName, ToolConfig], Field(max_length=20)] = {}
     """MCP tools by name: ``document_retriever``, ``database_query``, ``web_search``, or any other."""
     web: Web = Web()
     """The providers of the web search."""
-    specialists: Specialists = Specialists()
-    """Time limits of the sources that run beside the code search."""
     pictures: PicturesConfig = PicturesConfig()
     """Pictures in issues."""
     logs: LogsConfig = LogsConfig()
     """Logs that are attached to issues."""
-
-
-def from_environment(text: str) -> str:
-    """Return a text with each ``${NAME}`` replaced by its environment variable.
-
-    Raises:
-        ValueError: a variable is not set; the message never contains values of variables.
-    """
-    missing = [name for name in _REFERENCE.findall(text) if not os.environ.get(name)]
-    if missing:
-        raise ValueError(f"the environment variable {missing[0]} is not set")
-    return _REFERENCE.sub(lambda found: os.environ[found[1]], text)
 
 
 def operator_schema() -> dict[str, Any]:
@@ -284,25 +267,27 @@ _KNOWN = {
     "": tuple(OperatorConfig.model_fields),
     "tools": ("document_retriever", "database_query", "web_search"),
     "web": tuple(Web.model_fields),
-    "web.github_issues": tuple(GitHubIssues.model_fields),
     "web.searxng": tuple(SearxNG.model_fields),
     "web.tavily": tuple(Tavily.model_fields),
-    "specialists": tuple(Specialists.model_fields),
+    "limits": tuple(LimitsConfig.model_fields),
+    "limits.author": ("hour", "day", "answers"),
+    **dict.fromkeys((f"limits.{scope}" for scope in LimitsConfig.model_fields), (*get_args(Spent), "issues")),
     "pictures": tuple(PicturesConfig.model_fields),
     "logs": tuple(LogsConfig.model_fields),
 }
 
 
-def load_operator_config(path: Path | None, repository: str | None = None) -> OperatorConfig:
+def load_operator_config(settings: Settings, repository: str | None = None) -> OperatorConfig:
     """Load the file that TRIAGE_CONFIG names; without one, no source outside a repository is ever queried.
 
     Args:
-        path: the file's path; None means that there is no file.
+        settings: the settings that name it.
         repository: the analysed repository; a file inside it is refused, since the repository may have supplied it.
 
     Raises:
         UserError: the file cannot be read, is invalid, or lies in the repository.
     """
+    path = settings.triage_config
     if path is None:
         return OperatorConfig()
     if repository is not None and is_inside(repository, path):
@@ -315,9 +300,12 @@ def load_operator_config(path: Path | None, repository: str | None = None) -> Op
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"TRIAGE_CONFIG: {path} cannot be read ({type(error).__name__})") from error
     try:
-        return read_operator_config(text)
+        config = read_operator_config(text)
     except ConfigError as error:
         raise UserError(f"TRIAGE_CONFIG: {path}: {error}") from error
+    for note in notes_on(text, OPERATOR_KEYS):
+        warn_once(f"TRIAGE_CONFIG: {path}: {note}")
+    return config
 
 
 def read_operator_config(text: str) -> OperatorConfig:
@@ -326,7 +314,7 @@ def read_operator_config(text: str) -> OperatorConfig:
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
     """
-    return read_yaml(text, OperatorConfig, _known)
+    return read_yaml(text, OperatorConfig, _known, OPERATOR_KEYS)
 
 
 def _known(path: Sequence[str]) -> Sequence[str]:
@@ -335,4 +323,46 @@ def _known(path: Sequence[str]) -> Sequence[str]:
     return _KNOWN.get(".".join(path), ())
 
 
-__all__ = ["OperatorConfig", "load_operator_config", "read_operator_config"]
+_CALLS = {"low": 8, "normal": 40, "high": 80}
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """The operator's ceilings and prices."""
+
+    run: Ceiling
+    repository: Ceiling
+    installation: Ceiling
+    everything: Ceiling
+    author: AuthorCeiling
+    prices: Prices
+
+    @classmethod
+    def of(cls, settings: Settings, config: OperatorConfig | None = None) -> Self:
+        """Read them from the operator's file, which is loaded unless it is given, else from the variables of before.
+
+        Raises:
+            UserError: the file cannot be used.
+        """
+        file = load_operator_config(settings) if config is None else config
+
+        def ceiling(scope: str) -> Any:
+            former = getattr(settings, f"triage_limits_{scope}")
+            if former is not None and scope not in file.limits.model_fields_set:
+                return parse_moved(f"triage_limits_{scope}", former)
+            values = getattr(file.limits, scope)
+            if values is None:
+                return Ceiling(calls=_CALLS[settings.triage_effort])
+            return AuthorCeiling.of(values) if scope == "author" else Ceiling.of(values)
+
+        prices: Prices = {model: price.amounts for model, price in file.prices.items()}
+        if settings.triage_prices is not None and not prices:
+            prices = read_prices(settings.triage_prices)
+        return cls(
+            run=ceiling("run"),
+            repository=ceiling("repository"),
+            installation=ceiling("installation"),
+            everything=ceiling("all"),
+            author=ceiling("author"),
+            prices=prices,
+        )

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from bot.release import schema_address
 from bot.settings.plain import IGNORED_PATH, LANGUAGE, STARS
+from bot.settings.retired import REPOSITORY_KEYS
 from bot.settings.yaml_file import ConfigError, ConfigFault, read_yaml
 from nodes.report import Kind
 from nodes.search.paths.globs import name_matches
@@ -81,8 +82,6 @@ class Limits(Section):
     """Questions per day in this repository, across all issues; after that, reports are written without asking."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2
     """Questions to the reporter of one issue, across all its runs."""
-    suspects: Annotated[int, Field(ge=1, le=3)] = 3
-    """Suspect locations shown before the folded sections."""
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65
     """Confidence (with a model: support) below which a report claims no cause and only suggests where to start reading.
     ``triage backtest`` recommends a value for this repository."""
@@ -116,7 +115,7 @@ def read_config(text: str) -> RepositoryConfig:
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
     """
-    return read_yaml(text, RepositoryConfig, _known)
+    return read_yaml(text, RepositoryConfig, _known, REPOSITORY_KEYS)
 
 
 def path_inside(written: str) -> str | None:

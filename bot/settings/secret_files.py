@@ -25,15 +25,19 @@ class SecretFiles:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_secret_files(names: Collection[str], env_file: Path | None) -> SecretFiles:
-    """Read the files that the environment and the ``.env`` name.
+def variables_of(env_file: Path | None) -> dict[str, str]:
+    """Return the variables of the ``.env`` and of the environment, which comes first, by their names in upper case."""
+    in_file = DotEnvSettingsSource(BaseSettings, env_file=env_file).env_vars if env_file else {}
+    return {**_upper(in_file), **_upper(os.environ)}
+
+
+def read_secret_files(names: Collection[str], given: Mapping[str, str]) -> SecretFiles:
+    """Read the files that variables name.
 
     Args:
         names: the settings that may be in files, in lower case.
-        env_file: the ``.env``; a variable of the environment comes first.
+        given: the variables.
     """
-    in_file = DotEnvSettingsSource(BaseSettings, env_file=env_file).env_vars if env_file else {}
-    given = {**_upper(in_file), **_upper(os.environ)}
     values: dict[str, str] = {}
     faults: dict[str, str] = {}
     for name in names:

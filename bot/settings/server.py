@@ -63,7 +63,7 @@ def load_server_settings() -> ServerSettings:
 
 def _operator(settings: Settings, faults: dict[str, str]) -> OperatorConfig:
     try:
-        return load_operator_config(settings.triage_config)
+        return load_operator_config(settings)
     except UserError as error:
         faults["triage_config"] = str(error).removeprefix("TRIAGE_CONFIG: ")
         return OperatorConfig()

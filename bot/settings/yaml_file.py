@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from bot.errors import BotError
 from bot.settings.plain import explain, nearest_choice
+from bot.settings.retired import instead_of, remove_retired, retired_keys
 
 M = TypeVar("M", bound=BaseModel)
 KnownKeys = Callable[[Sequence[str]], Sequence[str]]
@@ -41,13 +42,14 @@ class ConfigError(BotError):
         self.faults = faults
 
 
-def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
+def read_yaml(text: str, model: type[M], known: KnownKeys, retired: Mapping[str, str]) -> M:
     """Parse a file's text; an empty file means the defaults.
 
     Args:
         text: the file's text.
         model: the model to validate against.
         known: returns the allowed keys below a path, to suggest a correction for an unknown key.
+        retired: keys of earlier releases, which are ignored.
 
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
@@ -61,12 +63,23 @@ def read_yaml(text: str, model: type[M], known: KnownKeys) -> M:
         faults.append(ConfigFault(1, "a mapping of keys to values is needed"))
     if faults:
         raise ConfigError(tuple(faults))
+    remove_retired(values, retired)
     try:
         # Floats arrive as text (see `_scalar`), which the strict models would refuse.
         return model.model_validate(values, strict=False)
     except ValidationError as error:
         found = [_fault(root, fault, known) for fault in error.errors()]
         raise ConfigError(tuple(sorted(found, key=lambda fault: fault.line))) from error
+
+
+def notes_on(text: str, retired: Mapping[str, str]) -> tuple[ConfigFault, ...]:
+    """Return a note with its line about each retired key of a valid file."""
+    root = compose(text)
+    found = retired_keys(values_of(root, []), retired) if root is not None else ()
+    return tuple(
+        ConfigFault(_line(root, list(path)), f"`{'.'.join(path)}` has no effect any more: {instead_of(path, retired)}")
+        for path in found
+    )
 
 
 def compose(text: str) -> yaml.Node | None:
@@ -142,9 +155,9 @@ def _named(where: Sequence[Any]) -> str:
     return f"`{'.'.join(keys)}`{position}" if keys else "the file"
 
 
-def _line(root: yaml.Node, where: list[Any]) -> int:
+def _line(root: yaml.Node | None, where: list[Any]) -> int:
     """Return the 1-based line of the key or item at a path, or of the nearest enclosing node."""
-    node, line = root, root.start_mark.line
+    node, line = root, root.start_mark.line if root is not None else 0
     for part in where:
         if isinstance(node, yaml.MappingNode):
             found = next((pair for pair in node.value if str(pair[0].value) == str(part)), None)

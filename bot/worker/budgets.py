@@ -9,21 +9,17 @@ from dataclasses import dataclass
 
 from bot.limits.ceilings import (
     Amount,
-    AuthorCeiling,
     Ceiling,
     Prices,
     Scope,
     cost,
     day_of,
     hour_of,
-    read_author_ceiling,
-    read_ceiling,
-    read_prices,
 )
 from bot.limits.writes import installation_key
 from bot.observability.measures import MODEL_COST
 from bot.ports import Issue, RepositoryRef
-from bot.settings import Settings
+from bot.settings.operator import Spending
 from bot.settings.repository import RepositoryConfig
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, StoredPace
 from bot.store.runs.usage import Usage as Counters
@@ -33,27 +29,8 @@ from nodes.state import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Budgets:
-    """The operator's ceilings and prices."""
-
-    run: Ceiling
-    repository: Ceiling
-    installation: Ceiling
-    everything: Ceiling
-    author: AuthorCeiling
-    prices: Prices
-
-    @classmethod
-    def of(cls, settings: Settings) -> Budgets:
-        """Create the budgets from the settings."""
-        return cls(
-            run=read_ceiling(settings.limits_run),
-            repository=read_ceiling(settings.triage_limits_repository),
-            installation=read_ceiling(settings.triage_limits_installation),
-            everything=read_ceiling(settings.triage_limits_all),
-            author=read_author_ceiling(settings.triage_limits_author),
-            prices=read_prices(settings.triage_prices),
-        )
+class Budgets(Spending):
+    """The operator's ceilings and prices, and the scopes in which usage is counted."""
 
     def day(self, ref: RepositoryRef, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
         """Return the scopes of one day's usage in a repository.

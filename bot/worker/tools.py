@@ -35,7 +35,6 @@ from nodes.brains.screening import brain_of
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
-from nodes.search.index.loading import MAX_TEXT
 
 _DAY = 86_400.0
 
@@ -44,27 +43,17 @@ _DAY = 86_400.0
 class Retention:
     """Retention times, in seconds."""
 
-    deliveries: float
-    """Deliveries and finished jobs."""
-    closed: float
+    closed: float = 90 * _DAY
     """Data that runs gathered, counted from the closing of their issue."""
-    gone: float
+    deliveries: float = 7 * _DAY
+    """Deliveries and finished jobs."""
+    gone: float = 30 * _DAY
     """All data of a repository that the App can no longer access."""
-    mirrors: float
+    mirrors: float = 30 * _DAY
     """Unused mirrors."""
 
-    @classmethod
-    def of(cls, settings: Settings) -> Retention:
-        """Read them from the settings."""
-        return cls(
-            deliveries=settings.triage_keep_deliveries_days * _DAY,
-            closed=settings.triage_keep_closed_days * _DAY,
-            gone=settings.triage_keep_gone_days * _DAY,
-            mirrors=settings.triage_keep_mirrors_days * _DAY,
-        )
 
-
-LARGEST = 96_000_000
+MAX_INDEXES = 96_000_000
 """Approximate bytes of indexes in memory. Parsed files are cached on disk beside each mirror."""
 MAX_ENGINES = 64
 """Number of engines in memory, however small they are: each holds a file open."""
@@ -73,24 +62,20 @@ MAX_ENGINES = 64
 class Engines:
     """A cache of engines by mirror, evicted by least recent use."""
 
-    def __init__(self, cache_bytes: int, largest: int = LARGEST, *, most_text: int = MAX_TEXT) -> None:
+    def __init__(self, largest: int = MAX_INDEXES) -> None:
         """Create an empty cache.
 
         Args:
-            cache_bytes: Bytes of parsed files that are cached on disk per repository.
             largest: Bytes that all indexes together may take in memory; the one used last may exceed it alone.
-            most_text: Bytes of text of a commit that are indexed.
         """
-        self._cache_bytes = cache_bytes
         self._largest = largest
-        self._most_text = most_text
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
 
     def of(self, mirror: Path) -> Engine:
         """Return the engine of a mirror, created if needed. An engine whose mirror was removed is replaced."""
         engine = self._engines.pop(mirror, None)
         if engine is None or not mirror.exists():
-            engine = Engine(mirror, mirror.parent, cache_bytes=self._cache_bytes, most_text=self._most_text)
+            engine = Engine(mirror, mirror.parent)
         # The engine was removed from the dict and is put last below, so the dict's order is that of the last use.
         taken = sum(other.memory for other in self._engines.values())
         while self._engines and (taken + engine.memory > self._largest or len(self._engines) >= MAX_ENGINES):
@@ -179,15 +164,13 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
                 MirrorLimits(free=settings.settings.triage_free_mb * 1_000_000),
                 local_addresses=_is_local(settings),
             ),
-            engines=Engines(
-                settings.settings.triage_cache_mb * 1_000_000, most_text=settings.settings.triage_index_mb * 1_000_000
-            ),
+            engines=Engines(),
             graph=build_graph(checkpoints),
             checkpoints=checkpoints,
             sources=Sources(settings.operator, settings.settings.github_server_url),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
-            budgets=Budgets.of(settings.settings),
-            keep=Retention.of(settings.settings),
+            budgets=Budgets.of(settings.settings, settings.operator),
+            keep=Retention(settings.settings.triage_keep_closed_days * _DAY),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
             bots=settings.settings.bots,
             language=settings.settings.triage_language,

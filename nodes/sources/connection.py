@@ -54,7 +54,6 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
     tool: str = ""
     """The server's name for the tool; if empty, the tool with our name, or the only tool, is used."""
     argument: str = ""
@@ -90,7 +89,7 @@ async def connect(server: Server, meter: Meter) -> AsyncIterator[mcp.Client]:
     import mcp  # noqa: PLC0415  already loaded
 
     if server.command:
-        transport = serve_child(server.command, env=server.env, cwd=server.cwd, meter=meter)
+        transport = serve_child(server.command, env=server.env, meter=meter)
         # Without the SDK's cache: nothing that a server sent may influence a later question.
         async with mcp.Client(transport, cache=None) as client:
             yield client
@@ -136,14 +135,14 @@ def choice(tools: Sequence[mcp_types.Tool], server: Server) -> mcp_types.Tool:
 
 @asynccontextmanager
 async def serve_child(
-    command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, meter: Meter
+    command: Sequence[str], *, env: Mapping[str, str], meter: Meter
 ) -> AsyncIterator[TransportStreams]:
     """Start a server; at the end, kill it and every process that it started.
 
     Raises:
         SourceError: the server cannot be started.
     """
-    process, lifeline = await _start(command, env, cwd)
+    process, lifeline = await _start(command, env)
     output, stdin = process.stdout, process.stdin
     # Never the case with pipes; the check is for the type checker.
     if output is None or stdin is None:
@@ -165,9 +164,7 @@ async def serve_child(
             await _end(process, stdin, lifeline)
 
 
-async def _start(
-    command: Sequence[str], env: Mapping[str, str], cwd: str | None
-) -> tuple[asyncio.subprocess.Process, int]:
+async def _start(command: Sequence[str], env: Mapping[str, str]) -> tuple[asyncio.subprocess.Process, int]:
     """Start a server below a reaper; return the reaper, and the descriptor whose closing makes it kill all of them."""
     program = shutil.which(command[0])
     if program is None:
@@ -188,7 +185,7 @@ async def _start(
             stderr=asyncio.subprocess.DEVNULL,
             env={**inherited, **env},
             # Not our working directory: a checkout there could contain modules that the server would import.
-            cwd=cwd or os.sep,
+            cwd=os.sep,
             # A session of its own, so that `_end` can kill the whole process group without this process.
             start_new_session=True,
             pass_fds=[reaper_end],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.local.repository import storage
+from bot.cli.local.repository import data_directory
 from bot.cli.server.doctor import command as doctor
 from bot.files import find_env_file
 from bot.settings import SettingsError, load_settings
@@ -123,14 +123,11 @@ def test_another_programs_env_file_is_not_mentioned(app: Path) -> None:
 
 def test_every_command_uses_the_configured_data_directory(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(app.parent / "operator")
-    assert storage("../app").data_dir == load_settings("../app").triage_data_dir == app.parent / "data"
+    assert data_directory("../app") == load_settings("../app").triage_data_dir == app.parent / "data"
     monkeypatch.delenv("TRIAGE_DATA_DIR")
-    assert (
-        storage("../app").data_dir == load_settings("../app").triage_data_dir == app.parent / ".local/share/tracehound"
-    )
-    assert storage("../app").cache_mb == load_settings("../app").triage_cache_mb == 512
-    Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\nTRIAGE_CACHE_MB=7\n")
-    assert storage("../app") == (load_settings("../app").triage_data_dir, 7, 64) == (app.parent / "kept", 7, 64)
+    assert data_directory("../app") == load_settings("../app").triage_data_dir == app.parent / ".local/share/tracehound"
+    Path(".env").write_text("TRIAGE_DATA_DIR=~/kept\n")
+    assert data_directory("../app") == load_settings("../app").triage_data_dir == app.parent / "kept"
 
 
 def test_faults_never_show_the_value_and_other_settings_remain_usable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,13 +48,6 @@ def test_index_prints_what_it_did(place: Path) -> None:
     assert "40 files, 40 of them text; 0 parsed" in triage(place, "index", "--repo", "app").stdout
 
 
-def test_the_cache_stays_within_its_configured_size(place: Path) -> None:
-    large = json.loads(triage(place, "index", "--repo", "app", "--json").stdout)
-    assert large["cache"]["limit"] == 512_000_000
-    small = json.loads(triage(place, "index", "--repo", "app", "--json", TRIAGE_CACHE_MB="1").stdout)
-    assert small["cache"]["limit"] == 1_000_000
-
-
 def test_without_a_writable_cache_queries_work_and_indexing_fails(place: Path) -> None:
     done = triage(place, "index", "--repo", "app", "--json")
     path = Path(json.loads(done.stdout)["cache"]["path"])

@@ -10,7 +10,7 @@ import pytest
 from bot.report.languages.catalogue import catalogue
 from bot.server.connections.bodies import LARGE_AT_ONCE
 from bot.server.connections.protocol import HEAD_BYTES, HEADERS
-from bot.worker.tools import LARGEST
+from bot.worker.tools import MAX_INDEXES
 from nodes.brains.calls.models import ReadingLimits
 from nodes.brains.conversation import OPENED
 from nodes.guards import GUARDS
@@ -85,7 +85,7 @@ def test_the_limits_in_prose_are_those_of_the_code() -> None:
     )
     assert f"A request head may have {HEAD_BYTES // 1024} kB, {HEADERS} headers" in serve
     assert f"{word(LARGE_AT_ONCE)} above 1 MB are read at a time" in serve
-    assert f"some {LARGEST // 1_000_000} MB of indexes stay in memory" in symptoms
+    assert f"some {MAX_INDEXES // 1_000_000} MB of indexes stay in memory" in symptoms
 
 
 def measured(text: str, row: str) -> float:

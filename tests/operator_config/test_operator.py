@@ -12,9 +12,16 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.errors import UserError
+from bot.limits.ceilings import ANSWERS_AN_HOUR, AuthorCeiling, Ceiling
 from bot.runs.sources import Sources
-from bot.settings import SettingsError
-from bot.settings.operator import OperatorConfig, load_operator_config, operator_schema, read_operator_config
+from bot.settings import Settings, SettingsError, load_settings
+from bot.settings.operator import (
+    OperatorConfig,
+    Spending,
+    load_operator_config,
+    operator_schema,
+    read_operator_config,
+)
 from bot.settings.repository import read_config
 from bot.settings.server import load_server_settings
 from bot.settings.yaml_file import ConfigError
@@ -31,21 +38,36 @@ tools:
     description: Finds pages of the handbook.
     keywords: [handbook, according to]
     timeout: 12.5
-    max_bytes: 200000
   database_query:
     command: [/opt/reports, --read-only]
     env: {DSN: "x-${DOCS_TOKEN}-y"}
     arguments: {collection: crashes, top: 3}
+web:
+  github_issues: true
+  searxng: {url: "http://127.0.0.1:8080"}
+  tavily: {api_key: "${DOCS_TOKEN}"}
+  keywords: [upstream]
+limits:
+  run: {calls: 40, cost: 1.50}
+  all: {tokens: 2000000}
+  author: {}
+prices:
+  gpt-4o: {input: 2.50, output: 10, cached: 1.25}
+  library/qwen:7b: {input: 0, output: 0}
+"""
+FORMER = """\
+tools:
+  database_query: {command: [x], max_bytes: 200000, cwd: /opt, timeout: 12}
   old_one:
     enabled: false
     url: https://old.example.org/mcp
     headers: {Authorization: "Bearer ${NOT_SET_ANYWHERE}"}
 web:
-  github_issues: {}
-  searxng: {url: "http://127.0.0.1:8080"}
-  tavily: {api_key: "${DOCS_TOKEN}"}
-  keywords: [upstream]
+  github_issues: {per_minute: 10}
+  searxng: {url: "http://127.0.0.1:8080", timeout: 3}
+  tavily: {enabled: false, api_key: "${NOT_SET_ANYWHERE}"}
 specialists: {timeout: 20}
+pictures: {count: 2}
 """
 
 
@@ -63,13 +85,55 @@ def test_every_key_is_read() -> None:
     assert tools["database_query"].command == ("/opt/reports", "--read-only")
     assert tools["database_query"].env == {"DSN": "x-s3cret-y"}
     assert [tools[name].kind_for(name) for name in ("document_retriever", "database_query")] == ["document", "database"]
-    assert (config.specialists.timeout, config.specialists.code_timeout) == (20, 300)
     outside = Sources(config).outside()
     assert list(outside.tools) == ["document_retriever", "database_query"]
     assert outside.web is not None
     assert outside.web.keywords == ("upstream",)
-    assert outside.patience.outside == 20
     assert "s3cret" not in repr(config)
+    spending = Spending.of(Settings(triage_effort="high"), config)
+    assert spending.run == Ceiling(calls=40, cost=1_500_000)
+    assert spending.repository == Ceiling(issues=10_000)
+    assert (spending.installation, spending.everything) == (Ceiling(), Ceiling(tokens=2_000_000))
+    assert spending.author == AuthorCeiling()
+    assert spending.prices == {"gpt-4o": (2.5, 10.0, 1.25), "library/qwen:7b": (0.0, 0.0)}
+
+
+def test_a_file_of_before_is_read_with_a_note_for_each_retired_key(tmp_path: Path) -> None:
+    config = read_operator_config(FORMER)
+    assert list(config.tools) == ["database_query"]
+    assert config.tools["database_query"].timeout == 12
+    assert (config.web.github_issues, config.web.tavily) == (True, None)
+    assert config.web.searxng is not None
+    (tmp_path / "tools.yml").write_text(FORMER)
+    shown = triage(tmp_path, "config", "check", "tools.yml", "--operator").stdout.splitlines()
+    assert [int(line.split(":")[1]) for line in shown[:-1]] == [2, 2, 4, 8, 9, 10, 11, 12]
+    assert "`specialists` has no effect any more" in shown[6]
+    assert shown[-1].startswith("tools.yml: valid; tools: database_query;")
+
+
+def test_variables_of_before_still_apply_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("bot.settings.retired._warned", set())
+    former = {"RUN": "calls=3", "REPOSITORY": "issues=5", "ALL": "cost=2", "AUTHOR": "hour=3"}
+    for name, value in former.items():
+        monkeypatch.setenv(f"TRIAGE_LIMITS_{name}", value)
+    monkeypatch.setenv("TRIAGE_PRICES", "m=1/2")
+    monkeypatch.setenv("TRIAGE_CACHE_MB", "7")
+    (tmp_path / "operator.yml").write_text("limits: {all: {cost: 9}}\n")
+    monkeypatch.setenv("TRIAGE_CONFIG", str(tmp_path / "operator.yml"))
+    spending = Spending.of(load_settings())
+    assert (spending.run, spending.repository) == (Ceiling(calls=3), Ceiling(issues=5))
+    assert spending.everything == Ceiling(cost=9_000_000), "the file comes first"
+    assert spending.author == AuthorCeiling(hour=3, answers=ANSWERS_AN_HOUR)
+    assert spending.prices == {"m": (1.0, 2.0)}
+    load_settings()
+    assert len(caplog.messages) == 6, "each once"
+    assert any("TRIAGE_CACHE_MB has no effect any more: " in message for message in caplog.messages)
+    assert any("TRIAGE_PRICES" in message and "`prices` in TRIAGE_CONFIG" in message for message in caplog.messages)
+    monkeypatch.setenv("TRIAGE_LIMITS_RUN", "lunches=3")
+    with pytest.raises(SettingsError, match="TRIAGE_LIMITS_RUN"):
+        load_settings()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n"])
@@ -93,10 +157,12 @@ def test_an_empty_file_configures_no_source(text: str) -> None:
         pytest.param("tools:\n  a: {command: x y}\n", 2, "`tools.a.command` must be a list", id="command-is-a-list"),
         pytest.param("tools:\n  a: {command: []}\n", 2, "`tools.a.command` must not be empty", id="empty-command"),
         pytest.param("tools:\n  a: {command: [x], headers: {A: b}}\n", 2, "headers apply only to a url", id="headers"),
-        pytest.param(
-            "tools:\n  a: {url: 'https://x', env: {A: b}}\n", 2, "env and cwd apply only to a command", id="env"
-        ),
-        pytest.param("tools:\n  a: {command: [x], cwd: rel}\n", 2, "must be an absolute path", id="relative-folder"),
+        pytest.param("tools:\n  a: {url: 'https://x', env: {A: b}}\n", 2, "env applies only to a command", id="env"),
+        pytest.param("limits:\n  run: {lunches: 3}\n", 2, "unknown key `lunches`", id="unknown-resource"),
+        pytest.param("limits:\n  run:\n    calls: -1\n", 3, "must be at least 0", id="below-zero"),
+        pytest.param("limits:\n  all: {calls: 1.5}\n", 2, "must be whole numbers, and calls is none", id="half"),
+        pytest.param("limits:\n  run: {issues: 3}\n", 2, "unknown key `issues`", id="issues-of-a-run"),
+        pytest.param("prices:\n  gpt-4o: {input: 1}\n", 2, "`prices.gpt-4o.output` is missing", id="no-price"),
         pytest.param(
             "tools:\n  a: {url: 'https://x', timeout: 0}\n", 2, "`tools.a.timeout` must be more than 0", id="no-time"
         ),
@@ -122,7 +188,7 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
 
 
 def test_all_faults_are_reported_at_once() -> None:
-    text = "tool: {}\ntools:\n  a: {}\n  critic: {command: [x]}\nspecialists: {timeout: -1}\n"
+    text = "tool: {}\ntools:\n  a: {}\n  critic: {command: [x]}\nlimits: {run: {calls: x}}\n"
     with pytest.raises(ConfigError) as raised:
         read_operator_config(text)
     assert sorted(fault.line for fault in raised.value.faults) == [1, 3, 4, 5]
@@ -132,16 +198,16 @@ def test_a_file_inside_the_repository_is_refused(tmp_path: Path) -> None:
     repository = tmp_path / "clone"
     make_repository(repository, {"tools.yml": "tools: {}\n"})
     with pytest.raises(UserError, match="is inside the repository that is read"):
-        load_operator_config(repository / "tools.yml", str(repository))
+        load_operator_config(Settings(triage_config=repository / "tools.yml"), str(repository))
     outside = tmp_path / "tools.yml"
     outside.write_text("")
-    assert load_operator_config(outside, str(repository)) == OperatorConfig()
-    assert load_operator_config(None, str(repository)) == OperatorConfig()
+    assert load_operator_config(Settings(triage_config=outside), str(repository)) == OperatorConfig()
+    assert load_operator_config(Settings(), str(repository)) == OperatorConfig()
     with pytest.raises(UserError, match="cannot be read"):
-        load_operator_config(tmp_path / "missing.yml")
+        load_operator_config(Settings(triage_config=tmp_path / "missing.yml"))
 
 
-@pytest.mark.parametrize("key", ["tools", "web", "specialists", "command"])
+@pytest.mark.parametrize("key", ["tools", "web", "prices", "command"])
 def test_a_repository_s_file_cannot_set_operator_keys(key: str) -> None:
     with pytest.raises(ConfigError, match="unknown key"):
         read_config(f"{key}: {{}}\n")

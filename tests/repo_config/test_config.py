@@ -96,7 +96,7 @@ def test_a_fault_is_named_with_its_line(text: str, line: int, says: str) -> None
 
 
 def test_faults_are_in_the_order_of_their_lines() -> None:
-    text = "mode: shout\nlimits:\n  questions: 9\n  suspects: many\nlanguage: english\nmod: label\n"
+    text = "mode: shout\nlimits:\n  questions: 9\n  claim_from: many\nlanguage: english\nmod: label\n"
     with pytest.raises(ConfigError) as raised:
         read_config(text)
     assert [fault.line for fault in raised.value.faults] == [1, 3, 4, 5, 6]
@@ -104,7 +104,7 @@ def test_faults_are_in_the_order_of_their_lines() -> None:
 
 def test_no_value_of_the_file_is_repeated() -> None:
     with pytest.raises(ConfigError) as raised:
-        read_config("mode: hunter2\nlanguage: hunter2\nbots: hunter2\nlimits: {suspects: hunter2}\n")
+        read_config("mode: hunter2\nlanguage: hunter2\nbots: hunter2\nlimits: {claim_from: hunter2}\n")
     assert len(raised.value.faults) == 4
     assert "hunter2" not in str(raised.value)
 

@@ -126,8 +126,8 @@ enabled: 3.5
 opt_out_label: ""
 language: german
 limits:
-  suspects: 9
-  questions: -1
+  questions: 9
+  claim_from: -1
   runs_per_day: many
 labels: 4
 ignore_paths: ["!x", "*/*/*/*/*/*", 1]

@@ -84,7 +84,7 @@ VARIANTS = {
     "possible_vulnerability": report_comment(SECURITY, THREAD),
     "leaked_secret": withheld_comment(THREAD),
     "after_answer": report_comment(
-        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer", suspects=2)
+        FOUND, replace(THREAD, run=2, questions=(ANSWERED,), update_reason="after an answer")
     ),
     "after_silence": report_comment(
         WEAK, replace(THREAD, questions=(replace(OPEN, state="expired"),), update_reason="without an answer")

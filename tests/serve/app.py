@@ -81,6 +81,9 @@ class App:
 
     def variables(self) -> dict[str, str]:
         """Return the settings of the App on the simulated GitHub."""
+        operator = self.data.with_suffix(".yml")
+        operator.parent.mkdir(parents=True, exist_ok=True)
+        operator.write_text("limits: {author: {}}\n", encoding="utf-8")  # one person opens all of them
         return {
             "GITHUB_APP_ID": str(APP_ID),
             "GITHUB_PRIVATE_KEY": private_key(),
@@ -89,7 +92,7 @@ class App:
             "GITHUB_SERVER_URL": self.github.url,
             "TRIAGE_DATA_DIR": str(self.data),
             "TRIAGE_BRAIN": "rules",
-            "TRIAGE_LIMITS_AUTHOR": "none",  # one person opens all of them
+            "TRIAGE_CONFIG": str(operator),
             **self.settings,
         }
 

@@ -23,7 +23,7 @@ CONFIG = """\
 tools:
   document_retriever: {command: [no-such-program-here], keywords: [handbook]}
 web:
-  github_issues: {}
+  github_issues: true
 """
 
 

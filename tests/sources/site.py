@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from bot.runs.attachments import Resolved
-from bot.runs.pictures import PictureFetcher
+from bot.runs.pictures import LIMITS, PictureFetcher
 from bot.settings.operator import ATTACHMENT_HOSTS, LOG_HOSTS, PicturesConfig
 
 
@@ -33,9 +33,10 @@ class Site:
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     delay: float = 0.0
 
-    def fetcher(self, **limits: Any) -> PictureFetcher:
+    def fetcher(self, config: PicturesConfig | None = None, **limits: Any) -> PictureFetcher:
         """A fetcher whose hosts all are this server."""
-        return PictureFetcher(PicturesConfig(**limits), resolve=self.here, tls=self.tls)
+        own = LIMITS._replace(**limits)
+        return PictureFetcher(config or PicturesConfig(), limits=own, resolve=self.here, tls=self.tls)
 
     async def here(self, _host: str) -> Resolved:
         return Resolved("127.0.0.1", self.port)

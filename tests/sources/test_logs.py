@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.runs.attachments import RefusedAttachment
-from bot.runs.logs import EXCERPT, LogReader, excerpt
+from bot.runs.logs import EXCERPT, LIMITS, LogReader, excerpt
 from bot.settings.operator import LOG_HOSTS, LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.sources.site import Site, redirect
@@ -24,8 +24,9 @@ TRACE = (
 PADDING = "2026-11-25 10:00:00 INFO request served in 12 ms\n"
 
 
-def reader(site: Site, **limits: Any) -> LogReader:
-    return LogReader(LogsConfig(**limits), "https://github.com", resolve=site.here, tls=site.tls)
+def reader(site: Site, *, enabled: bool = True, **limits: Any) -> LogReader:
+    own = LIMITS._replace(**limits)
+    return LogReader(LogsConfig(enabled=enabled), "https://github.com", limits=own, resolve=site.here, tls=site.tls)
 
 
 def packed(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -154,11 +155,11 @@ async def test_settings_turn_it_off_and_bound_it(site: Site) -> None:
     assert (await reader(site, enabled=False).read(body)).body == body
     assert (await reader(site).read(body, allowed=False)).body == body
     assert site.asked == []
-    found = await reader(site, count=2).read(body)
+    found = await reader(site, number=2).read(body)
     assert len(found.attached) == 2
     assert found.notes == ("Only the first 2 of 3 attached files were read.",)
     site.delay = 0.5
-    slow = await reader(site, timeout=0.1, count=1).read(link("0.log"))
+    slow = await reader(site, seconds=0.1, number=1).read(link("0.log"))
     assert "not received in time" in slow.notes[0]
 
 

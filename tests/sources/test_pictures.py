@@ -10,6 +10,7 @@ import pytest
 from bot.github.reader import IssueReader
 from bot.runs.attachments import RefusedAttachment, resolve_public
 from bot.runs.pictures import find_pictures
+from bot.settings.operator import PicturesConfig
 from tests.servers.github_server import serve_github
 from tests.servers.github_world import GRANTED
 from tests.sources.site import Site, redirect
@@ -98,7 +99,7 @@ async def test_any_other_picture_is_refused_and_the_rest_are_read(
 async def test_a_slow_host_times_out_and_the_number_of_pictures_is_limited(site: Site) -> None:
     site.delay = 1.0
     body = "".join(f"![]({ASSET}{n})\n" for n in range(6))
-    found = await site.fetcher(count=1, timeout=0.2).fetch(body)
+    found = await site.fetcher(number=1, seconds=0.2).fetch(body)
     assert (found.fetched, len(site.asked)) == ((), 1)
     assert sorted(set(found.refused)) == ["more pictures than the limit", "not reachable (ReadTimeout)"] or sorted(
         set(found.refused)
@@ -113,7 +114,7 @@ async def test_a_host_with_a_private_address_is_refused(host: str) -> None:
 
 
 async def test_a_certificate_of_another_host_is_refused(site: Site) -> None:
-    fetcher = site.fetcher(hosts=("other.example",))
+    fetcher = site.fetcher(PicturesConfig(hosts=("other.example",)))
     found = await fetcher.fetch("![](https://other.example/1)")
     assert (found.fetched, found.refused, site.asked) == ((), ("not reachable",), [])
 

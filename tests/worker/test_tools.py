@@ -41,16 +41,14 @@ async def test_a_repository_can_disable_models() -> None:
     assert Brains(RulesBrain()).for_run(RepositoryConfig()).name == "rules"
 
 
-def test_engines_use_the_configured_cache_and_are_reused_while_memory_lasts(tmp_path: Path) -> None:
+def test_engines_are_reused_while_memory_lasts(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b", "c")]
     for folder in folders:
         make_repository(folder, {"a.py": "x = 1\n"})
-    first = Engines(1).of(folders[0])
+    first = Engines().of(folders[0])
     first.warm("HEAD")
-    engines = Engines(7_000_000, largest=2 * first.memory)
+    engines = Engines(largest=2 * first.memory)
     first = engines.of(folders[0])
-    assert first.cache is not None
-    assert first.cache.largest == 7_000_000
     assert engines.of(folders[0]) is first
     for folder in folders:
         engines.of(folder).warm("HEAD")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from bot.cli.local.locate import printable
-from bot.cli.local.repository import Progress, Storage, open_engine
+from bot.cli.local.repository import Progress, open_engine
 from bot.cli.options import BRAIN, REPO, REV, prints
 from bot.files import ignored_settings
 
@@ -86,10 +86,9 @@ def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:
     from bot.runs.sources import Sources
     from bot.settings.operator import load_operator_config
 
-    sources = Sources(load_operator_config(settings.triage_config, repo))
+    sources = Sources(load_operator_config(settings, repo))
     progress = Progress()
-    storage = Storage.of(settings)
-    engine, sha = open_engine(repo, rev, storage, progress.phase)
+    engine, sha = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
     engine.warm(sha)
     progress.clear()
     return Answerer(engine, sha, sources)

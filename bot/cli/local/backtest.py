@@ -13,7 +13,7 @@ from typing import Literal
 
 import click
 
-from bot.cli.local.repository import Progress, Storage, open_engine, resumable
+from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import REPO, REV, prints
 from bot.errors import UserError
 
@@ -95,7 +95,7 @@ def command(
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
     asked = Options(_day(since), issues, github, limit, target / 100, fresh, corrections)
     with resumable(Progress()) as progress:
-        engine, tip = open_engine(repo, rev, Storage.of(settings), progress.phase)
+        engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         found = asyncio.run(backtest(engine, tip, settings, asked, _shown(progress)))
     click.echo(json.dumps(as_document(found), indent=1) if as_json else as_text(found))
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from bot.cli.local.issue_text import project_of
-from bot.cli.local.repository import Progress, Storage, open_engine, resumable
+from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import REPO, REV
 from bot.errors import BotError, UserError
 from bot.files import checkout_of
@@ -55,6 +55,8 @@ def checked(name: str, text: str, *, operator: bool = False) -> str:
     """Return a line about a valid file; print the faults of another, and exit with 1."""
     from bot.settings.operator import read_operator_config
     from bot.settings.repository import ConfigError, read_config
+    from bot.settings.retired import OPERATOR_KEYS, REPOSITORY_KEYS
+    from bot.settings.yaml_file import notes_on
 
     try:
         summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
@@ -62,6 +64,8 @@ def checked(name: str, text: str, *, operator: bool = False) -> str:
         for fault in error.faults:
             click.echo(f"{name}:{fault.line}: {fault.message}")
         sys.exit(1)
+    for note in notes_on(text, OPERATOR_KEYS if operator else REPOSITORY_KEYS):
+        click.echo(f"{name}:{note.line}: {note.message}")
     return f"{name}: valid; {summary}"
 
 
@@ -72,9 +76,8 @@ def _repositorys(config: RepositoryConfig) -> str:
 
 
 def _operators(config: OperatorConfig) -> str:
-    web = [name for name in type(config.web).model_fields if getattr(getattr(config.web, name), "enabled", False)]
-    named = [name for name, tool in config.tools.items() if tool.enabled]
-    return f"tools: {', '.join(named) or 'none'}; web search: {', '.join(web) or 'none'}"
+    web = [name for name in ("github_issues", "searxng", "tavily") if getattr(config.web, name)]
+    return f"tools: {', '.join(config.tools) or 'none'}; web search: {', '.join(web) or 'none'}"
 
 
 @config_command.command("schema")
@@ -111,7 +114,7 @@ def init_command(*, repo: str, rev: str, workflow: bool, dry_run: bool, limit: i
     settings, progress = load_settings(repo).model_copy(update={"triage_brain": "rules"}), Progress()
     root = None if dry_run else _root(repo, [CONFIGURATION, *([WORKFLOW] if workflow else [])])
     with resumable(progress):
-        engine, commit = open_engine(repo, rev, Storage.of(settings), progress.phase)
+        engine, commit = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         read = _on_github(repo, settings)
         for file, text in _texts(engine, commit, read, workflow=workflow).items():
             if root is None:

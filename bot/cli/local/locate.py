@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.local.issue_text import IssueText, fetch, is_number, is_remote, named_issue, numbered, read_issue
-from bot.cli.local.repository import Progress, open_engine, storage
+from bot.cli.local.repository import Progress, data_directory, open_engine
 from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 
@@ -132,7 +132,7 @@ def locate_command(
 
     progress = Progress()
     given, repo = _issue(named_issue(argument, issue), text, title, repo, progress)
-    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
+    engine, sha = open_engine(repo, rev, data_directory(repo), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
     past = _history(engine, query, ranking) if history else None
@@ -219,12 +219,12 @@ def _paragraph(place: Any) -> str:
 def index_command(*, repo: str, rev: str, as_json: bool) -> None:
     """Parse every file of a commit that is not in the cache yet, so that the next query is fast.
 
-    The cache is keyed by content, so a new commit needs parsing only of its changed files. TRIAGE_CACHE_MB limits its
+    The cache is keyed by content, so a new commit needs parsing only of its changed files. 512 MB are the limit of its
     size.
     """
     progress = Progress()
     started = time.perf_counter()
-    engine, sha = open_engine(repo, rev, storage(repo), progress.phase)
+    engine, sha = open_engine(repo, rev, data_directory(repo), progress.phase)
     loaded = engine.warm(sha)
     progress.clear()
     assert engine.cache is not None  # noqa: S101 - open_engine names one

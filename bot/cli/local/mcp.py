@@ -14,7 +14,7 @@ import click
 from bot.cli.library import triage
 from bot.cli.local.issue_text import read_issue
 from bot.cli.local.locate import as_document, history_document
-from bot.cli.local.repository import open_engine, storage
+from bot.cli.local.repository import data_directory, open_engine
 from bot.errors import UserError
 from bot.report.brief import brief
 from bot.report.document import Result
@@ -178,7 +178,7 @@ class RepositoryTools:
 
     def _open(self, repository: str, rev: str) -> Any:
         path = self._path(repository)
-        return open_engine(path, rev, storage(path))
+        return open_engine(path, rev, data_directory(path))
 
     def _query(self, issue: str, limit: int = 10) -> Query:
         given = read_issue(None, issue, None)

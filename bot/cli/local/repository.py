@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,6 @@ from bot.errors import UserError
 from bot.files import find_env_file, restrict_permissions
 
 if TYPE_CHECKING:
-    from bot.settings import Settings
     from nodes.search.engine import Engine
 
 _WIDTH = 78
@@ -24,21 +23,8 @@ _EVERY = 0.1
 """Seconds between two rewrites."""
 
 
-class Storage(NamedTuple):
-    """The data directory, the size limit of the parse cache and the limit of indexed text, both in MB."""
-
-    data_dir: Path
-    cache_mb: int = 512
-    index_mb: int = 64
-
-    @classmethod
-    def of(cls, settings: Settings) -> Storage:
-        """Return the values of the settings."""
-        return cls(settings.triage_data_dir, settings.triage_cache_mb, settings.triage_index_mb)
-
-
 def open_engine(
-    path: str, rev: str, storage: Storage, progress: Callable[[str, int, int], None] | None = None
+    path: str, rev: str, data_dir: Path, progress: Callable[[str, int, int], None] | None = None
 ) -> tuple[Engine, str]:
     """Open a repository at a revision.
 
@@ -50,35 +36,29 @@ def open_engine(
     from nodes.search.git.errors import SearchError
 
     try:
-        restrict_permissions(storage.data_dir)
-        engine = Engine(
-            path,
-            storage.data_dir / "repos",
-            progress,
-            cache_bytes=storage.cache_mb * 1_000_000,
-            most_text=storage.index_mb * 1_000_000,
-        )
+        restrict_permissions(data_dir)
+        engine = Engine(path, data_dir / "repos", progress)
         sha = engine.commit(rev)
         empty = engine.repository.lacks_contents(sha)
     except SearchError as error:
         raise UserError(str(error)) from error
     except OSError as error:
-        raise UserError(f"cannot write to {storage.data_dir}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+        raise UserError(f"cannot write to {data_dir}: {error.strerror}; set TRIAGE_DATA_DIR") from error
     if empty:
         raise UserError(f"{path}: a partial clone without the contents of its files: fetch them, or clone it whole")
     return engine, sha
 
 
-def storage(repository: str) -> Storage:
-    """Return the storage by the same rules as the settings, but without 0.1 s for loading pydantic if possible."""
-    if any(map(os.environ.get, ("TRIAGE_CACHE_MB", "TRIAGE_INDEX_MB"))) or find_env_file(repository) is not None:
+def data_directory(repository: str) -> Path:
+    """Return the data directory as the settings name it, but without 0.1 s for loading pydantic if possible."""
+    if find_env_file(repository) is not None:
         from bot.settings import load_settings
 
-        return Storage.of(load_settings(repository))
+        return load_settings(repository).triage_data_dir
     given = os.environ.get("TRIAGE_DATA_DIR")
     if given:
-        return Storage(Path(given).expanduser())
-    return Storage(Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound")
+        return Path(given).expanduser()
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tracehound"
 
 
 class Progress:

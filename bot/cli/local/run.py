@@ -21,7 +21,7 @@ from bot.cli.local.issue_text import (
     read_issue,
 )
 from bot.cli.local.questions import Questions
-from bot.cli.local.repository import Progress, Storage, open_engine, resumable
+from bot.cli.local.repository import Progress, open_engine, resumable
 from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
 from bot.files import ignored_settings, repository_around
@@ -115,7 +115,7 @@ def command(
     repo = _current_repository() if repo is None and not remote else repo
     settings = _settings(repo, brain)
     past = _past(issues)
-    operator = load_operator_config(settings.triage_config, repo)
+    operator = load_operator_config(settings, repo)
     with resumable(Progress(verbose=verbose)) as progress:
         where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
         _warn_of_token(where.text)
@@ -225,7 +225,7 @@ def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> C
         progress.clear()
         click.echo(f"the code of {where.repository} could not be read: {where.no_code.reason}", err=True)
         return where.no_code
-    return EngineCode(*open_engine(where.repository, rev, Storage.of(settings), progress.phase))
+    return EngineCode(*open_engine(where.repository, rev, settings.triage_data_dir, progress.phase))
 
 
 def _past(file: str | None) -> PastPort | None:

@@ -88,12 +88,15 @@ def _checks(repository: str | None, github: str | None, *, calls: bool) -> Itera
 def _explained(settings: Settings, faults: Mapping[str, str]) -> Iterator[Check]:
     """Explain each setting; the summary names those that are set."""
     from bot.cli.doctor.checks import Check
+    from bot.settings.retired import MOVED
 
     given = [name.upper() for name in type(settings).model_fields if name in settings.model_fields_set - faults.keys()]
     rest = "the others" if given or faults else "all"
     brief = f"{len(given)} set ({', '.join(given)}), " if given else ""
     brief += f"{rest} at their defaults"
     for name, field in type(settings).model_fields.items():
+        if name in MOVED:
+            continue
         says = faults.get(name) or _shown(name, settings)
         yield Check(
             ok=name not in faults,
@@ -121,7 +124,7 @@ def _tools(settings: Settings, repository: str | None) -> Iterator[Check]:
     from bot.settings.operator import load_operator_config
 
     try:
-        sources = Sources(load_operator_config(settings.triage_config, repository))
+        sources = Sources(load_operator_config(settings, repository))
     except UserError as error:
         yield Check(ok=False, name="tools", says=str(error), part="tools")
         return

@@ -23,7 +23,7 @@ _SUPPORTING = (
 """Kinds of facts that are shown below the leading one; tests and all others are folded."""
 
 
-def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, ...]:
+def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
     """Return the facts below the headline: those that explain it, then others that the report states."""
     if report.headline is None:
         return ()
@@ -39,7 +39,7 @@ def shown_facts(report: TriageReport, suspects: int = SUSPECTS) -> tuple[Fact, .
     for fact in sorted(filter(is_stated, others), key=precedence):
         if (fact.path, fact.line) != (lead.path, lead.line):
             lines.setdefault((fact.path, fact.line), fact)
-    elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: suspects - 1]
+    elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
     same = [fact for fact in lines.values() if fact.path == lead.path and fact.line]
     # Without a claim, the other places of the report matter as much as what surrounds the first.
     stated = (*elsewhere, *same) if report.statement != "claim" else (*same, *elsewhere)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.report.comment.explained import cause, facts_beside, objections, places
-from bot.report.comment.facts import FACTS, SUSPECTS, folded_facts, is_echo, leads_with_fact, shown_facts
+from bot.report.comment.facts import FACTS, folded_facts, is_echo, leads_with_fact, shown_facts
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
 from bot.report.links import Links
@@ -64,12 +64,12 @@ class MarkdownRenderer:
         visible = fitting((known(report, self._links(report)), *shown.visible), room)
         return join((*visible, shown.maintainers), (shown.about, FOOTER), fallback=visible)
 
-    def sections(self, report: TriageReport, *, suspects: int = SUSPECTS) -> Sections:
+    def sections(self, report: TriageReport) -> Sections:
         """Return the parts of a comment in order; an empty part is an empty string."""
         links = self._links(report)
         if report.is_explained:
             return self._explained(report, links)
-        shown = shown_facts(report, suspects)
+        shown = shown_facts(report)
         lines = (
             "" if _claims_in_headline(report) else _bullet(_claim(report, self._record)),
             *(f"- {prose(doubt)}" for doubt in report.doubts),

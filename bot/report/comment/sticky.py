@@ -38,7 +38,7 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
         return fixed_comment(SECURITY, thread)
     ours, theirs = thread.to_maintainers, thread.to_reporter
     renderer = MarkdownRenderer(server_url=thread.server_url, repository=thread.repository, record=thread.record)
-    shown = renderer.sections(report, suspects=thread.suspects)
+    shown = renderer.sections(report)
     settled = theirs(settled_questions(thread))
     links = Links(thread.server_url, thread.repository, report.commit)
     follows = FOLLOWS if thread.follows else ""

@@ -45,7 +45,6 @@ class Thread:
     """The faults of the repository's configuration, in the App's own words."""
     limited: tuple[str, ...] = ()
     """The limits that were reached today, in the App's own words."""
-    suspects: int = 3
     follows: bool = False
     """Whether a model's report will replace this one."""
     record: Record | None = None

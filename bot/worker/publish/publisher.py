@@ -261,7 +261,6 @@ def _thread(publication: Publication, issue: Issue, config_note: str = "") -> Th
         update_reason=_UPDATE_REASONS.get(publication.why, ""),
         config_note=config_note,
         limited=tuple(dict.fromkeys(map(describe_limit, publication.limited))),
-        suspects=publication.found.config.limits.suspects,
         record=publication.record,
         follows=publication.first,
     )

@@ -1,0 +1,111 @@
+"""Settings of earlier releases: for one release they are accepted with a warning."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bot.limits.ceilings import AuthorCeiling, Ceiling, Prices, read_author_ceiling, read_ceiling, read_prices
+
+MOVED: Mapping[str, str] = {
+    "triage_limits_run": "limits.run",
+    "triage_limits_repository": "limits.repository",
+    "triage_limits_installation": "limits.installation",
+    "triage_limits_all": "limits.all",
+    "triage_limits_author": "limits.author",
+    "triage_prices": "prices",
+}
+"""Variables that still have an effect, and the key of the operator's file that replaces each."""
+VARIABLES: Mapping[str, str] = {
+    "TRIAGE_CACHE_MB": "a repository's parsed files take at most 512 MB",
+    "TRIAGE_INDEX_MB": "64 MB of a commit's text are indexed",
+    "TRIAGE_READING_TURNS": "it follows from TRIAGE_EFFORT",
+    "TRIAGE_READING_TOKENS": "it follows from TRIAGE_EFFORT",
+    "TRIAGE_MODEL_OUTPUT_TOKENS": "a response has at most 3,000 tokens, and three times as many after one was cut off",
+    "TRIAGE_CONTEXT_CHARS": "an issue's text above 6,000 characters is shortened",
+    "TRIAGE_KEEP_DELIVERIES_DAYS": "deliveries are retained for 7 days",
+    "TRIAGE_KEEP_GONE_DAYS": "the data of a removed repository is deleted after 30 days",
+    "TRIAGE_KEEP_MIRRORS_DAYS": "an unused mirror is retained for 30 days",
+    "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
+}
+"""Variables without an effect, and what applies instead."""
+OPERATOR_KEYS: Mapping[str, str] = {
+    "tools.*.enabled": "comment out a tool that is not in use",
+    "tools.*.max_bytes": "a response has at most 1 MB",
+    "tools.*.cwd": "a command runs in `/`",
+    "web.*.enabled": "comment out a provider that is not in use",
+    "web.*.per_minute": "there are at most 25 searches a minute",
+    "web.*.timeout": "a search takes at most 15 seconds",
+    "web.*.max_bytes": "a response has at most 1 MB",
+    "specialists": "a source has 30 seconds, and a code search beside it 300",
+    "pictures.count": "the first three pictures are read",
+    "pictures.max_bytes": "a picture has at most 4 MB",
+    "pictures.timeout": "a picture takes at most 10 seconds",
+    "logs.count": "the first three files are read",
+    "logs.max_bytes": "a file has at most 2 MB",
+    "logs.timeout": "a file takes at most 10 seconds",
+}
+"""The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
+REPOSITORY_KEYS: Mapping[str, str] = {
+    "limits.suspects": "a report shows at most three places",
+}
+"""The same for keys of ``.github/triage.yml``."""
+_warned = set[str]()
+logger = logging.getLogger(__name__)
+
+
+def parse_moved(name: str, text: str) -> Ceiling | AuthorCeiling | Prices:
+    """Parse the value of one of the variables in ``MOVED``.
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    if name == "triage_prices":
+        return read_prices(text)
+    if name == "triage_limits_author":
+        return read_author_ceiling(text)
+    return read_ceiling(text, of_run=name == "triage_limits_run")
+
+
+def warn_of_retired(variables: Iterable[str]) -> None:
+    """Log a warning about each retired variable, once per process."""
+    for name in variables:
+        if name in VARIABLES:
+            warn_once(f"{name} has no effect any more: {VARIABLES[name]}")
+        elif name.lower() in MOVED:
+            warn_once(
+                f"{name} is read in this release for the last time: write `{MOVED[name.lower()]}` in TRIAGE_CONFIG"
+            )
+
+
+def remove_retired(values: dict[str, Any], table: Mapping[str, str]) -> None:
+    """Remove the retired keys from a file's values, and each entry with ``enabled: false``."""
+    for path in list(retired_keys(values, table)):
+        parent: Any = values
+        for part in path[:-1]:
+            parent = parent.get(part, {})
+        if parent.pop(path[-1], None) is False and path[-1] == "enabled":
+            values[path[0]].pop(path[1])
+
+
+def retired_keys(values: Any, table: Mapping[str, str], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each retired key in a file's values."""
+    for key, value in values.items() if isinstance(values, dict) else ():
+        path = (*before, key)
+        if instead_of(path, table) is not None:
+            yield path
+        else:
+            yield from retired_keys(value, table, path)
+
+
+def instead_of(path: Sequence[str], table: Mapping[str, str]) -> str | None:
+    """Return what applies instead of a retired key; None if the key is in use."""
+    return table.get(".".join(path)) or (table.get(f"{path[0]}.*.{path[2]}") if len(path) == 3 else None)
+
+
+def warn_once(message: str) -> None:
+    """Log a warning, once per process."""
+    if message not in _warned:
+        _warned.add(message)
+        logger.warning("%s", message, extra={"action": "setting_retired"})
