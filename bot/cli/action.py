@@ -18,8 +18,7 @@ from bot.errors import BotError, UnreadableFileError, UserError
 from bot.github.repository import RepositoryClient
 from bot.report.sanitise import plain
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
-from bot.server.webhook.handlers import Handlers
-from bot.server.webhook.handlers.people import Policy
+from bot.server.webhook.handlers import Handlers, Policy
 from bot.settings import JOB_SECONDS, Settings
 from bot.settings.operator import load_operator_config
 from bot.settings.repository import RepositoryConfig, read_config

@@ -21,8 +21,7 @@ from bot.server.web import routes as page_routes
 from bot.server.web.faults import handlers
 from bot.server.web.security import Shield
 from bot.server.webhook.endpoint import Webhook
-from bot.server.webhook.handlers import Handlers
-from bot.server.webhook.handlers.people import Policy
+from bot.server.webhook.handlers import Handlers, Policy
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError

@@ -6,8 +6,7 @@ import pytest
 
 from bot.jobs import Commands
 from bot.server.webhook.events import read_delivery
-from bot.server.webhook.handlers import Handlers
-from bot.server.webhook.handlers.people import Policy
+from bot.server.webhook.handlers import Handlers, Policy
 from bot.worker.commands.parse import Edit, new_commands, parse
 from tests.servers.deliveries import comment_event, headers
 from tests.servers.github_world import World

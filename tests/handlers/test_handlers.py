@@ -9,8 +9,7 @@ import pytest
 
 from bot.jobs import InstallationChanged, Labelled, RepositoryChanged, Work, dump, load
 from bot.server.webhook.events import read_delivery
-from bot.server.webhook.handlers import Handlers
-from bot.server.webhook.handlers.people import Policy
+from bot.server.webhook.handlers import Handlers, Policy
 
 BOT = {"login": "dependabot[bot]", "id": 3, "type": "Bot"}
 RITA = {"login": "rita", "id": 1, "type": "User"}

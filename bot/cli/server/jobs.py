@@ -86,8 +86,7 @@ def replay_command(*, file: Path, event: str | None, store: bool) -> None:
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:
     from bot.errors import UserError
     from bot.server.webhook.events import MalformedError, read_delivery
-    from bot.server.webhook.handlers import Handlers
-    from bot.server.webhook.handlers.people import Policy
+    from bot.server.webhook.handlers import Handlers, Policy
     from bot.settings.server import load_with_app
 
     settings = load_with_app()

@@ -1,16 +1,56 @@
-"""Issue and comment events: what is triaged, what may answer a question or contain commands, what is recorded."""
+"""Turn deliveries into work: one pure function per event, and the table of events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from bot.jobs import Commands, CommentDeleted, Edited, Ended, Labelled, Reply, Triage, Typed, Work
+from bot.jobs import (
+    Commands,
+    CommentDeleted,
+    Edited,
+    Ended,
+    InstallationChanged,
+    Labelled,
+    Reply,
+    RepositoryChanged,
+    Triage,
+    Typed,
+    Work,
+)
 from bot.server.webhook.events import Delivery
-from bot.server.webhook.handlers.people import Policy
+from bot.server.webhook.payload import CommentPart, IssuePart, User
 
 PREFIX = "/triage"
 MAX_TEXT = 262_144
 """Characters; a longer text before an edit counts as unknown. GitHub itself accepts at most 65,536."""
+_Installed = Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"]
+_Changed = Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Decides whose events count."""
+
+    app_id: int = 0
+    """Our own App's id. Nothing that the App writes starts work, whatever else is allowed."""
+    bots: frozenset[str] = frozenset()
+    """Logins of bots that are treated as people, in lower case."""
+
+    def accepts(self, who: User | None) -> bool:
+        """Return whether the user is a person or a bot that counts as one; a deleted account (None) is a person."""
+        return who is None or not who.is_bot or who.login.lower() in self.bots
+
+    def is_own(self, part: IssuePart | CommentPart) -> bool:
+        """Return whether this App wrote the issue or comment."""
+        app = part.performed_via_github_app
+        # What a person writes with a token of the App names the App too, so the author must be a bot.
+        bot = part.user is not None and part.user.is_bot
+        return bot and app is not None and self.app_id != 0 and app.id == self.app_id
+
+
+Handler = Callable[[Delivery, Policy], list[Work]]
 
 
 def handle_issue(delivery: Delivery, policy: Policy) -> list[Work]:
@@ -138,3 +178,69 @@ def _comment_deleted(delivery: Delivery) -> list[Work]:
     comment = delivery.comment
     # Our report is a bot's comment. Only the worker's store knows whether this one is ours.
     return [CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []
+
+
+def handle_installation(delivery: Delivery, _policy: Policy) -> list[Work]:
+    """Record who installed the App, for which repositories, and whether it is suspended."""
+    payload = delivery.payload
+    if payload.installation is None:
+        return []
+    if delivery.event == "installation_repositories":
+        how: _Installed | Literal["repositories"] = "repositories"
+    elif payload.action in get_args(_Installed):
+        how = payload.action  # type: ignore[assignment]  # checked in the line above
+    else:
+        return []
+    account = payload.installation.account
+    added = (*(payload.repositories or ()), *(payload.repositories_added or ()))
+    return [
+        InstallationChanged(
+            host=delivery.host,
+            id=payload.installation.id,
+            account=account.login if account else "",
+            how=how,
+            # GitHub lists the repositories of a deleted installation too, although they are no longer accessible.
+            added=tuple(map(delivery.named, added)) if how != "deleted" else (),
+            removed=tuple(part.id for part in payload.repositories_removed or ()),
+        )
+    ]
+
+
+def handle_repository(delivery: Delivery, _policy: Policy) -> list[Work]:
+    """Record a repository's name, owner and visibility, and whether it is archived."""
+    part = delivery.payload.repository
+    if part is None or delivery.action not in get_args(_Changed):
+        return []
+    how: _Changed = delivery.action  # type: ignore[assignment]  # checked above
+    return [
+        RepositoryChanged(ref=delivery.repository, how=how, private=bool(part.private), archived=bool(part.archived))
+    ]
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "issues": handle_issue,
+    "issue_comment": handle_comment,
+    "installation": handle_installation,
+    "installation_repositories": handle_installation,
+    "repository": handle_repository,
+}
+"""Handlers by event. Every other event is acknowledged and ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """The handlers, with the policy on whose events count."""
+
+    policy: Policy
+
+    def uses(self, event: str) -> bool:
+        """Return whether there is a handler for the event."""
+        return event in HANDLERS
+
+    def decide(self, delivery: Delivery) -> list[Work]:
+        """Return the work that a delivery leads to; empty for most deliveries.
+
+        Raises:
+            MalformedError: The payload lacks the object that the event is about.
+        """
+        return HANDLERS[delivery.event](delivery, self.policy) if self.uses(delivery.event) else []
