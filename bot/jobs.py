@@ -18,6 +18,10 @@ EDIT_DELAY = 60.0
 
 PATIENCE = 14 * 86_400.0
 """Seconds until an unanswered question expires (SPEC section 7)."""
+PageCommandName = Literal["triage", "right", "wrong"]
+MAX_ARGUMENT = 600
+"""Characters of a command's argument; the rest is cut off."""
+Event = Literal["question", "ended", "permission", "dead", "digest"]
 
 
 class _Work(BaseModel):
@@ -179,11 +183,6 @@ class PostDigest(_IssueWork):
     """Id of the comment with the command."""
 
 
-PageCommandName = Literal["triage", "right", "wrong"]
-MAX_ARGUMENT = 600
-"""Characters of a command's argument; the rest is cut off."""
-
-
 class PageCommand(_IssueWork):
     """Run a command that a person gave on the page of a run."""
 
@@ -299,9 +298,6 @@ class ApiRun(_RepositoryWork):
     # One at a time for each repository, so that API runs never occupy every slot.
     kind: Literal["api_run"] = "api_run"
     id: str
-
-
-Event = Literal["question", "ended", "permission", "dead", "digest"]
 
 
 class Notify(_RepositoryWork):

@@ -23,6 +23,14 @@ from bot.observability.tracing_switch import langsmith_is_on
 from bot.settings import Settings
 from nodes.trust.secrets import mask
 
+_METADATA = ("langgraph_", "ls_", "lc_", "LANGSMITH_", "LANGCHAIN_")
+_IDS = frozenset({"thread_id", "checkpoint_ns", "__pregel_task_id", "revision_id"})
+_ROLES = {"human": "user", "ai": "assistant"}
+"""The names of the conventions for LangChain's roles."""
+_watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
+_FLUSH = 5.0
+"""Seconds to send the remaining traces to LangSmith."""
+
 
 def start_langsmith(*, text: bool) -> Any:
     """Create the client that sends every trace of this process; None if LangSmith is off."""
@@ -34,10 +42,6 @@ def start_langsmith(*, text: bool) -> Any:
         return get_cached_client(anonymizer=_masked)
     # LangSmith ignores a hide_outputs function if an anonymizer is set, so the anonymizer filters the outputs too.
     return get_cached_client(hide_inputs=True, hide_outputs=False, anonymizer=_without_text)
-
-
-_METADATA = ("langgraph_", "ls_", "lc_", "LANGSMITH_", "LANGCHAIN_")
-_IDS = frozenset({"thread_id", "checkpoint_ns", "__pregel_task_id", "revision_id"})
 
 
 def _without_text(data: Any) -> Any:
@@ -63,11 +67,6 @@ def _masked(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [_masked(value) for value in data]
     return data
-
-
-_ROLES = {"human": "user", "ai": "assistant"}
-"""The names of the conventions for LangChain's roles."""
-_watching: ContextVar[Observer | None] = ContextVar("_watching", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +199,6 @@ def observing(spans: Spans) -> Iterator[None]:
 
 # LangChain adds the variable's handler to every run in this context, so no node needs to know about tracing.
 register_configure_hook(_watching, inheritable=True)
-
-
-_FLUSH = 5.0
-"""Seconds to send the remaining traces to LangSmith."""
 
 
 @contextlib.contextmanager

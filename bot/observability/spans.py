@@ -36,6 +36,32 @@ ATTRIBUTES = tuple(
         ROUTING,
     )
 )
+Attributes = Mapping[str, str | float | Sequence[str]]
+CONVENTIONS = "1.44.0"
+"""The version of OpenTelemetry's semantic conventions that spans of model calls follow."""
+_SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+MODEL_CALL = (
+    *("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.request.temperature"),
+    *("gen_ai.request.max_tokens", "gen_ai.response.model", "gen_ai.response.id", "gen_ai.response.finish_reasons"),
+    *("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
+)
+"""Attributes of a model call, as the conventions name them."""
+ALLOWED = frozenset(
+    {
+        *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
+        *ATTRIBUTES,
+        *MODEL_CALL,
+        "error.type",
+    }
+)
+"""Attributes without text of an issue, of code or of a model. An issue is named by its number and by ids."""
+TEXT = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
+"""Attributes with such text. They are sent only if the operator allows it."""
+_LONGEST = 20_000
+"""Characters of one message."""
+NO_SDK = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: install the extra `otel` (in a clone: make install EXTRAS=otel)"
+)
 
 
 def routing(outputs: Any) -> dict[str, str | float]:
@@ -97,34 +123,6 @@ def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
     if ROUTING in facts:
         facts[ROUTING] = json.loads(facts[ROUTING])
     return facts
-
-
-Attributes = Mapping[str, str | float | Sequence[str]]
-CONVENTIONS = "1.44.0"
-"""The version of OpenTelemetry's semantic conventions that spans of model calls follow."""
-_SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
-MODEL_CALL = (
-    *("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.request.temperature"),
-    *("gen_ai.request.max_tokens", "gen_ai.response.model", "gen_ai.response.id", "gen_ai.response.finish_reasons"),
-    *("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
-)
-"""Attributes of a model call, as the conventions name them."""
-ALLOWED = frozenset(
-    {
-        *("triage.job.kind", "triage.job.id", "triage.job.attempt", "triage.delivery", "triage.issue", "triage.node"),
-        *ATTRIBUTES,
-        *MODEL_CALL,
-        "error.type",
-    }
-)
-"""Attributes without text of an issue, of code or of a model. An issue is named by its number and by ids."""
-TEXT = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
-"""Attributes with such text. They are sent only if the operator allows it."""
-_LONGEST = 20_000
-"""Characters of one message."""
-NO_SDK = (
-    "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: install the extra `otel` (in a clone: make install EXTRAS=otel)"
-)
 
 
 def messages(texts: Iterable[tuple[str, str]], **more: str) -> str:

@@ -7,19 +7,21 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.observability.metrics_page import metrics_route
+from bot.observability.metrics import metrics_route
 from bot.server.api.routes import api_routes
-from bot.server.bearer import has_bearer_token
 from bot.server.connections.bodies import Turns
-from bot.server.web import Site
-from bot.server.web import routes as page_routes
-from bot.server.web.faults import handlers
-from bot.server.web.security import Shield
+from bot.server.web import render
+from bot.server.web.auth import login
+from bot.server.web.auth.authentication import RequireLogin
+from bot.server.web.pages import home, repositories, run, runs
+from bot.server.web.security import Shield, has_bearer_token
+from bot.server.web.site import Site
 from bot.server.webhook.endpoint import Webhook
 from bot.server.webhook.handlers import Handlers, Policy
 from bot.settings import Settings
@@ -105,8 +107,21 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
         Route("/readyz", readyz),
         metrics_route(settings, store),
         api_routes(settings, store, worker.wake),
-        *page_routes(site),  # last: they match every remaining path
+        *_page_routes(site),  # last: they match every remaining path
     ]
-    pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())
+    pages = Starlette(routes=routes, lifespan=lifespan, exception_handlers=render.handlers())
     pages.state.site = site
     return pages
+
+
+def _page_routes(site: Site) -> list[BaseRoute]:
+    """List the routes of pages: the public ones first, then all others behind the login."""
+    # One gate covers every other path, so a new page is behind the login by default.
+    closed = [*home.routes(), *runs.routes(), *run.routes(), *repositories.routes()]
+    return [
+        *render.routes(),
+        *login.routes(),
+        *login.github_routes(site),
+        *home.closed(),
+        Mount("/", routes=closed, middleware=[Middleware(RequireLogin, site.authenticator)]),
+    ]

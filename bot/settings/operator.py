@@ -34,6 +34,27 @@ _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")
 _TAKEN = (frozenset(get_args(NodeName)) | {"supervisor", "tool", "join"}) - {"web_search"}
 """Reserved node names; a tool may be called ``web_search``, and is then a provider of the web search."""
 _KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "web"}
+ATTACHMENT_HOSTS = (
+    "github.com",
+    "user-images.githubusercontent.com",
+    "private-user-images.githubusercontent.com",
+    "github-production-user-asset-6210df.s3.amazonaws.com",
+)
+"""Where GitHub stores attachments of issues. The first redirects to the last."""
+Word = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
+HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
+Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
+Seconds = Annotated[float, Field(gt=0, le=600)]
+Amount = Annotated[float, Field(ge=0, le=1e12)]
+HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
+SourceKind = Literal["document", "database", "web"]
+Spent = Literal["calls", "tokens", "cost", "questions"]
+ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
+LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
+"""Where GitHub stores attached files; the pages redirect there."""
+_CALLS = {"low": 8, "normal": 40, "high": 80}
 
 
 def from_environment(text: str) -> str:
@@ -60,28 +81,10 @@ def _free(name: str) -> str:
     return name
 
 
-ATTACHMENT_HOSTS = (
-    "github.com",
-    "user-images.githubusercontent.com",
-    "private-user-images.githubusercontent.com",
-    "github-production-user-asset-6210df.s3.amazonaws.com",
-)
-"""Where GitHub stores attachments of issues. The first redirects to the last."""
 Address = Annotated[str, StringConstraints(max_length=500), AfterValidator(_address)]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=80)]
-Argument = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME), AfterValidator(_free)]
-EnvName = Annotated[str, StringConstraints(pattern=ENV_NAME)]
-HeaderName = Annotated[str, StringConstraints(pattern=HEADER_NAME)]
-Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
 Expanded = Annotated[Value, AfterValidator(from_environment)]
 Headers = Annotated[dict[HeaderName, Expanded], Field(max_length=20, repr=False)]
-Seconds = Annotated[float, Field(gt=0, le=600)]
-Amount = Annotated[float, Field(ge=0, le=1e12)]
-HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
-SourceKind = Literal["document", "database", "web"]
-Spent = Literal["calls", "tokens", "cost", "questions"]
-ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
 
 
 class Section(BaseModel):
@@ -221,10 +224,6 @@ class PicturesConfig(Section):
     ``github.com`` only attachments are fetched, no pages."""
 
 
-LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
-"""Where GitHub stores attached files; the pages redirect there."""
-
-
 class LogsConfig(Section):
     """Logs that are attached to issues: read as text of the reporter (docs/logs.md)."""
 
@@ -321,9 +320,6 @@ def _known(path: Sequence[str]) -> Sequence[str]:
     if len(path) == 2 and path[0] == "tools":
         return tuple(ToolConfig.model_fields)
     return _KNOWN.get(".".join(path), ())
-
-
-_CALLS = {"low": 8, "normal": 40, "high": 80}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,14 @@ ORDER BY created_at, digest
 """
 MAX_TOKENS = 100
 """Limit on tokens of one repository."""
+# A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
+_END = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_PAST = "DELETE FROM ended_sessions WHERE until < ?"
+_ENDED = "SELECT 1 FROM ended_sessions WHERE id = ?"
+_KEEP = """
+INSERT INTO permissions (repository_key, login, level, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (repository_key, login) DO UPDATE SET level = excluded.level, at = excluded.at
+"""
 
 
 class ForeignKeyError(RuntimeError):
@@ -114,12 +122,6 @@ def _digest(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-# A signed cookie is valid until it expires and cannot be revoked, so ended sessions are listed.
-_END = "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_PAST = "DELETE FROM ended_sessions WHERE until < ?"
-_ENDED = "SELECT 1 FROM ended_sessions WHERE id = ?"
-
-
 class EndedSessions:
     """Ended sessions, for all servers that share the store."""
 
@@ -139,12 +141,6 @@ class EndedSessions:
 def _end(db: Connection, session: str, until: float, now: float) -> None:
     db.execute(_PAST, (now,))
     db.execute(_END, (session, until))
-
-
-_KEEP = """
-INSERT INTO permissions (repository_key, login, level, at) VALUES (?, ?, ?, ?)
-ON CONFLICT (repository_key, login) DO UPDATE SET level = excluded.level, at = excluded.at
-"""
 
 
 class StoredPermissions:

@@ -12,6 +12,12 @@ WHERE leases.until <= :now OR leases.until > :latest
 """
 _SKEW = 60.0
 """Seconds by which clocks may differ, or by which a process may be late after it read its clock."""
+_BEAT = """
+INSERT INTO leases (name, until, fault) VALUES (:name, :until, :fault)
+ON CONFLICT (name) DO UPDATE SET until = excluded.until, fault = excluded.fault
+"""
+_OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
+_ALIVE = "SELECT fault FROM leases WHERE name LIKE 'worker:%' AND until >= ? ORDER BY fault"
 
 
 class Leases:
@@ -37,14 +43,6 @@ class Leases:
     async def release(self, name: str) -> None:
         """Release the lease, so that the next process can take it at once."""
         await self._database.do(lambda db: db.execute("DELETE FROM leases WHERE name = ?", (name,)).rowcount)
-
-
-_BEAT = """
-INSERT INTO leases (name, until, fault) VALUES (:name, :until, :fault)
-ON CONFLICT (name) DO UPDATE SET until = excluded.until, fault = excluded.fault
-"""
-_OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
-_ALIVE = "SELECT fault FROM leases WHERE name LIKE 'worker:%' AND until >= ? ORDER BY fault"
 
 
 class Heartbeats:

@@ -52,6 +52,21 @@ NOT_OF_A_REPOSITORY = frozenset(
 """Tables without anything that people wrote in a repository."""
 
 _THREADS = f"SELECT issue_key, run_no FROM runs WHERE {_ISSUE} ORDER BY issue_key, run_no"
+MAX_ISSUES = 500
+"""Issues of one transaction."""
+# In a row that an older release wrote the column is empty; its time then starts at the first round that finds it.
+_STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
+_ASKED_FOR_LONG_AGO = """
+DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
+    AND NOT EXISTS (SELECT 1 FROM api_runs WHERE usage.scope = 'api:' || api_runs.id)
+"""
+_STAMP_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
+_ENDED = "SELECT issue_key FROM issues WHERE ended IS NOT NULL AND pruned = 0 AND ended_at < ? LIMIT ?"
+# A run that waits may be resumed after a reopening, so its checkpoint stays.
+_RUNS = "SELECT run_no FROM runs WHERE issue_key = ? AND status <> 'waiting'"
+_OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND status NOT IN ('running', 'waiting')"
+# Few at once, because one transaction deletes all rows of these repositories.
+_GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
 
 
 class RepositoryData:
@@ -114,23 +129,6 @@ def _readable(value: Any) -> Any:
         except ValueError:
             return value
     return value
-
-
-MAX_ISSUES = 500
-"""Issues of one transaction."""
-# In a row that an older release wrote the column is empty; its time then starts at the first round that finds it.
-_STAMP = "UPDATE issues SET ended_at = ? WHERE ended IS NOT NULL AND ended_at IS NULL"
-_ASKED_FOR_LONG_AGO = """
-DELETE FROM usage WHERE scope >= 'api:' AND scope < 'api;'
-    AND NOT EXISTS (SELECT 1 FROM api_runs WHERE usage.scope = 'api:' || api_runs.id)
-"""
-_STAMP_GONE = "UPDATE repositories SET gone_at = ? WHERE gone = 1 AND gone_at IS NULL"
-_ENDED = "SELECT issue_key FROM issues WHERE ended IS NOT NULL AND pruned = 0 AND ended_at < ? LIMIT ?"
-# A run that waits may be resumed after a reopening, so its checkpoint stays.
-_RUNS = "SELECT run_no FROM runs WHERE issue_key = ? AND status <> 'waiting'"
-_OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND status NOT IN ('running', 'waiting')"
-# Few at once, because one transaction deletes all rows of these repositories.
-_GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ from bot.jobs import (
 )
 from bot.observability.logs import log_context
 from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
-from bot.observability.metrics_shared import sharing
+from bot.observability.metrics import sharing
 from bot.observability.observer import tracing
 from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef

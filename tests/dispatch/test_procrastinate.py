@@ -12,7 +12,7 @@ import pytest
 from bot.errors import RetryableError
 from bot.jobs import Continue, Edited, Ended, Job, Triage, Work
 from bot.ports import IssueRef
-from bot.store.databases.postgres import PostgresStore, connect, workers
+from bot.store.databases.postgres import PostgresStore, connect, wakeups
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts, procrastinate
 from bot.worker.dispatch.procrastinate import SharedDispatcher
@@ -35,7 +35,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(procrastinate, "SWEEP", 0.2)
     monkeypatch.setattr(procrastinate, "POLL", 0.2)
-    monkeypatch.setattr(workers, "LATE", 0.3)
+    monkeypatch.setattr(wakeups, "LATE", 0.3)
 
 
 def ref(number: int) -> IssueRef:
@@ -169,13 +169,13 @@ async def test_a_worker_whose_heartbeat_is_late_retains_its_own_job(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(procrastinate, "STALLED", 0.0)
-    swept, sweep = asyncio.Event(), workers.Workers.create_missing_wakeups
+    swept, sweep = asyncio.Event(), wakeups.Workers.create_missing_wakeups
 
-    async def create_missing_wakeups(self: workers.Workers) -> int:
+    async def create_missing_wakeups(self: wakeups.Workers) -> int:
         swept.set()
         return await sweep(self)
 
-    monkeypatch.setattr(workers.Workers, "create_missing_wakeups", create_missing_wakeups)
+    monkeypatch.setattr(wakeups.Workers, "create_missing_wakeups", create_missing_wakeups)
 
     async def worker(job: Job) -> None:
         swept.clear()

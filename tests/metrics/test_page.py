@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from starlette.applications import Starlette
 
-from bot.observability.metrics_page import metrics_route
+from bot.observability.metrics import metrics_route
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 

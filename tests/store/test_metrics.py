@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from bot.observability.metrics_shared import Shared
+from bot.observability.metrics import Shared
 from bot.store.metrics import Queue
 from bot.store.tables import Store
 

@@ -30,8 +30,7 @@ from bot.server.api.stored import (
     WholeRun,
 )
 from bot.store.pages import Pages
-from bot.store.pages.reading import StoredResult
-from bot.store.pages.repositories import RepositoryRow
+from bot.store.pages.repositories import RepositoryRow, StoredResult
 from bot.store.pages.rows import Keys, Listing, Place, RunRow
 from bot.store.pages.selection import RunFilter
 

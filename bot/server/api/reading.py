@@ -15,7 +15,7 @@ from bot.server.api import pages
 from bot.server.api.models import Fault, ProblemError, unavailable
 from bot.server.api.pages import RepositoryPages
 from bot.server.api.stored import OutcomeQuery, Query, ReportQuery, RepositoryQuery, RunQuery, UsageQuery
-from bot.server.bearer import has_bearer_token
+from bot.server.web.security import has_bearer_token
 from bot.settings.plain import explain
 from bot.store.databases.database import StoreError
 from bot.store.pages.rows import Keys

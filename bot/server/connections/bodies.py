@@ -14,6 +14,8 @@ USUAL = 1024 * 1024
 """Bytes above which a body counts as large: the largest issue or comment with everything that GitHub adds to it."""
 LARGE_AT_ONCE = 2
 """Larger bodies that are read at the same time: reading and hashing them delays everything else."""
+AT_ONCE = 4
+"""Requests that begin in one round of the event loop; a page takes it a millisecond or two."""
 
 
 class NoRoomError(Exception):
@@ -108,10 +110,6 @@ class Bodies:
                 return
             self._held.discard(largest)
             largest.drop()
-
-
-AT_ONCE = 4
-"""Requests that begin in one round of the event loop; a page takes it a millisecond or two."""
 
 
 class Turns:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from bot.report.sanitise import visible
@@ -24,6 +26,26 @@ _KINDS = {
 }
 # The address contains a hash of the content, so changed content has another address.
 _FOR_EVER = "public, max-age=31536000, immutable"
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("/", "Overview"),
+    ("/runs", "Runs"),
+    ("/repositories", "Repositories"),
+    ("/queue", "Queue"),
+)
+"""(address, name) of the navigation links that logged-in users see on every page."""
+_WHOLE = 24
+"""Characters at the end of a path that stay on one line, so that no line break splits a short name or its ending."""
+_MESSAGES = {
+    401: "Log in first.",
+    403: "You are not allowed to do this.",
+    404: "Page not found, or you may not see it.",
+    405: "This method is not allowed here.",
+    410: "This page is no longer available.",
+    429: "Too many attempts. Wait a few minutes.",
+    503: "The service is temporarily unavailable. Try again in a moment.",
+}
+_OURS = "Internal error. See the server's log."
+Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 @cache
@@ -57,15 +79,6 @@ def _files() -> dict[str, tuple[str, bytes]]:
     return {name: (hashlib.sha256(body).hexdigest()[:16], body) for name, body in found.items()}
 
 
-NAVIGATION: tuple[tuple[str, str], ...] = (
-    ("/", "Overview"),
-    ("/runs", "Runs"),
-    ("/repositories", "Repositories"),
-    ("/queue", "Queue"),
-)
-"""(address, name) of the navigation links that logged-in users see on every page."""
-
-
 def render(
     request: Request, template: str, *, status: int = 200, headers: dict[str, str] | None = None, **context: Any
 ) -> HTMLResponse:
@@ -87,10 +100,6 @@ def render(
 def _seen(value: Any) -> Any:
     """Remove invisible and direction-changing characters from text, which could make a page display something false."""
     return visible(value) if type(value) is str else value
-
-
-_WHOLE = 24
-"""Characters at the end of a path that stay on one line, so that no line break splits a short name or its ending."""
 
 
 def file_name(path: str) -> Markup:
@@ -117,3 +126,34 @@ def environment() -> Environment:
     made.globals["asset"] = asset
     made.filters["file"] = file_name
     return made
+
+
+def handlers() -> dict[int | type[Exception], Handler]:
+    """Return the exception handlers for Starlette."""
+    return {HTTPException: _refused, Exception: _failed}
+
+
+def wants_page(request: Request) -> bool:
+    """Return whether the client is a browser that accepts HTML, rather than a program."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def fault(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
+    """Return the response for a status: an HTML page for a browser, JSON for other clients."""
+    message = _MESSAGES.get(status, _OURS if status >= 500 else "The request is not valid.")
+    if wants_page(request):
+        return render(request, "fault.html", status=status, headers=headers, code=status, message=message)
+    return JSONResponse({"error": message}, status, headers)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    # These statuses have no body.
+    if error.status_code in (204, 304):
+        return Response(status_code=error.status_code, headers=error.headers)
+    return fault(request, error.status_code, dict(error.headers or {}))
+
+
+async def _failed(request: Request, _error: Exception) -> Response:
+    return fault(request, 500)

@@ -16,13 +16,11 @@ from bot.server.webhook.payload import AnyPayload, Payload, RepositoryPart, User
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
+_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 
 
 class MalformedError(ValueError):
     """The delivery does not have the form that GitHub sends; the message names the fault."""
-
-
-_SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 
 
 def is_signature(header: str | None) -> bool:

@@ -27,6 +27,11 @@ MAX_TEXT = 262_144
 """Characters; a longer text before an edit counts as unknown. GitHub itself accepts at most 65,536."""
 _Installed = Literal["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"]
 _Changed = Literal["renamed", "transferred", "archived", "unarchived", "privatized", "publicized", "deleted"]
+_BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
+"""Actions that count from bots too.
+
+It does not matter who closes an issue, and an issue that a bot transfers here was still written by a person.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +134,6 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
     "typed": _typed,
     "untyped": _typed,
 }
-_BY_ANYONE = frozenset({"opened", "closed", "deleted", "transferred"})
-"""Actions that count from bots too.
-
-It does not matter who closes an issue, and an issue that a bot transfers here was still written by a person.
-"""
 
 
 def handle_comment(delivery: Delivery, policy: Policy) -> list[Work]:

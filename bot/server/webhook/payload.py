@@ -16,6 +16,18 @@ from pydantic import (
 
 from bot.ports import is_bot
 
+T = TypeVar("T")
+_SUBJECTS = {
+    "issues": {"issue"},
+    "issue_comment": {"issue", "comment"},
+    "installation": {"installation"},
+    "installation_repositories": {"installation"},
+    "repository": {"repository"},
+}
+"""The required parts of each event's payload; beyond them, only parts common to all events are allowed."""
+_BESIDE = {"issues": {"label", "milestone"}}
+"""Additional parts of some actions of an event."""
+
 
 def _text(value: object) -> object:
     return "" if value is None else value
@@ -23,9 +35,6 @@ def _text(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_text)]
 """A string; GitHub's null becomes an empty string."""
-
-
-T = TypeVar("T")
 
 
 def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
@@ -190,16 +199,6 @@ class AnyPayload(_Part):
 
 
 _OF_SOME_EVENTS = frozenset({*Subjects.model_fields, "issue", "comment", "label"})
-_SUBJECTS = {
-    "issues": {"issue"},
-    "issue_comment": {"issue", "comment"},
-    "installation": {"installation"},
-    "installation_repositories": {"installation"},
-    "repository": {"repository"},
-}
-"""The required parts of each event's payload; beyond them, only parts common to all events are allowed."""
-_BESIDE = {"issues": {"label", "milestone"}}
-"""Additional parts of some actions of an event."""
 
 
 def mismatch(event: str, payload: Payload) -> str:

@@ -7,6 +7,10 @@ from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.tables import Store
 
+NO_DRIVER = (
+    "DATABASE_URL needs the Postgres driver: install the extra `postgres` (in a clone: make install EXTRAS=postgres)"
+)
+
 
 def open_store(settings: Settings, *, tidy: bool = True) -> Store:
     """Open the store.
@@ -33,8 +37,3 @@ def open_existing_store(settings: Settings) -> Store:
     if settings.database_url is None and not path.exists():
         raise UserError(f"there is no {path}: set TRIAGE_DATA_DIR to the server's")
     return open_store(settings)
-
-
-NO_DRIVER = (
-    "DATABASE_URL needs the Postgres driver: install the extra `postgres` (in a clone: make install EXTRAS=postgres)"
-)

@@ -19,6 +19,9 @@ WHERE (label_actors.added, label_actors.actor, label_actors.by_bot)
     <> (excluded.added, excluded.actor, excluded.by_bot)
 """
 """The latest change wins; a repeated delivery of it changes nothing, not even its time."""
+PACE = 0.5
+"""Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
+_READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 
 class People:
@@ -52,11 +55,6 @@ def read_relations(db: Connection, issue_key: str) -> tuple[Relation, ...]:
     """Read the relations of an issue within a larger transaction."""
     rows = db.execute("SELECT other, duplicate FROM relations WHERE issue_key = ? ORDER BY other", (issue_key,))
     return tuple(Relation(other, bool(duplicate)) for other, duplicate in rows)
-
-
-PACE = 0.5
-"""Minimum seconds between two queries of a run. A signal after the last query of a run starts another run."""
-_READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bot.store.databases.database import Database
 from bot.store.pages.attention import Attention
-from bot.store.pages.reading import Reading
-from bot.store.pages.repositories import Repositories
+from bot.store.pages.repositories import Reading, Repositories
 from bot.store.pages.runs import Queue, Runs
 
 

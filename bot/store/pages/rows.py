@@ -11,18 +11,6 @@ from bot.store.runs import RunStatus
 
 Keys = Collection[str] | None
 """Keys of the repositories that the viewer may see; None means all."""
-
-
-def visible(column: str, keys: Keys) -> tuple[str, list[Value]]:
-    """Return a condition that the column is one of the keys, and its parameters."""
-    if keys is None:
-        return "1 = 1", []
-    if not keys:
-        # Postgres does not accept ``IN ()``.
-        return "1 = 0", []
-    return f"{column} IN ({', '.join('?' * len(keys))})", [*sorted(keys)]
-
-
 LISTED = 25
 """Runs on one page."""
 # A run that continues after an answer is stored as waiting until it ends or asks again. It is shown as running.
@@ -61,6 +49,16 @@ FROM = f"""
 FROM runs JOIN repositories ON repositories.repository_key = runs.repository_key
 LEFT JOIN {FIX_ROW.format(**THIS)}
 """
+
+
+def visible(column: str, keys: Keys) -> tuple[str, list[Value]]:
+    """Return a condition that the column is one of the keys, and its parameters."""
+    if keys is None:
+        return "1 = 1", []
+    if not keys:
+        # Postgres does not accept ``IN ()``.
+        return "1 = 0", []
+    return f"{column} IN ({', '.join('?' * len(keys))})", [*sorted(keys)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,13 @@ WATCHED = 50
 
 FOLDED = 9
 """Earlier runs of an issue that a list shows; the page of a run links to all of them."""
+JobState = Literal["todo", "timer", "doing", "parked", "dead"]
+"""A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
+_STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
+LISTED_JOBS = 50
+"""Maximum number of jobs listed per state."""
+# A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
+_KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +172,6 @@ class Runs:
         statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"
         rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
         return [name for (name,) in rows]
-
-
-JobState = Literal["todo", "timer", "doing", "parked", "dead"]
-"""A job that is due later, such as a reminder or the next attempt, is a timer and does not wait."""
-_STATE = "CASE WHEN state = 'todo' AND due > ? THEN 'timer' ELSE state END"
-LISTED_JOBS = 50
-"""Maximum number of jobs listed per state."""
-# A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
-_KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,47 @@ INSERT INTO feedback (issue_key, run_no, source, actor, is_right, why, at) VALUE
 ON CONFLICT (issue_key, run_no, source, actor)
 DO UPDATE SET is_right = excluded.is_right, why = excluded.why, at = excluded.at
 """
+# A label corrects a report only where no command judged the issue, and no other label says that the report is right.
+_CORRECTIONS = """
+SELECT judged.issue_key, sha, place, judged.why, judged.at FROM (
+    SELECT issue_key, run_no, why, at FROM feedback WHERE source = 'command' AND is_right = 0
+    UNION ALL
+    SELECT issue_key, run_no, why, at FROM label_judgements WHERE is_right = 0 AND why <> '' AND NOT EXISTS (
+        SELECT 1 FROM feedback
+        WHERE feedback.issue_key = label_judgements.issue_key AND feedback.source = 'command'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM label_judgements AS other
+        WHERE other.issue_key = label_judgements.issue_key AND other.run_no = label_judgements.run_no
+            AND other.is_right = 1
+    )
+) AS judged
+JOIN runs ON runs.issue_key = judged.issue_key AND runs.run_no = judged.run_no
+WHERE repository_key = ? AND sha <> ''
+ORDER BY judged.at DESC, judged.issue_key LIMIT 5000
+"""
+_FEEDBACK_COUNTS = """
+SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'command' AND is_right = 0),
+    count(*) FILTER (WHERE source = 'reaction' AND is_right = 1),
+    count(*) FILTER (WHERE source = 'reaction' AND is_right = 0)
+FROM feedback WHERE issue_key >= ? AND issue_key < ?
+"""
+_LABELLED = """
+SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
+WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
+"""
+_JUDGED = """
+SELECT runs.confidence, is_right FROM feedback
+JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
+WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM outcomes WHERE outcomes.issue_key = feedback.issue_key AND outcomes.state = 'scored'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM feedback AS later WHERE later.issue_key = feedback.issue_key
+            AND (later.at, later.source, later.actor) > (feedback.at, feedback.source, feedback.actor)
+    )
+ORDER BY feedback.issue_key LIMIT 5000
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +87,6 @@ class Correction:
     """Seconds since 1970."""
 
 
-# A label corrects a report only where no command judged the issue, and no other label says that the report is right.
-_CORRECTIONS = """
-SELECT judged.issue_key, sha, place, judged.why, judged.at FROM (
-    SELECT issue_key, run_no, why, at FROM feedback WHERE source = 'command' AND is_right = 0
-    UNION ALL
-    SELECT issue_key, run_no, why, at FROM label_judgements WHERE is_right = 0 AND why <> '' AND NOT EXISTS (
-        SELECT 1 FROM feedback
-        WHERE feedback.issue_key = label_judgements.issue_key AND feedback.source = 'command'
-    ) AND NOT EXISTS (
-        SELECT 1 FROM label_judgements AS other
-        WHERE other.issue_key = label_judgements.issue_key AND other.run_no = label_judgements.run_no
-            AND other.is_right = 1
-    )
-) AS judged
-JOIN runs ON runs.issue_key = judged.issue_key AND runs.run_no = judged.run_no
-WHERE repository_key = ? AND sha <> ''
-ORDER BY judged.at DESC, judged.issue_key LIMIT 5000
-"""
-
-
 def read_corrections(db: Connection, repository_key: str) -> list[Correction]:
     """Read the corrections of a repository, the latest one of each issue, the latest first."""
     found: dict[str, Correction] = {}
@@ -90,19 +111,6 @@ class FeedbackCounts:
     """Labels for another place, or removed ones for the report's place."""
 
 
-_FEEDBACK_COUNTS = """
-SELECT count(*) FILTER (WHERE source = 'command' AND is_right = 1),
-    count(*) FILTER (WHERE source = 'command' AND is_right = 0),
-    count(*) FILTER (WHERE source = 'reaction' AND is_right = 1),
-    count(*) FILTER (WHERE source = 'reaction' AND is_right = 0)
-FROM feedback WHERE issue_key >= ? AND issue_key < ?
-"""
-_LABELLED = """
-SELECT count(*) FILTER (WHERE added = 1), count(*) FILTER (WHERE added = 0) FROM label_actors
-WHERE issue_key >= ? AND issue_key < ? AND issue_key IN (SELECT issue_key FROM outcomes)
-"""
-
-
 def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
     """Count people's judgements of a repository's reports and their label changes."""
     # "$" follows "#" in ASCII, so this is the range of all issues of the repository.
@@ -110,20 +118,6 @@ def read_feedback_counts(db: Connection, repository_key: str) -> FeedbackCounts:
     judged, changed = db.execute(_FEEDBACK_COUNTS, bounds).fetchone(), db.execute(_LABELLED, bounds).fetchone()
     numbers: tuple[int, ...] = (*judged, *changed, *count_labels(db, bounds))
     return FeedbackCounts(*numbers)
-
-
-_JUDGED = """
-SELECT runs.confidence, is_right FROM feedback
-JOIN runs ON runs.issue_key = feedback.issue_key AND runs.run_no = feedback.run_no
-WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL
-    AND NOT EXISTS (
-        SELECT 1 FROM outcomes WHERE outcomes.issue_key = feedback.issue_key AND outcomes.state = 'scored'
-    ) AND NOT EXISTS (
-        SELECT 1 FROM feedback AS later WHERE later.issue_key = feedback.issue_key
-            AND (later.at, later.source, later.actor) > (feedback.at, feedback.source, feedback.actor)
-    )
-ORDER BY feedback.issue_key LIMIT 5000
-"""
 
 
 def read_judged(db: Connection, repository_key: str) -> list[tuple[float, bool]]:

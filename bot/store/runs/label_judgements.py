@@ -11,6 +11,36 @@ from bot.store.databases.database import Connection, Database
 
 MAX_LABELS = 50
 """Labels of one issue that are compared with its report."""
+_CHANGES = """
+SELECT label, added, actor, label_actors.at FROM label_actors
+JOIN runs ON runs.issue_key = label_actors.issue_key AND runs.run_no = ?
+WHERE label_actors.issue_key = ? AND by_bot = 0 AND actor <> '' AND label_actors.at >= runs.changed_at
+ORDER BY label_actors.at DESC, label LIMIT ?
+"""
+_OURS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
+_KEEP = """
+INSERT INTO label_judgements (issue_key, run_no, label, actor, is_right, why, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+# An explicit judgement of the issue wins, and the fix wins over both.
+_UNDECIDED = """
+NOT EXISTS (SELECT 1 FROM feedback WHERE feedback.issue_key = label_judgements.issue_key)
+AND NOT EXISTS (
+    SELECT 1 FROM outcomes WHERE outcomes.issue_key = label_judgements.issue_key AND outcomes.state = 'scored'
+)
+"""
+_LABELLED = f"""
+SELECT min(runs.confidence), max(is_right) FROM label_judgements
+JOIN runs ON runs.issue_key = label_judgements.issue_key AND runs.run_no = label_judgements.run_no
+WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL AND {_UNDECIDED}
+    AND label_judgements.run_no = (
+        SELECT max(run_no) FROM label_judgements AS later WHERE later.issue_key = label_judgements.issue_key
+    )
+GROUP BY label_judgements.issue_key ORDER BY label_judgements.issue_key LIMIT 5000
+"""
+_COUNTS = """
+SELECT count(*) FILTER (WHERE is_right = 1), count(*) FILTER (WHERE is_right = 0) FROM label_judgements
+WHERE issue_key >= ? AND issue_key < ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +72,6 @@ class LabelsAfter:
 
     changes: tuple[LabelChange, ...]
     ours: tuple[str, ...]
-
-
-_CHANGES = """
-SELECT label, added, actor, label_actors.at FROM label_actors
-JOIN runs ON runs.issue_key = label_actors.issue_key AND runs.run_no = ?
-WHERE label_actors.issue_key = ? AND by_bot = 0 AND actor <> '' AND label_actors.at >= runs.changed_at
-ORDER BY label_actors.at DESC, label LIMIT ?
-"""
-_OURS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
-_KEEP = """
-INSERT INTO label_judgements (issue_key, run_no, label, actor, is_right, why, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-"""
-# An explicit judgement of the issue wins, and the fix wins over both.
-_UNDECIDED = """
-NOT EXISTS (SELECT 1 FROM feedback WHERE feedback.issue_key = label_judgements.issue_key)
-AND NOT EXISTS (
-    SELECT 1 FROM outcomes WHERE outcomes.issue_key = label_judgements.issue_key AND outcomes.state = 'scored'
-)
-"""
-_LABELLED = f"""
-SELECT min(runs.confidence), max(is_right) FROM label_judgements
-JOIN runs ON runs.issue_key = label_judgements.issue_key AND runs.run_no = label_judgements.run_no
-WHERE repository_key = ? AND runs.claimed = 1 AND runs.confidence IS NOT NULL AND {_UNDECIDED}
-    AND label_judgements.run_no = (
-        SELECT max(run_no) FROM label_judgements AS later WHERE later.issue_key = label_judgements.issue_key
-    )
-GROUP BY label_judgements.issue_key ORDER BY label_judgements.issue_key LIMIT 5000
-"""
-_COUNTS = """
-SELECT count(*) FILTER (WHERE is_right = 1), count(*) FILTER (WHERE is_right = 0) FROM label_judgements
-WHERE issue_key >= ? AND issue_key < ?
-"""
 
 
 class LabelJudgements:

@@ -13,6 +13,14 @@ from nodes.state import TraceEntry
 
 LOOKS = 6
 """Maximum number of a model's lookups stored per step; the run's result contains all of them."""
+MAX_EVENTS = 400
+"""Limit on the events of one run: about twice what the longest run produces within its own limits."""
+# The statement chooses the number itself, so that a run has no gaps and at most ``MAX_EVENTS`` events.
+_ADD = """
+INSERT INTO run_events (run, seq, at, body)
+SELECT :run, last + 1, :at, :body
+FROM (SELECT coalesce(max(seq), 0) AS last FROM run_events WHERE run = :run) AS known WHERE last < :most
+"""
 
 
 class Visit(BaseModel):
@@ -39,16 +47,6 @@ def dump(visit: Visit) -> str:
 def load(text: str) -> Visit:
     """Parse a stored visit."""
     return Visit.model_validate_json(text)
-
-
-MAX_EVENTS = 400
-"""Limit on the events of one run: about twice what the longest run produces within its own limits."""
-# The statement chooses the number itself, so that a run has no gaps and at most ``MAX_EVENTS`` events.
-_ADD = """
-INSERT INTO run_events (run, seq, at, body)
-SELECT :run, last + 1, :at, :body
-FROM (SELECT coalesce(max(seq), 0) AS last FROM run_events WHERE run = :run) AS known WHERE last < :most
-"""
 
 
 class Event(NamedTuple):

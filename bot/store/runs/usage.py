@@ -31,6 +31,42 @@ FROM (
     WHERE status = 'finished' AND brain NOT IN ('', 'rules') ORDER BY began_at DESC LIMIT 100
 ) AS newest JOIN usage ON scope = thread AND day = 'run' WHERE calls > 0
 """
+SHORTEST_TO_REFUSE = 20.0
+"""Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
+_LONGEST = 6 * 3_600.0
+# Seconds between a free slot and the latest retry time that is still continued; the sequence then starts again.
+_PROMISED = 3_600.0
+_READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
+_WRITE = """
+INSERT INTO paces (name, next_at, promised) VALUES (:name, :next_at, :promised)
+ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at, promised = excluded.promised
+"""
+# A longer closure stays, unless it is so far ahead that it was written with a wrong clock.
+_CLOSE = """
+INSERT INTO paces (name, closed_until) VALUES (:name, :until)
+ON CONFLICT (name) DO UPDATE SET closed_until =
+    CASE WHEN paces.closed_until BETWEEN :until AND :longest THEN paces.closed_until ELSE :until END
+"""
+_NOTE = """
+INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
+ON CONFLICT (repository_key, day, what) DO UPDATE SET times = limited.times + 1
+"""
+# The first issue that reports limits today reports all that are known then, and keeps them when its report is
+# rewritten.
+_TELL = """
+UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND NOT EXISTS (
+    SELECT 1 FROM limited AS other
+    WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
+)
+"""
+# A missing permission is reported once: it is still missing on the next day.
+_REPORTED = """
+SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
+    SELECT 1 FROM limited AS before
+    WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
+      AND before.told <> :issue AND before.what LIKE 'permission.%'
+) ORDER BY what
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,24 +137,6 @@ def _add(db: Connection, scopes: Iterable[Scope], amount: Amount) -> None:
     db.executemany(_ADD, [(scope.key, scope.period, *astuple(amount)) for scope in scopes])
 
 
-SHORTEST_TO_REFUSE = 20.0
-"""Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
-_LONGEST = 6 * 3_600.0
-# Seconds between a free slot and the latest retry time that is still continued; the sequence then starts again.
-_PROMISED = 3_600.0
-_READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
-_WRITE = """
-INSERT INTO paces (name, next_at, promised) VALUES (:name, :next_at, :promised)
-ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at, promised = excluded.promised
-"""
-# A longer closure stays, unless it is so far ahead that it was written with a wrong clock.
-_CLOSE = """
-INSERT INTO paces (name, closed_until) VALUES (:name, :until)
-ON CONFLICT (name) DO UPDATE SET closed_until =
-    CASE WHEN paces.closed_until BETWEEN :until AND :longest THEN paces.closed_until ELSE :until END
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Slot:
     """When a call may be made, or when to ask again."""
@@ -165,28 +183,6 @@ class StoredPace:
 
     def _write(self, db: Connection, next_at: float, promised: float) -> None:
         db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
-
-
-_NOTE = """
-INSERT INTO limited (repository_key, day, what, times) VALUES (?, ?, ?, 1)
-ON CONFLICT (repository_key, day, what) DO UPDATE SET times = limited.times + 1
-"""
-# The first issue that reports limits today reports all that are known then, and keeps them when its report is
-# rewritten.
-_TELL = """
-UPDATE limited SET told = :issue WHERE repository_key = :key AND day = :day AND NOT EXISTS (
-    SELECT 1 FROM limited AS other
-    WHERE other.repository_key = :key AND other.day = :day AND other.told <> :issue
-)
-"""
-# A missing permission is reported once: it is still missing on the next day.
-_REPORTED = """
-SELECT what FROM limited WHERE repository_key = :key AND day = :day AND told = :issue AND NOT EXISTS (
-    SELECT 1 FROM limited AS before
-    WHERE before.repository_key = :key AND before.day < :day AND before.what = limited.what
-      AND before.told <> :issue AND before.what LIKE 'permission.%'
-) ORDER BY what
-"""
 
 
 class RepositoryLimited:

@@ -15,11 +15,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import RetryableError
-from bot.server.bearer import same_token
 from bot.server.connections import Refusals
 from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.sessions import LASTS, Sessions, Viewer
-from bot.server.web.faults import fault, wants_page
+from bot.server.web.render import fault, wants_page
+from bot.server.web.security import same_token
 from bot.store.access import EndedSessions
 
 MAX_WRONG = 10
@@ -27,6 +27,7 @@ MAX_WRONG = 10
 WITHIN = 300.0
 """Seconds."""
 _ADDRESSES = 10_000
+OPERATOR = Viewer("operator", None)
 
 
 class Attempts:
@@ -52,9 +53,6 @@ class Attempts:
         self._wrong[address] = [*self._wrong.pop(address, ()), self._clock()][-MAX_WRONG:]
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
-
-
-OPERATOR = Viewer("operator", None)
 
 
 class TooManyError(Exception):

@@ -16,9 +16,8 @@ from bot.github.people import LoggedOutError
 from bot.server.registration import LOGIN_CALLBACK
 from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.authentication import TooManyError
-from bot.server.web.faults import fault
 from bot.server.web.forms import read_form
-from bot.server.web.render import render
+from bot.server.web.render import fault, render
 from bot.server.web.site import Site, site_of
 
 

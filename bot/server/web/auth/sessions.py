@@ -14,6 +14,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+LASTS = 12 * 3600
+"""Seconds for which a login is valid."""
+
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
@@ -72,10 +75,6 @@ def must_operate(request: Request) -> None:
     """
     if not viewer_of(request).is_operator:
         raise HTTPException(404)
-
-
-LASTS = 12 * 3600
-"""Seconds for which a login is valid."""
 
 
 class Sessions:

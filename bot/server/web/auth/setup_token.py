@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 
-from bot.server.bearer import same_token
 from bot.server.registration import RequestedApp
 from bot.server.web.auth.authentication import Attempts
+from bot.server.web.security import same_token
 
 COOKIE = "triage-setup"
 _MAX_REQUESTS = 50

@@ -1,24 +1,44 @@
-"""The first page: what waits for a person, and how often the first file was right."""
+"""What waits for a person: the first page, the queue of jobs, and the steps after the registration of an App."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.limits.ceilings import describe_limit
-from bot.server.web.auth.sessions import viewer_of
-from bot.server.web.render import render
+from bot.server.registration import FILE, WEBHOOK, installation_address, is_local
+from bot.server.web.auth.sessions import must_operate, viewer_of
+from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
 from bot.server.web.views import record
 from bot.server.web.views.rows import Row
 from bot.server.web.views.words import line, moment, prose
+from bot.store.pages.runs import LISTED_JOBS, JobRow, JobState
 from bot.store.pages.selection import RunFilter
+
+# Above any job's id, and small enough to be compared by both databases.
+_LARGEST = 2**31
+_STATES: tuple[tuple[JobState, str, str], ...] = (
+    ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
+    ("doing", "Running", "Jobs that a worker is running."),
+    ("todo", "Waiting", "Jobs that start when a worker is free and their issue has no other running job."),
+    ("timer", "Later", "Jobs with a time: reminders, the end of a question, the next attempt of a job that failed."),
+    ("parked", "On hold", "Jobs that wait until their suspended installation is active again."),
+)
 
 
 def routes() -> list[Route]:
-    """Return the route. It requires a login."""
-    return [Route("/", home)]
+    """Return the routes. They require a login."""
+    return [
+        Route("/", home),
+        Route("/welcome", welcome),
+        Route("/queue", queue),
+        Route("/queue/{job:int}/replay", replay, methods=["POST"]),
+    ]
 
 
 async def home(request: Request) -> Response:
@@ -47,3 +67,68 @@ async def home(request: Request) -> Response:
         record=record.read(await pages.repositories.outcomes(keys)),
         between=record.between,
     )
+
+
+async def queue(request: Request) -> Response:
+    """List jobs by state. A viewer sees the jobs of their own repositories."""
+    jobs, viewer = site_of(request).store.pages.queue, viewer_of(request)
+    counts = await jobs.counts(viewer.repositories)
+    shown = [
+        (state, title, says, [_row(job) for job in await jobs.listing(state, viewer.repositories)])
+        for state, title, says in _STATES
+        if counts.get(state)
+    ]
+    replayed = request.query_params.get("replayed", "")
+    return render(
+        request,
+        "queue.html",
+        counts=[(state, title, counts.get(state, 0)) for state, title, _ in _STATES],
+        shown=shown,
+        most=LISTED_JOBS,
+        replayed=replayed if replayed.isdigit() else "",
+    )
+
+
+async def replay(request: Request) -> Response:
+    """Replay a dead job. Only the operator may do so; ``Shield`` has already refused forms of other sites."""
+    must_operate(request)
+    job = request.path_params["job"]
+    if job >= _LARGEST or not await site_of(request).store.jobs.replay(job):
+        raise HTTPException(404)
+    return RedirectResponse(f"/queue?replayed={job}", 303)
+
+
+def _row(job: JobRow) -> dict[str, object]:
+    return {
+        "job": job,
+        "kind": job.kind.replace("_", " "),
+        "repository": f"{job.owner}/{job.name}" if job.owner else "",
+        "due": moment(job.due),
+        "stored": moment(job.stored_at),
+        "message": line(job.message),
+    }
+
+
+def closed() -> list[Route]:
+    """Return the routes of the first start. They answer 410 now that an App exists."""
+    return [Route("/setup", _over, methods=["GET", "POST"]), Route("/setup/{rest:path}", _over)]
+
+
+async def welcome(request: Request) -> Response:
+    """Show where to install the App and where its secrets are stored."""
+    must_operate(request)
+    settings = site_of(request).settings
+    slug, file = settings.github_app_slug or "", settings.triage_data_dir / FILE
+    server_address = site_of(request).address(request)
+    install = installation_address(settings.github_server_url, slug) if slug else settings.github_server_url
+    shown: dict[str, Any] = {
+        "slug": slug,
+        "install": install,
+        "webhook": server_address + WEBHOOK,
+        "local": is_local(server_address),
+    }
+    return render(request, "welcome.html", kept=file if file.exists() else None, **shown)
+
+
+async def _over(request: Request) -> Response:
+    return fault(request, 410)

@@ -19,7 +19,7 @@ from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, site_of
 from bot.server.web.views import run as view
 from bot.server.web.views.evidence import cited_in, numbered, piece
-from bot.server.web.views.progress import is_harmless, progress
+from bot.server.web.views.path import is_harmless, progress
 from bot.server.web.views.rows import Row, address
 from bot.store.pages.rows import RunRow
 from bot.store.pages.runs import FullRun, Runs

@@ -26,12 +26,15 @@ from bot.server.registration import (
     is_local,
     registration,
 )
-from bot.server.web import faults
 from bot.server.web.auth.setup_token import COOKIE, Pending
-from bot.server.web.faults import fault
 from bot.server.web.forms import read_form
-from bot.server.web.render import render, routes
+from bot.server.web.render import fault, handlers, render, routes
 from bot.server.web.security import Shield, content_policy
+
+NO_APP = "no App is configured: open /setup with the token in the log"
+_HANDOVER = 0.5
+"""Seconds that the setup server needs to stop listening after it is done."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,6 @@ class Defaults:
         )
 
 
-NO_APP = "no App is configured: open /setup with the token in the log"
-
-_HANDOVER = 0.5
-"""Seconds that the setup server needs to stop listening after it is done."""
-
-logger = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True)
 class SetupPages:
     """The dependencies of the setup pages."""
@@ -103,7 +98,7 @@ def setup_app(setup: SetupPages) -> ASGIApp:
         Route("/welcome", _soon),
         *routes(),
     ]
-    starlette = Starlette(routes=served, exception_handlers=faults.handlers())
+    starlette = Starlette(routes=served, exception_handlers=handlers())
     starlette.state.setup = setup
     pages, no_app = Shield(starlette, setup.defaults.public_url), JSONResponse({"error": NO_APP}, 503)
 

@@ -18,6 +18,8 @@ from nodes.trust.secrets import mask
 
 _CITED = re.compile(r"\bE\d{1,6}\b")
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
+COLOURED = 200
+"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,6 @@ def _link(evidence: Evidence, links: Links) -> str:
         # Search results are untrusted, so only http and https addresses become links.
         return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
     return links.commit_page(at.sha) or "" if at.sha else ""
-
-
-COLOURED = 200
-"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,13 @@ EARLIER = "earlier"
 _LONGEST = 200
 _MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
+_FIXES: Options = {
+    "first": ("first file correct", {"ranks": (1, 1)}),
+    "three": ("among the first three", {"ranks": (1, 3)}),
+    "scored": ("fix found", {"fix": "scored"}),
+    "unknown": ("fix not found", {"fix": "unknown"}),
+}
+_CAUSES: Options = {"yes": ("named", {"claimed": True}), "no": ("not named", {"claimed": False})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +75,6 @@ def _between(text: str) -> Mapping[str, Any]:
 
 def _named(field: str, values: Iterable[str]) -> Options:
     return {value: (value, {field: value}) for value in values}
-
-
-_FIXES: Options = {
-    "first": ("first file correct", {"ranks": (1, 1)}),
-    "three": ("among the first three", {"ranks": (1, 3)}),
-    "scored": ("fix found", {"fix": "scored"}),
-    "unknown": ("fix not found", {"fix": "unknown"}),
-}
-_CAUSES: Options = {"yes": ("named", {"claimed": True}), "no": ("not named", {"claimed": False})}
 
 
 def conditions(repositories: Iterable[RepositoryRow], brains: Iterable[str]) -> tuple[Condition, ...]:

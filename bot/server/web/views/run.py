@@ -17,7 +17,7 @@ from bot.server.web.views import path, words
 from bot.server.web.views.answer import Answer, answer
 from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
-from bot.server.web.views.progress import is_harmless
+from bot.server.web.views.path import is_harmless
 from bot.server.web.views.words import Moment, line, moment, prose
 from bot.store.pages.context import RunContext
 from bot.store.pages.runs import FullRun

@@ -32,6 +32,13 @@ _CODE = Markup("<code>{}</code>")
 # Unicode categories without a visible character: controls, formats, surrogates, private and unassigned ones, and line
 # separators.
 _CLASSES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "details", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
+    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+LONGEST = 40_000
+"""Characters shown; a comment has at most 65,536, and few have a tenth of that."""
+CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +81,6 @@ def prose(text: str) -> Markup:
 def verbatim(text: str) -> str:
     """Return untrusted text unchanged, except that invisible and direction-changing characters are spelled out."""
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
-
-
-_TAGS = {
-    *("a", "blockquote", "br", "code", "del", "details", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
-    *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
-}
-LONGEST = 40_000
-"""Characters shown; a comment has at most 65,536, and few have a tenth of that."""
-CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
 
 
 def as_html(markdown: str, longest: int = LONGEST) -> Markup:

@@ -20,7 +20,7 @@ from psycopg.types.string import StrDumper
 from bot.errors import UnreachableError, UserError
 from bot.store.databases.database import ClosedError, Parameters, Rows, StoreError, Value, Work
 from bot.store.databases.postgres.migrate import require_current
-from bot.store.databases.postgres.workers import Workers
+from bot.store.databases.postgres.wakeups import Workers
 from bot.store.tables import Store
 
 CONNECTIONS = 4
@@ -49,6 +49,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(%s::
 
 T = TypeVar("T")
 _Connection = psycopg.Connection[tuple[Any, ...]]
+_CONFLICTS = (SerializationFailure, DeadlockDetected)
 
 
 class PostgresDatabase:
@@ -141,9 +142,6 @@ class PostgresDatabase:
     def _give_back(self, connection: _Connection) -> None:
         if not connection.closed:
             self._idle.put(connection)
-
-
-_CONFLICTS = (SerializationFailure, DeadlockDetected)
 
 
 class PostgresStore(Store):

@@ -22,6 +22,7 @@ CONNECTIONS = 4
 T = TypeVar("T")
 Away = Callable[[Exception], Awaitable[None]]
 """Called before a statement is retried; it waits."""
+_ENDINGS = (queries["finish_job"], queries["retry_job"])
 
 
 class RetryingConnector(PsycopgConnector):
@@ -73,9 +74,6 @@ class RetryingConnector(PsycopgConnector):
                 if not isinstance(cause, psycopg.OperationalError) or isinstance(cause, PoolClosed):
                     raise
                 await self._away(cause)
-
-
-_ENDINGS = (queries["finish_job"], queries["retry_job"])
 
 
 async def _each_by_itself(connection: psycopg.AsyncConnection[Any]) -> None:
