@@ -62,7 +62,7 @@ async def _addresses(host: str) -> list[str]:
 
 
 class AttachmentLimits(NamedTuple):
-    """How much of an issue's attachments is fetched."""
+    """Limits on the attachments of an issue."""
 
     number: int
     """The first ones of an issue and its answers."""

@@ -16,11 +16,10 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.server.app import build_app
-from bot.server.connections import Bodies, Connections, Refusals, registry
+from bot.server.connections import Bodies, Connections, Refusals, bodies, registry
 from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
 from bot.server.connections.protocol import AHEAD
 from bot.server.connections.registry import PATIENCE, Phase, address_group
-from bot.server.web import forms
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
@@ -327,7 +326,7 @@ SLOW_FORM = b"POST /login HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\n
 async def test_a_slow_form_gets_a_408(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(forms, "PATIENCE", 0.2)
+    monkeypatch.setattr(bodies, "FORM_SECONDS", 0.2)
     async with calling(url) as caller:
         await caller.send(SLOW_FORM)
         assert await caller.status() == 408

@@ -84,7 +84,8 @@ async def answer_problem(_request: Request, error: Exception) -> Response:
     if isinstance(error, ProblemError):
         return error.answer()
     if isinstance(error, HTTPException):
-        return ProblemError(error.status_code, headers=error.headers).answer()
+        detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
+        return ProblemError(error.status_code, detail, headers=error.headers).answer()
     return ProblemError(500, "internal error; see the log").answer()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import secrets
@@ -12,7 +11,7 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
@@ -29,14 +28,15 @@ from bot.server.api.models import (
 )
 from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
 from bot.server.api.reading import Access, Reading
+from bot.server.connections.bodies import read_body
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 
-LARGEST = 6 * MAX_BODY + 10_000
+MAX_REQUEST = 6 * MAX_BODY + 10_000
 """Bytes of a request body: in JSON, one character may be escaped to six bytes."""
-PATIENCE = 30.0
+REQUEST_SECONDS = 30.0
 """Seconds within which the whole body must arrive."""
 MOST_KEYS = 50
 """Keys of a request's object; more are refused without looking at each."""
@@ -126,15 +126,12 @@ def _key(request: Request) -> str | None:
 async def _read(request: Request) -> RunRequest:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ProblemError(415, "send application/json")
+    body = await read_body(request, MAX_REQUEST, REQUEST_SECONDS)
+    _check_size(body)
     try:
-        async with asyncio.timeout(PATIENCE):
-            body = await _bounded(request)
-        _check_size(body)
         return read_request.validate_json(body)
     except ValidationError as error:
         raise invalid(error) from None
-    except (TimeoutError, ClientDisconnect):
-        raise ProblemError(408, "the body arrived too slowly") from None
 
 
 def _check_size(body: bytes) -> None:
@@ -145,15 +142,6 @@ def _check_size(body: bytes) -> None:
         return  # the validation names the fault
     if isinstance(given, dict) and len(given) > MOST_KEYS:
         raise ProblemError(422, f"the body has more than {MOST_KEYS} keys")
-
-
-async def _bounded(request: Request) -> bytes:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST:
-            raise ProblemError(413, f"the body has more than {LARGEST} bytes")
-    return bytes(body)
 
 
 def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -1,11 +1,14 @@
-"""Limits on concurrent requests: total bytes of bodies in memory, and requests started at once."""
+"""Limits on requests: size and time of one body, total bytes of bodies in memory, and requests started at once."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from urllib.parse import parse_qsl
 
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 MAX_TOTAL = 64 * 1024 * 1024
@@ -16,6 +19,41 @@ LARGE_AT_ONCE = 2
 """Larger bodies that are read at the same time: reading and hashing them delays everything else."""
 AT_ONCE = 4
 """Requests that begin in one round of the event loop; a page takes it a millisecond or two."""
+
+FORM_SECONDS, MAX_FORM = 10.0, 16_384
+"""Seconds within which a whole form must arrive, and its maximum size in bytes."""
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a small form. Of a repeated field, the last value is used.
+
+    Raises:
+        HTTPException: 400, not a form or more than 50 fields; 408, incomplete after ``FORM_SECONDS``; 413, too large.
+    """
+    body = await read_body(request, MAX_FORM, FORM_SECONDS)
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=50))
+    except ValueError as error:
+        raise HTTPException(400) from error
+
+
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        HTTPException: 408, it did not arrive in time; 413, it has more than ``most`` bytes.
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            # Counted while it arrives, because a chunked request states no length.
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise HTTPException(413, f"the body has more than {most} bytes", {"connection": "close"})
+    except (TimeoutError, ClientDisconnect) as error:
+        raise HTTPException(408, "the body arrived too slowly", {"connection": "close"}) from error
+    return bytes(body)
 
 
 class NoRoomError(Exception):

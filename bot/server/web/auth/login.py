@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from bot.errors import RetryableError
 from bot.github.people import LoggedOutError
+from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
 from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.authentication import TooManyError
-from bot.server.web.forms import read_form
 from bot.server.web.render import fault, render
 from bot.server.web.site import Site, site_of
 

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from bot.jobs import MAX_ARGUMENT, PageCommand, PageCommandName
 from bot.ports import IssueRef
+from bot.server.connections.bodies import read_form
 from bot.server.web.auth.sessions import Viewer, viewer_of
-from bot.server.web.forms import read_form
 from bot.server.web.site import run_of, site_of
 from bot.server.web.views.rows import address
 from bot.server.web.views.words import line

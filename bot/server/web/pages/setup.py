@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import UserError
 from bot.github.registration import NewApp, exchange_code
+from bot.server.connections.bodies import read_form
 from bot.server.registration import (
     CALLBACK,
     WEBHOOK,
@@ -27,7 +28,6 @@ from bot.server.registration import (
     registration,
 )
 from bot.server.web.auth.setup_token import COOKIE, Pending
-from bot.server.web.forms import read_form
 from bot.server.web.render import fault, handlers, render, routes
 from bot.server.web.security import Shield, content_policy
 
