@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from bot.ports import Permission
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed, Table
 
 _PREFIX = "thr_"
 _TOKEN = re.compile(r"thr_[A-Za-z0-9_-]{43}")
@@ -72,11 +72,8 @@ class TooManyTokensError(Exception):
     """The repository has as many tokens as are allowed."""
 
 
-class ApiTokens:
+class ApiTokens(Table):
     """The tokens of all repositories."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def create(self, repository_key: str, label: str = "") -> str:
         """Create a token for a repository and return it; it cannot be read again.
@@ -93,12 +90,12 @@ class ApiTokens:
         if not _TOKEN.fullmatch(token):
             return None
         statement = "SELECT repository_key FROM api_tokens WHERE digest = ?"
-        row = await self._database.read(lambda db: db.execute(statement, (_digest(token),)).fetchone())
+        row = await self._row(statement, (_digest(token),))
         return str(row[0]) if row else None
 
     async def all(self) -> list[ApiToken]:
         """Return all tokens, the oldest first."""
-        rows = await self._database.read(lambda db: db.execute(_LIST).fetchall())
+        rows = await self._rows(_LIST)
         return [ApiToken(digest[:_ID], label, at, f"{owner}/{name}") for digest, label, at, owner, name in rows]
 
     async def revoke(self, token_id: str) -> bool:
@@ -106,7 +103,7 @@ class ApiTokens:
         if not re.fullmatch(rf"[0-9a-f]{{{_ID}}}", token_id):
             return False
         statement = "DELETE FROM api_tokens WHERE substr(digest, 1, ?) = ?"
-        return bool(await self._database.do(lambda db: db.execute(statement, (_ID, token_id)).rowcount))
+        return bool(await self._change(statement, (_ID, token_id)))
 
 
 def _create(db: Connection, token: str, repository_key: str, label: str, now: float) -> None:
@@ -122,11 +119,8 @@ def _digest(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-class EndedSessions:
+class EndedSessions(Table):
     """Ended sessions, for all servers that share the store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def end(self, session: str, lasts: float) -> None:
         """End a session whose cookie would be valid for at most this many seconds."""
@@ -135,7 +129,7 @@ class EndedSessions:
 
     async def has_ended(self, session: str) -> bool:
         """Return whether a session was ended."""
-        return await self._database.read(lambda db: db.execute(_ENDED, (session,)).fetchone()) is not None
+        return await self._row(_ENDED, (session,)) is not None
 
 
 def _end(db: Connection, session: str, until: float, now: float) -> None:
@@ -143,12 +137,8 @@ def _end(db: Connection, session: str, until: float, now: float) -> None:
     db.execute(_END, (session, until))
 
 
-class StoredPermissions:
+class StoredPermissions(Keyed):
     """The known permissions of people in one repository, so that many strangers cannot use up the reads of GitHub."""
-
-    def __init__(self, database: Database, repository_key: str) -> None:
-        self._database = database
-        self._key = repository_key
 
     async def of(self, logins: list[str]) -> dict[str, tuple[Permission, float]]:
         """Return the known permissions of some people by login in lower case, and when each was read."""
@@ -157,10 +147,10 @@ class StoredPermissions:
             return {}
         marks = ", ".join("?" for _ in wanted)
         statement = f"SELECT login, level, at FROM permissions WHERE repository_key = ? AND login IN ({marks})"
-        rows = await self._database.read(lambda db: db.execute(statement, (self._key, *wanted)).fetchall())
+        rows = await self._rows(statement, (self._key, *wanted))
         return {login: (Permission(level), at) for login, level, at in rows}
 
     async def keep(self, login: str, permission: Permission) -> None:
         """Store a permission that was just read."""
         row = (self._key, login.lower(), int(permission), self._database.clock())
-        await self._database.do(lambda db: db.execute(_KEEP, row).rowcount)
+        await self._change(_KEEP, row)

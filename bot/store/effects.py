@@ -7,19 +7,18 @@ from datetime import UTC, datetime
 
 from bot.ports import Effect
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Table, Value
 
 # In the order in which `_effect` unpacks them.
 _FIELDS = "kind, subject, wanted_hash, payload, done_hash, intent_at, github_id"
 
 
-class Effects:
+class Effects(Table):
     """The effects of one repository's issues."""
 
     def __init__(self, database: Database, tenant: Tenant, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._tenant = tenant
-        self._clock = clock or database.clock
 
     async def get(self, issue_key: str, kind: str, subject: str = "") -> Effect | None:
         """Return an effect; None if it was never stored."""
@@ -42,7 +41,7 @@ class Effects:
         """Delete an effect: GitHub no longer has it, and the next one is posted as new."""
         key = (self._tenant.own(issue_key), kind, subject)
         statement = "DELETE FROM effects WHERE issue_key = ? AND kind = ? AND subject = ?"
-        await self._database.do(lambda db: db.execute(statement, key).rowcount)
+        await self._change(statement, key)
 
     async def record_intent(self, issue_key: str, kind: str, subject: str) -> None:
         """Record durably, before a POST is sent, that it is about to be sent."""
@@ -55,7 +54,7 @@ class Effects:
 
     async def _set_intent(self, at: float, key: tuple[str, str, str]) -> None:
         statement = "UPDATE effects SET intent_at = ? WHERE issue_key = ? AND kind = ? AND subject = ?"
-        await self._database.do(lambda db: db.execute(statement, (at, *key)).rowcount)
+        await self._change(statement, (at, *key))
 
     async def record_done(
         self, issue_key: str, kind: str, subject: str, done_hash: str, github_id: int | None = None
@@ -67,7 +66,7 @@ class Effects:
             UPDATE effects SET done_hash = ?, intent_at = NULL, github_id = coalesce(?, github_id)
             WHERE issue_key = ? AND kind = ? AND subject = ?
         """
-        await self._database.do(lambda db: db.execute(statement, (done_hash, github_id, *key)).rowcount)
+        await self._change(statement, (done_hash, github_id, *key))
 
     async def pending(self, issue_key: str) -> list[Effect]:
         """Return effects that are wanted and not done, oldest first."""
@@ -77,7 +76,7 @@ class Effects:
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = ? AND (done_hash IS NULL OR done_hash <> wanted_hash) ORDER BY wanted_at
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (key,)).fetchall())
+        rows = await self._rows(statement, (key,))
         return [_effect(row) for row in rows]
 
     async def with_prefix(self, issue_key: str, kind: str, prefix: str) -> list[Effect]:
@@ -88,7 +87,7 @@ class Effects:
             SELECT {_FIELDS} FROM effects
             WHERE issue_key = :key AND kind = :kind AND substr(subject, 1, length(:prefix)) = :prefix ORDER BY subject
         """
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        rows = await self._rows(statement, parameters)
         return [_effect(row) for row in rows]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from bot.ports import RepositoryRef
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed, Table
 
 # The empty string sorts first: repositories that were never listed come before all others.
 _TO_LIST = """
@@ -49,11 +49,8 @@ class Listed(NamedTuple):
     """Timestamp in GitHub's format; None if the issues were never listed."""
 
 
-class Installations:
+class Installations(Table):
     """All installations and their repositories; unlike ``RepositoryStore``, not limited to one repository."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def note(self, host: str, installation_id: int, account: str, state: InstallationState) -> None:
         """Store the state of an installation: active, suspended or deleted."""
@@ -63,7 +60,7 @@ class Installations:
             ON CONFLICT (host, id) DO UPDATE SET state = excluded.state,
                 account = CASE WHEN excluded.account = '' THEN installations.account ELSE excluded.account END
         """
-        await self._database.do(lambda db: db.execute(statement, (host, installation_id, account, state)).rowcount)
+        await self._change(statement, (host, installation_id, account, state))
 
     async def add(self, repositories: Sequence[RepositoryRef]) -> None:
         """Store repositories that the App may read, under their current names."""
@@ -80,23 +77,23 @@ class Installations:
     async def archive(self, key: str, *, archived: bool, private: bool) -> None:
         """Store whether a repository is archived, which makes it read-only, and whether it is private."""
         statement = "UPDATE repositories SET archived = ?, private = ? WHERE repository_key = ?"
-        await self._database.do(lambda db: db.execute(statement, (int(archived), int(private), key)).rowcount)
+        await self._change(statement, (int(archived), int(private), key))
 
     async def of(self, host: str, installation_id: int) -> list[str]:
         """Return the keys of an installation's repositories."""
         statement = "SELECT repository_key FROM repositories WHERE host = ? AND installation_id = ?"
         parameters = (host, installation_id)
-        return [key for (key,) in await self._database.read(lambda db: db.execute(statement, parameters).fetchall())]
+        return [key for (key,) in await self._rows(statement, parameters)]
 
     async def keys_of(self, full_name: str) -> list[str]:
         """Return the keys of repositories whose last known name is this one, ignoring case; includes removed ones."""
         statement = "SELECT repository_key FROM repositories WHERE lower(owner || '/' || name) = lower(?)"
-        rows = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchall())
+        rows = await self._rows(statement, (full_name,))
         return [key for (key,) in rows]
 
     async def to_list(self, limit: int) -> list[Listed]:
         """Return active repositories; the one whose issues were listed longest ago is first."""
-        rows = await self._database.read(lambda db: db.execute(_TO_LIST, (limit,)).fetchall())
+        rows = await self._rows(_TO_LIST, (limit,))
         return [
             Listed(RepositoryRef(host, number, int(key.rpartition("/")[2]), owner, name), until)
             for host, number, key, owner, name, until in rows
@@ -111,20 +108,20 @@ class Installations:
             WHERE config LIKE ? AND gone = 0 AND archived = 0 AND installation_id <> 0
                 AND coalesce(state, 'active') = 'active' ORDER BY repository_key
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (f"%{word}%",)).fetchall())
+        rows = await self._rows(statement, (f"%{word}%",))
         return [
             (RepositoryRef(host, number, _id(key), owner, name), text) for host, number, key, owner, name, text in rows
         ]
 
     async def parked(self, limit: int) -> list[RepositoryRef]:
         """Return the repositories that have parked jobs."""
-        rows = await self._database.read(lambda db: db.execute(_PARKED, (limit,)).fetchall())
+        rows = await self._rows(_PARKED, (limit,))
         return [RepositoryRef(host, number, _id(key), owner, name) for host, number, key, owner, name in rows]
 
     async def listed(self, key: str, until: str) -> None:
         """Record that all issues of a repository opened before ``until`` are known."""
         statement = "UPDATE repositories SET listed_until = ? WHERE repository_key = ?"
-        await self._database.do(lambda db: db.execute(statement, (until, key)).rowcount)
+        await self._change(statement, (until, key))
 
     async def named(self, full_name: str) -> RepositoryRef | None:
         """Find an accessible repository by its current name, ignoring case; None if no delivery named it."""
@@ -133,7 +130,7 @@ class Installations:
             SELECT host, installation_id, repository_key, owner, name FROM repositories
             WHERE lower(owner || '/' || name) = lower(?) AND gone = 0 AND installation_id <> 0
         """
-        row = await self._database.read(lambda db: db.execute(statement, (full_name,)).fetchone())
+        row = await self._row(statement, (full_name,))
         if row is None:
             return None
         host, installation_id, key, owner, name = row
@@ -144,12 +141,8 @@ class Installations:
         return await self._database.read(lambda db: _repository(db, key))
 
 
-class RepositoryConfig:
+class RepositoryConfig(Keyed):
     """The stored configuration of one repository."""
-
-    def __init__(self, database: Database, repository_key: str) -> None:
-        self._database = database
-        self._key = repository_key
 
     async def last_valid(self) -> str | None:
         """Return the last valid configuration; None if there was none."""
@@ -158,11 +151,11 @@ class RepositoryConfig:
     async def keep(self, text: str) -> None:
         """Store a valid configuration."""
         statement = "UPDATE repositories SET config = ? WHERE repository_key = ?"
-        await self._database.do(lambda db: db.execute(statement, (text, self._key)).rowcount)
+        await self._change(statement, (text, self._key))
 
     async def _column(self, name: Literal["config"]) -> str | None:
         statement = f"SELECT {name} FROM repositories WHERE repository_key = ?"
-        row = await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone())
+        row = await self._row(statement, (self._key,))
         return None if row is None else row[0]
 
 

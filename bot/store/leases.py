@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Table, Value
 
 # Check and change are one statement, so of two processes only one changes the row.
 _TAKE = """
@@ -20,11 +20,8 @@ _OLD = "DELETE FROM leases WHERE name LIKE 'worker:%' AND until < ?"
 _ALIVE = "SELECT fault FROM leases WHERE name LIKE 'worker:%' AND until >= ? ORDER BY fault"
 
 
-class Leases:
+class Leases(Table):
     """Each lease expires by itself, so a dead process cannot hold one."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def take(self, name: str, seconds: float) -> bool:
         """Take a lease for this many seconds; False if any process, including this one, still holds it.
@@ -38,18 +35,15 @@ class Leases:
             "until": now + seconds,
             "latest": now + seconds + _SKEW,
         }
-        return await self._database.do(lambda db: db.execute(_TAKE, parameters).rowcount) > 0
+        return await self._change(_TAKE, parameters) > 0
 
     async def release(self, name: str) -> None:
         """Release the lease, so that the next process can take it at once."""
-        await self._database.do(lambda db: db.execute("DELETE FROM leases WHERE name = ?", (name,)).rowcount)
+        await self._change("DELETE FROM leases WHERE name = ?", (name,))
 
 
-class Heartbeats:
+class Heartbeats(Table):
     """The heartbeats of all workers that share the store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def record(self, place: str, seconds: float, fault: str = "") -> None:
         """Count a worker as alive for this many seconds, with what keeps it from working; empty if nothing does."""
@@ -60,7 +54,7 @@ class Heartbeats:
     async def alive(self) -> list[str]:
         """Return the fault of each worker that is alive, those without one first."""
         now = self._database.clock()
-        rows = await self._database.read(lambda db: db.execute(_ALIVE, (now,)).fetchall())
+        rows = await self._rows(_ALIVE, (now,))
         return [str(fault) for (fault,) in rows]
 
 

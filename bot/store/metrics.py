@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Table
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 """A sample's name and its sorted labels."""
@@ -55,12 +55,8 @@ class Queue:
     """By lane, the age in seconds of the oldest due job that no worker has claimed."""
 
 
-class Metrics:
+class Metrics(Table):
     """Numbers for monitoring; none of them is about a single repository."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
 
     async def keep(self, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:
         """Add to the counters and set the gauges, in one transaction."""
@@ -69,7 +65,7 @@ class Metrics:
     async def samples(self) -> dict[Sample, float]:
         """Return all stored samples."""
         statement = "SELECT name, labels, value FROM metric_samples ORDER BY name, labels"
-        rows = await self._database.read(lambda db: db.execute(statement).fetchall())
+        rows = await self._rows(statement)
         return {(name, tuple(map(tuple, json.loads(labels)))): float(value) for name, labels, value in rows}
 
     async def queue(self) -> Queue:
@@ -83,7 +79,7 @@ class Metrics:
 
     async def accuracy(self) -> Accuracy:
         """Return how reports compared with fixes, over all repositories."""
-        return Accuracy(*await self._database.read(lambda db: db.execute(_OUTCOMES).fetchone()))
+        return Accuracy(*await self._row(_OUTCOMES))
 
 
 def _keep(db: Connection, added: Mapping[Sample, float], levels: Mapping[Sample, float]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Table, Value
 
 _ISSUE = "issue_key >= :first AND issue_key < :last"
 _RUN = "run >= :first AND run < :last"
@@ -69,11 +69,11 @@ _OVER = "SELECT issue_key, run_no FROM runs WHERE changed_at BETWEEN ? AND ? AND
 _GONE = "SELECT repository_key FROM repositories WHERE gone = 1 AND gone_at < ? ORDER BY repository_key LIMIT 20"
 
 
-class RepositoryData:
+class RepositoryData(Table):
     """One repository, in all tables."""
 
     def __init__(self, database: Database, repository_key: str) -> None:
-        self._database = database
+        super().__init__(database)
         self.key = repository_key
 
     async def rows(self, table: str) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ class RepositoryData:
 
     async def threads(self) -> list[str]:
         """Return the threads (checkpoint keys) of the repository's runs."""
-        rows = await self._database.read(lambda db: db.execute(_THREADS, _key_bounds(self.key)).fetchall())
+        rows = await self._rows(_THREADS, _key_bounds(self.key))
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counts(self) -> dict[str, int]:
@@ -143,11 +143,8 @@ class Dropped:
     """There may be more to delete."""
 
 
-class Pruning:
+class Pruning(Table):
     """The expired data of all repositories."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def closed_issues(self, older_than: float) -> Dropped:
         """Delete evidence, events, usage and texts of issues that ended this many seconds ago; reports remain."""
@@ -160,7 +157,7 @@ class Pruning:
         # The worker deletes the checkpoints itself right after a run ends. After a minute only a kill can have
         # prevented that.
         parameters = (now - within, now - 60.0)
-        rows = await self._database.read(lambda db: db.execute(_OVER, parameters).fetchall())
+        rows = await self._rows(_OVER, parameters)
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:
@@ -176,7 +173,7 @@ class Pruning:
     async def known_repositories(self) -> set[str]:
         """Return the keys of all repositories that have stored data."""
         statement = "SELECT repository_key FROM repositories"
-        return {key for (key,) in await self._database.read(lambda db: db.execute(statement).fetchall())}
+        return {key for (key,) in await self._rows(statement)}
 
 
 def _drop_closed(db: Connection, now: float, before: float) -> Dropped:

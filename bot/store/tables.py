@@ -117,7 +117,7 @@ class Store:
 
     def record_of(self, repository_key: str) -> RepositoryOutcomes:
         """Return the scored reports of a repository."""
-        return RepositoryOutcomes(self._database, Tenant(repository_key))
+        return RepositoryOutcomes(self._database, repository_key)
 
     def components_of(self, repository_key: str) -> Components:
         """Return the words that people taught in a repository."""
@@ -125,7 +125,7 @@ class Store:
 
     def past_of(self, repository_key: str) -> PastIssues:
         """Return the hashes of a repository's past issues."""
-        return PastIssues(self._database, Tenant(repository_key))
+        return PastIssues(self._database, repository_key)
 
     def for_issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of the store that belongs to one issue."""
@@ -160,12 +160,12 @@ class RepositoryStore:
         self.questions = Questions(database, self._tenant)
         self.config = RepositoryConfig(database, key)
         self.limited = RepositoryLimited(database, key)
-        self.past = PastIssues(database, self._tenant)
-        self.outcomes = RepositoryOutcomes(database, self._tenant)
-        self.crashes = Crashes(database, self._tenant)
+        self.past = PastIssues(database, key)
+        self.outcomes = RepositoryOutcomes(database, key)
+        self.crashes = Crashes(database, key)
         self.permissions = StoredPermissions(database, key)
         self.components = Components(database, key)
-        self.open_issues = OpenIssues(database, self._tenant)
+        self.open_issues = OpenIssues(database, key)
 
     def issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of one of its issues.
@@ -189,7 +189,7 @@ class IssueStore:
         self.row = Issues(database, ref.key)
         self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
-        self.label_judgements = LabelJudgements(database, ref)
+        self.label_judgements = LabelJudgements(database, ref.key)
         self.control = Control(database, ref, repository.questions)
 
     async def report_inputs(self) -> ReportInputs:

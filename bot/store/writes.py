@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import RateLimitedError
 from bot.limits.writes import PER_MINUTE, WHOLE, WriteBudget, pause_seconds
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Table, Value
 
 SEEN_FOR = 1.0
 """Seconds for which a process caches a quiet period. Reads are frequent; every write checks the table."""
@@ -52,12 +52,11 @@ class _Quiet:
     in_a_row: int = 0
 
 
-class StoredWrites:
+class StoredWrites(Table):
     """Counts writes and quiet periods for all processes that share the store."""
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
+        super().__init__(database, clock)
         self._seen: dict[str, _Quiet] = {}
         self._refused: set[str] = set()
         """Installations with a refused write and no successful one since."""

@@ -87,3 +87,31 @@ class Database(Protocol):
 
     async def aclose(self) -> None:
         """Close all connections."""
+
+
+class Table:
+    """One use of the tables of a database."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
+        self._database = database
+        self._clock = clock or database.clock
+
+    async def _rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
+        """Return the rows of a query."""
+        return await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+
+    async def _row(self, statement: str, parameters: Parameters = ()) -> Any:
+        """Return the first row of a query; None if it has none."""
+        return await self._database.read(lambda db: db.execute(statement, parameters).fetchone())
+
+    async def _change(self, statement: str, parameters: Parameters = ()) -> int:
+        """Run one statement in a transaction; return the number of rows that it wrote."""
+        return await self._database.do(lambda db: db.execute(statement, parameters).rowcount)
+
+
+class Keyed(Table):
+    """The rows of one key: those of an issue, or of a repository."""
+
+    def __init__(self, database: Database, key: str, clock: Callable[[], float] | None = None) -> None:
+        super().__init__(database, clock)
+        self._key = key

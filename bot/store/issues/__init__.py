@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.jobs import Job
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed
 from bot.store.jobs import check_owned
 
 _FIELDS = "muted, ended, moved_to, typed"
@@ -39,12 +39,8 @@ class IssueState:
     """A person set or removed the issue's type."""
 
 
-class Issues:
+class Issues(Keyed):
     """The row of one issue."""
-
-    def __init__(self, database: Database, issue_key: str) -> None:
-        self._database = database
-        self._key = issue_key
 
     async def state(self) -> IssueState:
         """Return the issue's state."""
@@ -74,7 +70,7 @@ class Issues:
     async def end(self, how: str | None, moved_to: str | None = None) -> None:
         """Record that the issue was closed, deleted or transferred; None records that it is open."""
         at = None if how is None else self._database.clock()
-        await self._database.do(lambda db: db.execute(_END, (self._key, how, at)).rowcount)
+        await self._change(_END, (self._key, how, at))
         if moved_to is not None:
             await self._set("moved_to", moved_to)
 
@@ -85,14 +81,14 @@ class Issues:
     async def was_moved_here(self) -> bool:
         """Return whether the issue was transferred and had another key before."""
         statement = "SELECT 1 FROM issues WHERE moved_to = ? LIMIT 1"
-        return await self._database.read(lambda db: db.execute(statement, (self._key,)).fetchone()) is not None
+        return await self._row(statement, (self._key,)) is not None
 
     async def _set(self, column: str, value: str | int | None) -> None:
         statement = f"""
             INSERT INTO issues (issue_key, {column}) VALUES (?, ?)
             ON CONFLICT (issue_key) DO UPDATE SET {column} = excluded.{column}
         """
-        await self._database.do(lambda db: db.execute(statement, (self._key, value)).rowcount)
+        await self._change(statement, (self._key, value))
 
 
 def read_state(db: Connection, key: str) -> IssueState:

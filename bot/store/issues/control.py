@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.jobs import Continue, JudgeLabels, PostDigest, Triage, Work
 from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView, TaughtWord
 from bot.report.document import Result
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Keyed, Table
 from bot.store.issues import Issues
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
@@ -38,16 +38,12 @@ INSERT INTO issues (issue_key, muted) VALUES (?, ?) ON CONFLICT (issue_key) DO U
 """
 
 
-class Components:
+class Components(Keyed):
     """The words of one repository."""
-
-    def __init__(self, database: Database, repository_key: str) -> None:
-        self._database = database
-        self._key = repository_key
 
     async def all(self) -> tuple[TaughtWord, ...]:
         """Return the words with their paths, in alphabetical order."""
-        rows = await self._database.read(lambda db: db.execute(_ALL, (self._key, MAX_WORDS)).fetchall())
+        rows = await self._rows(_ALL, (self._key, MAX_WORDS))
         return tuple(TaughtWord(word, path) for word, path in rows)
 
 
@@ -64,22 +60,21 @@ def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, n
         db.execute(_TEACH, (repository_key, taught.word, taught.path, actor, now))
 
 
-class Control:
+class Control(Table):
     """The stored state of one issue, as its commands read and change it."""
 
     def __init__(
         self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] | None = None
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._ref = ref
         self._questions = questions
-        self._clock = clock or database.clock
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
         statement = "SELECT canonical FROM commands WHERE issue_key = ? AND comment_id = ? ORDER BY edited_at, ordinal"
         key = (self._ref.key, comment_id)
-        return tuple(text for (text,) in await self._database.read(lambda db: db.execute(statement, key).fetchall()))
+        return tuple(text for (text,) in await self._rows(statement, key))
 
     async def last_run(self) -> RunView | None:
         """Return the issue's newest run."""
@@ -108,7 +103,7 @@ class Control:
     async def has_named_path(self) -> bool:
         """Return whether a command named the place of this issue's fault."""
         key = (self._ref.key,)
-        return await self._database.read(lambda db: db.execute(_NAMED_PATH, key).fetchone()) is not None
+        return await self._row(_NAMED_PATH, key) is not None
 
     async def taught(self) -> tuple[TaughtWord, ...]:
         """Return the words that people taught in the repository."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed
 
 WITHIN = 86_400.0
 """Seconds within which reports of one crash count together."""
@@ -43,12 +42,8 @@ class Storm:
     reporters: int
 
 
-class Crashes:
+class Crashes(Keyed):
     """The crashes of one repository."""
-
-    def __init__(self, database: Database, tenant: Tenant) -> None:
-        self._database = database
-        self._key = tenant.repository_key
 
     async def recent(self, fingerprint: str, until: float) -> Storm:
         """Return the reports of a crash in the ``WITHIN`` seconds before a time."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bot.ports import OpenReport, OpenReports, UnansweredQuestion
 from bot.report.document import Result
-from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed
 from bot.store.issues.signals import read_relations
 from nodes.state import HumanExchange
 
@@ -37,12 +36,8 @@ WHERE repository_key = ? AND result IS NOT NULL AND ended = 'closed' AND ended_a
 """
 
 
-class OpenIssues:
+class OpenIssues(Keyed):
     """The open issues of one repository."""
-
-    def __init__(self, database: Database, tenant: Tenant) -> None:
-        self._database = database
-        self._key = tenant.repository_key
 
     async def read(self, since: float) -> OpenReports:
         """Read reports and questions in one transaction; closed issues are counted from ``since`` on."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Keyed
 from nodes.search.issue.similar import VERSION, IssueWords
 
 MAX_COMPARED = 50_000
@@ -36,13 +36,11 @@ class ReadingProgress:
     """All pages were read."""
 
 
-class PastIssues:
+class PastIssues(Keyed):
     """The past issues of one repository."""
 
-    def __init__(self, database: Database, tenant: Tenant) -> None:
-        self._database = database
-        self._tenant = tenant
-        self._key = tenant.repository_key
+    def __init__(self, database: Database, key: str) -> None:
+        super().__init__(database, key)
         self._started: ReadingProgress | None = None
 
     async def keep(self, issues: Sequence[StoredIssue]) -> None:
@@ -53,12 +51,12 @@ class PastIssues:
         """Mark a stored issue as open or closed; an issue that is not stored is ignored."""
         # ``updated_at`` is left, so that the next read of the text still replaces the row.
         statement = "UPDATE past_issues SET is_open = ? WHERE repository_key = ? AND number = ?"
-        await self._database.do(lambda db: db.execute(statement, (int(is_open), self._key, number)).rowcount)
+        await self._change(statement, (int(is_open), self._key, number))
 
     async def forget(self, number: int) -> None:
         """Delete an issue that is no longer in the repository."""
         statement = "DELETE FROM past_issues WHERE repository_key = ? AND number = ?"
-        await self._database.do(lambda db: db.execute(statement, (self._key, number)).rowcount)
+        await self._change(statement, (self._key, number))
 
     async def clear(self) -> None:
         """Delete all past issues of the repository."""
@@ -73,13 +71,13 @@ class PastIssues:
             WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
         """
         parameters = (self._key, number, VERSION, MAX_COMPARED)
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        rows = await self._rows(statement, parameters)
         return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
     async def progress(self) -> ReadingProgress | None:
         """Return the progress of reading old issues; None if it never started or is of an older version."""
         statement = "SELECT page, seen, finished FROM past_walks WHERE repository_key = ? AND version = ?"
-        row = await self._database.read(lambda db: db.execute(statement, (self._key, VERSION)).fetchone())
+        row = await self._row(statement, (self._key, VERSION))
         self._started = ReadingProgress(row[0], row[1], bool(row[2])) if row else None
         return self._started
 
@@ -93,7 +91,7 @@ class PastIssues:
 
     async def confirmed_distinct(self, number: int) -> frozenset[int]:
         """Return the issues that a person, on either of the two issues, marked as no duplicate of this one."""
-        return await self._database.read(lambda db: _confirmed_distinct(db, self._tenant, number))
+        return await self._database.read(lambda db: _confirmed_distinct(db, Tenant(self._key), number))
 
 
 def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ports import Relation, SignalKind
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Database, Keyed
 from nodes.context import Signal
 from nodes.state import CORRECTION
 
@@ -24,17 +24,13 @@ PACE = 0.5
 _READ = "SELECT number, kind, text, actor, url FROM signals WHERE issue_key = ? AND number > ?"
 
 
-class People:
+class People(Keyed):
     """People's decisions on one issue."""
-
-    def __init__(self, database: Database, issue_key: str) -> None:
-        self._database = database
-        self._key = issue_key
 
     async def labelled(self, label: str, actor: str, *, added: bool, by_bot: bool = False) -> None:
         """Record that a person, or a bot that counts as one, added or removed a label; the latest change wins."""
         given = (self._key, label, int(added), actor, int(by_bot), self._database.clock())
-        await self._database.do(lambda db: db.execute(LABELLED, given).rowcount)
+        await self._change(LABELLED, given)
 
     async def label_changes(self) -> dict[str, bool]:
         """Return the labels that a person added (True) or removed (False). The App never changes them."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, Literal
 
 from bot.jobs import kind_of
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Table
 
 Death = Literal["transient", "fault", "lost"]
 """The cause of a job's death: an outage (``transient``), a bug (``fault``), or the end of its worker process
@@ -27,12 +26,8 @@ WHERE id = :id AND state = 'dead'
 """
 
 
-class DeadJobs:
+class DeadJobs(Table):
     """The dead jobs of all repositories."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
 
     async def revive(self) -> list[int]:
         """Revive jobs that have been dead long enough and that no later job replaces; returns their ids."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.limits.ceilings import day_of
-from bot.store.databases.database import Database
+from bot.store.databases.database import Table
 from bot.store.pages.rows import COLUMNS, FROM, Keys, RunRow, read_row, visible
 from nodes.state import HumanExchange
 
@@ -64,11 +64,8 @@ class PostedDigest:
     comment: int
 
 
-class Attention:
+class Attention(Table):
     """The queries."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def questions(self, keys: Keys) -> list[OpenQuestion]:
         """Return open questions, the oldest first."""
@@ -78,7 +75,7 @@ class Attention:
             JOIN questions ON questions.issue_key = runs.issue_key AND questions.state = 'open'
             WHERE {allowed} AND {_IS_NEWEST} AND runs.status = 'waiting' ORDER BY asked_at, runs.issue_key LIMIT ?
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (*parameters, LISTED)).fetchall())
+        rows = await self._rows(statement, (*parameters, LISTED))
         return [
             OpenQuestion(
                 read_row(row),
@@ -104,7 +101,7 @@ class Attention:
             ORDER BY changed_at DESC, runs.issue_key LIMIT ?
         """
         given = (*parameters, since, LISTED)
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._rows(statement, given)
         return [Ended(read_row(row), str(message)) for message, *row in rows]
 
     async def lacked(self, keys: Keys) -> list[LackedPermission]:
@@ -117,7 +114,7 @@ class Attention:
             WHERE what LIKE 'permission.%' AND day >= ? AND gone = 0 AND {allowed}
             GROUP BY repositories.repository_key, owner, name, what ORDER BY owner, name, what
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (since, *parameters)).fetchall())
+        rows = await self._rows(statement, (since, *parameters))
         return [LackedPermission(*row) for row in rows]
 
     async def digests(self) -> list[PostedDigest]:
@@ -129,5 +126,5 @@ class Attention:
             ORDER BY issue_key, subject LIMIT ?
         """
         given = (self._database.clock() - WEEK, 10 * LISTED)
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._rows(statement, given)
         return [PostedDigest(*row) for row in rows]

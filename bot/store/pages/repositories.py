@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Table, Value
 from bot.store.pages.rows import Keys, RunRow, visible
 from bot.store.runs.outcomes import OutcomeState
 
@@ -81,11 +81,8 @@ class DailyUsage:
     """The limits that were reached, by code, and how often."""
 
 
-class Repositories:
+class Repositories(Table):
     """All known repositories."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self, keys: Keys) -> list[RepositoryRow]:
         """Return the repositories that have runs, by name."""
@@ -95,7 +92,7 @@ class Repositories:
             WHERE {allowed} AND EXISTS (SELECT 1 FROM runs WHERE runs.repository_key = repositories.repository_key)
             ORDER BY lower(owner), lower(name), repositories.repository_key
         """
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        rows = await self._rows(statement, parameters)
         return [read_repository(row) for row in rows]
 
     async def named(self, owner: str, name: str) -> RepositoryRow | None:
@@ -104,7 +101,7 @@ class Repositories:
             SELECT {COLUMNS} FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)
             ORDER BY gone, repositories.repository_key LIMIT 1
         """
-        row = await self._database.read(lambda db: db.execute(statement, (owner, name)).fetchone())
+        row = await self._row(statement, (owner, name))
         return read_repository(row) if row else None
 
     async def outcomes(self, keys: Keys) -> list[OutcomeRow]:
@@ -116,7 +113,7 @@ class Repositories:
             WHERE {allowed} AND named <> '[]'
             ORDER BY settled_at IS NOT NULL, settled_at, issue_key
         """
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        rows = await self._rows(statement, parameters)
         return [
             OutcomeRow(int(issue.rpartition("#")[2]), run, bool(claimed), *rest) for issue, run, claimed, *rest in rows
         ]
@@ -197,11 +194,8 @@ class WholeOutcome:
     settled_at: float | None
 
 
-class Reading:
+class Reading(Table):
     """The queries; each reads one page."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def repositories(self, keys: Keys, after: str, most: int) -> list[RepositoryRow]:
         """Return repositories whose key comes after another one, by key."""
@@ -210,7 +204,7 @@ class Reading:
             SELECT {COLUMNS} FROM repositories WHERE {allowed} AND repositories.repository_key > ?
             ORDER BY repositories.repository_key LIMIT ?
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (*parameters, after, most)).fetchall())
+        rows = await self._rows(statement, (*parameters, after, most))
         return [read_repository(row) for row in rows]
 
     async def results(self, rows: Sequence[RunRow]) -> list[StoredResult]:
@@ -241,7 +235,7 @@ class Reading:
             SELECT issue_key, run_no, sha, claimed, confidence, named, state, rank, fix, why, settled_at FROM outcomes
             WHERE {" AND ".join(where)} ORDER BY length(issue_key) DESC, issue_key DESC LIMIT ?
         """
-        rows = await self._database.read(lambda db: db.execute(statement, (*values, most)).fetchall())
+        rows = await self._rows(statement, (*values, most))
         return [
             WholeOutcome(
                 int(issue.rpartition("#")[2]), run, sha, bool(claimed), confidence, tuple(json.loads(named)), *rest

@@ -10,7 +10,7 @@ from typing import Literal
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.access import Tenant
-from bot.store.databases.database import Database
+from bot.store.databases.database import Table
 from bot.store.issues.questions import Questions
 from bot.store.pages.context import RunContext, run_context
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
@@ -51,11 +51,8 @@ class FullRun:
     result: Result | None
 
 
-class Runs:
+class Runs(Table):
     """The runs of all known repositories."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def listing(
         self,
@@ -102,20 +99,20 @@ class Runs:
     async def changes(self) -> dict[tuple[str, int], float]:
         """Return the runs that changed last, and when; the query is cheap enough to run every second."""
         statement = "SELECT issue_key, run_no, changed_at FROM runs ORDER BY changed_at DESC LIMIT ?"
-        rows = await self._database.read(lambda db: db.execute(statement, (WATCHED,)).fetchall())
+        rows = await self._rows(statement, (WATCHED,))
         return {(key, number): changed for key, number, changed in rows}
 
     async def row(self, issue_key: str, number: int) -> RunRow | None:
         """Return one run of the list."""
         statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? AND runs.run_no = ?"
-        row = await self._database.read(lambda db: db.execute(statement, (issue_key, number)).fetchone())
+        row = await self._row(statement, (issue_key, number))
         return read_row(row) if row else None
 
     async def full(self, issue_key: str, number: int) -> FullRun | None:
         """Return one run with its result."""
         row = await self.row(issue_key, number)
         statement = "SELECT sha, config_hash, result FROM runs WHERE issue_key = ? AND run_no = ?"
-        rest = await self._database.read(lambda db: db.execute(statement, (issue_key, number)).fetchone())
+        rest = await self._row(statement, (issue_key, number))
         # The repository's data may be deleted between the two queries.
         if row is None or rest is None:
             return None
@@ -125,7 +122,7 @@ class Runs:
     async def of_issue(self, issue_key: str) -> list[RunRow]:
         """Return every run of an issue, the first one first."""
         statement = f"SELECT {COLUMNS} {FROM} WHERE runs.issue_key = ? ORDER BY runs.run_no"
-        rows = await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchall())
+        rows = await self._rows(statement, (issue_key,))
         return [read_row(row) for row in rows]
 
     async def evidence(self, run: RunRow) -> list[Evidence]:
@@ -144,7 +141,7 @@ class Runs:
     async def cost(self, run: RunRow) -> int:
         """Return the cost of a run so far in millionths of a dollar; 0 unless the operator configured model prices."""
         statement = "SELECT cost_micros FROM usage WHERE scope = ? AND day = 'run'"
-        row = await self._database.read(lambda db: db.execute(statement, (run.thread,)).fetchone())
+        row = await self._row(statement, (run.thread,))
         return int(row[0]) if row else 0
 
     async def posted(self, issue_key: str) -> str | None:
@@ -153,7 +150,7 @@ class Runs:
             SELECT payload FROM effects
             WHERE issue_key = ? AND kind = 'sticky' AND subject = '' AND github_id IS NOT NULL
         """
-        row = await self._database.read(lambda db: db.execute(statement, (issue_key,)).fetchone())
+        row = await self._row(statement, (issue_key,))
         return str(row[0]) if row else None
 
     async def context(self, run: RunRow) -> RunContext:
@@ -163,14 +160,14 @@ class Runs:
     async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
         """Return the state and the message of a command that was given on a page; None if there is none."""
         statement = "SELECT state, said FROM jobs WHERE guid = ? AND issue_key = ?"
-        row = await self._database.read(lambda db: db.execute(statement, (guid, issue_key)).fetchone())
+        row = await self._row(statement, (guid, issue_key))
         return (str(row[0]), str(row[1])) if row else None
 
     async def brains(self, keys: Keys) -> list[str]:
         """Return the brains that have judged runs, as choices for a filter."""
         allowed, parameters = visible("repository_key", keys)
         statement = f"SELECT DISTINCT brain FROM runs WHERE brain <> '' AND {allowed} ORDER BY brain LIMIT 50"
-        rows = await self._database.read(lambda db: db.execute(statement, parameters).fetchall())
+        rows = await self._rows(statement, parameters)
         return [name for (name,) in rows]
 
 
@@ -197,11 +194,8 @@ class JobRow:
         return int(number) if sign and number != "0" else None
 
 
-class Queue:
+class Queue(Table):
     """The jobs that are not done."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def counts(self, keys: Keys) -> dict[str, int]:
         """Return the number of jobs by state, without done ones."""
@@ -211,7 +205,7 @@ class Queue:
             GROUP BY state
         """
         given = (self._database.clock(), *parameters)
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._rows(statement, given)
         return dict(rows)
 
     async def listing(self, state: JobState, keys: Keys) -> list[JobRow]:
@@ -224,7 +218,7 @@ class Queue:
             WHERE state <> 'done' AND {_STATE} = ? AND {allowed} ORDER BY {order} LIMIT ?
         """
         given = (self._database.clock(), state, *parameters, LISTED_JOBS)
-        rows = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        rows = await self._rows(statement, given)
         return [JobRow(number, key, _kind(work), *rest) for number, key, work, *rest in rows]
 
 

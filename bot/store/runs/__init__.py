@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.jobs import Job, Work
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed
 from bot.store.issues.crashes import Crash, Storm, note_crash
 from bot.store.issues.signals import read_signals
 from bot.store.jobs import settle_job
@@ -98,13 +98,8 @@ class Ending:
     """The claimed function."""
 
 
-class IssueRuns:
+class IssueRuns(Keyed):
     """The runs of one issue."""
-
-    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._key = issue_key
-        self._clock = clock or database.clock
 
     async def last(self) -> Run | None:
         """Return the newest run."""
@@ -116,7 +111,7 @@ class IssueRuns:
 
     async def result_before(self, number: int) -> str | None:
         """Return the result, as JSON, of the newest run with a smaller number that has one."""
-        row = await self._database.read(lambda db: db.execute(RESULT_BEFORE, (self._key, number)).fetchone())
+        row = await self._row(RESULT_BEFORE, (self._key, number))
         return str(row[1]) if row else None
 
     async def open(self) -> Run:
@@ -168,7 +163,7 @@ class IssueRuns:
         from_ = origin or Origin()
         parameters = (sha, brain, config_hash, body_hash, title, self._clock(), from_.body, from_.author)
         began = (from_.asked_by, from_.asked_in, from_.why)
-        await self._database.do(lambda db: db.execute(_PIN, (*parameters, *began, self._key, number)).rowcount)
+        await self._change(_PIN, (*parameters, *began, self._key, number))
 
     async def give_up(self, number: int) -> Run:
         """Mark a run that cannot continue as failed, and open the next."""

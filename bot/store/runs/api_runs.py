@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.jobs import ApiRun, Job
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Table
 from bot.store.jobs import settle_job
 from bot.store.jobs.deliveries import insert_job
 
@@ -48,12 +47,8 @@ class TooManyRunsError(Exception):
     """The limit of unfinished runs is reached; no new run is accepted until some have ended."""
 
 
-class ApiRuns:
+class ApiRuns(Table):
     """The API runs of all repositories."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
 
     async def accept(self, work: ApiRun, request: str, key: str | None) -> StoredRun:
         """Store a run and its job in one transaction, or return the run that has the same idempotency key.

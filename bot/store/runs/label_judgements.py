@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.ports import IssueRef
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed
 
 MAX_LABELS = 50
 """Labels of one issue that are compared with its report."""
@@ -74,12 +73,8 @@ class LabelsAfter:
     ours: tuple[str, ...]
 
 
-class LabelJudgements:
+class LabelJudgements(Keyed):
     """Judgements of one issue's reports by labels."""
-
-    def __init__(self, database: Database, ref: IssueRef) -> None:
-        self._database = database
-        self._key = ref.key
 
     async def changes_after(self, run: int) -> LabelsAfter:
         """Return the changes by people after a run's report, the latest first and at most ``MAX_LABELS``."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ports import IssueRef
-from bot.store.access import Tenant
-from bot.store.databases.database import Connection, Database
+from bot.store.databases.database import Connection, Keyed, Table
 from bot.store.runs.feedback import (
     Correction,
     Feedback,
@@ -148,13 +147,8 @@ class Unrated:
     """Seconds since 1970; earlier reactions are about an earlier report in the same comment."""
 
 
-class IssueOutcome:
+class IssueOutcome(Keyed):
     """The outcome of one issue."""
-
-    def __init__(self, database: Database, issue_key: str, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._key = issue_key
-        self._clock = clock or database.clock
 
     async def get(self) -> Outcome | None:
         """Return the outcome; None if nothing was reported."""
@@ -166,12 +160,8 @@ class IssueOutcome:
         await self._database.do(lambda db: _keep(db, self._key, verdict, now))
 
 
-class RepositoryOutcomes:
+class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
-
-    def __init__(self, database: Database, tenant: Tenant) -> None:
-        self._database = database
-        self._key = tenant.repository_key
 
     async def record(self) -> list[tuple[float, bool]]:
         """Return the confidence of each scored report that named a file, and whether its first file was fixed."""
@@ -195,7 +185,7 @@ class RepositoryOutcomes:
 
     async def texts(self) -> list[tuple[int, str, str]]:
         """Return number, title and body of issues as their last report read them, if they are still stored."""
-        rows = await self._database.read(lambda db: db.execute(_TEXTS, (self._key,)).fetchall())
+        rows = await self._rows(_TEXTS, (self._key,))
         return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
 
 
@@ -208,17 +198,13 @@ def read_outcomes(db: Connection, repository_key: str) -> list[tuple[float, bool
     return [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
 
 
-class Outcomes:
+class Outcomes(Table):
     """All repositories' outcomes, for upkeep and statistics."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
-        self._database = database
-        self._clock = clock or database.clock
 
     async def due(self) -> list[Due]:
         """Return closed issues whose fix has not been searched for yet, or is due to be searched for again."""
         now = self._clock()
-        rows = await self._database.read(lambda db: db.execute(_DUE, (now,)).fetchall())
+        rows = await self._rows(_DUE, (now,))
         return [_due(*row) for row in rows]
 
     async def unrated(self, *, within: float, pause: float, most: int) -> list[Unrated]:
@@ -231,7 +217,7 @@ class Outcomes:
         """
         now = self._clock()
         parameters = (now - within, now - pause, most)
-        rows = await self._database.read(lambda db: db.execute(_UNRATED, parameters).fetchall())
+        rows = await self._rows(_UNRATED, parameters)
         return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
 
     async def keep_ratings(self, one: Unrated, ratings: Sequence[Feedback]) -> None:
@@ -241,7 +227,7 @@ class Outcomes:
 
     async def tallies(self) -> list[Tally]:
         """Return the counts of every repository that has a report, by name."""
-        rows = await self._database.read(lambda db: db.execute(_TALLY).fetchall())
+        rows = await self._rows(_TALLY)
         return [Tally(f"{owner}/{name}", *counts) for owner, name, *counts in rows]
 
 

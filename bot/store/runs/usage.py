@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
 from bot.limits.ceilings import Amount, ReachedCeiling, Scope, day_of
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Database, Keyed, Table, Value
 
 _COLUMNS = "calls, tokens, cost_micros, issues, questions, answers"
 _SPENT = f"SELECT {_COLUMNS} FROM usage WHERE scope = ? AND day = ?"
@@ -85,11 +85,8 @@ class RunCost:
         return self.calls, self.tokens, self.cost
 
 
-class Usage:
+class Usage(Table):
     """The usage counters of all scopes."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def reserve(self, scopes: Sequence[Scope], amount: Amount) -> ReachedCeiling | None:
         """Add an amount to every scope; or add nothing and return the ceiling that it would exceed."""
@@ -105,7 +102,7 @@ class Usage:
 
     async def of_model_runs(self) -> RunCost | None:
         """Return what the newest finished runs with a model cost, at most a hundred; None if there are none."""
-        row = await self._database.read(lambda db: db.execute(_OF_RUNS).fetchone())
+        row = await self._row(_OF_RUNS)
         return RunCost(*map(int, row)) if row[0] else None
 
     async def postpone(self, scope: Scope) -> int:
@@ -147,11 +144,11 @@ class Slot:
     """The call is counted and may be made after the wait."""
 
 
-class StoredPace:
+class StoredPace(Table):
     """Allows a burst of one minute's calls, then a steady rate (GCRA: one row, the time when the queue is empty)."""
 
     def __init__(self, database: Database, name: str, calls_per_minute: float) -> None:
-        self._database = database
+        super().__init__(database)
         self._name = name
         self._apart = 60.0 / calls_per_minute
         self._burst = max(calls_per_minute, 1.0)
@@ -165,7 +162,7 @@ class StoredPace:
         """Refuse all calls for this many seconds, because the model server asked for it."""
         now = self._database.clock()
         parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
-        await self._database.do(lambda db: db.execute(_CLOSE, parameters).rowcount)
+        await self._change(_CLOSE, parameters)
 
     def _take(self, db: Connection, now: float) -> Slot:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
@@ -185,17 +182,13 @@ class StoredPace:
         db.execute(_WRITE, {"name": self._name, "next_at": next_at, "promised": promised})
 
 
-class RepositoryLimited:
+class RepositoryLimited(Keyed):
     """The limits of one repository."""
-
-    def __init__(self, database: Database, repository_key: str) -> None:
-        self._database = database
-        self._key = repository_key
 
     async def note(self, what: str) -> None:
         """Count that a limit was reached, by its code, such as ``repository.tokens``."""
         parameters = (self._key, self._today(), what)
-        await self._database.do(lambda db: db.execute(_NOTE, parameters).rowcount)
+        await self._change(_NOTE, parameters)
 
     async def today(self) -> dict[str, int]:
         """Return the limits that were reached today, and how often."""
@@ -206,10 +199,8 @@ class RepositoryLimited:
         """Return the limits that this issue's report shows; empty if another issue's report has shown them today."""
         day = self._today()
         parameters = {"issue": issue_key, "key": self._key, "day": day}
-        await self._database.do(lambda db: db.execute(_TELL, parameters).rowcount)
-        return tuple(
-            what for (what,) in await self._database.read(lambda db: db.execute(_REPORTED, parameters).fetchall())
-        )
+        await self._change(_TELL, parameters)
+        return tuple(what for (what,) in await self._rows(_REPORTED, parameters))
 
     def _today(self) -> str:
         return day_of(self._database.clock())

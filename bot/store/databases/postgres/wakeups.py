@@ -13,7 +13,7 @@ import psycopg
 from psycopg.errors import DuplicateObject, DuplicateTable
 
 from bot.errors import UserError
-from bot.store.databases.database import Connection, Database, Value
+from bot.store.databases.database import Connection, Table, Value
 from bot.store.jobs import FEW, WAITING, free_jobs
 
 TASK = "work"
@@ -160,11 +160,8 @@ def _upgrades() -> dict[str, str]:
     return {file.name: file.read_text() for file in sorted(files, key=lambda file: file.name) if "sql" in file.name}
 
 
-class Workers:
+class Workers(Table):
     """The workers that share one database. Each of them checks all the others."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def free_stalled(self, seconds: float, place: str) -> int:
         """Free the jobs of workers at other places without a heartbeat for this many seconds; returns the number freed.
@@ -173,7 +170,7 @@ class Workers:
         """
         parameters: dict[str, Value] = {"seconds": seconds, "ours": f"%@{place}"}
         # A query first, outside a transaction that could conflict with others: usually no worker has stalled.
-        if not await self._database.read(lambda db: db.execute(_ANY_STALLED, parameters).fetchone()):
+        if not await self._row(_ANY_STALLED, parameters):
             return 0
         now = self._database.clock()
         return await self._database.do(lambda db: free_jobs(db, now, _STALLED, parameters, blame=False))
@@ -181,7 +178,7 @@ class Workers:
     async def active_attempts(self, place: str) -> set[tuple[int, int]]:
         """Return the ids and attempts of jobs that the store assigns to the workers of a place."""
         statement = "SELECT id, attempt FROM jobs WHERE state = 'doing' AND owner LIKE ?"
-        rows = await self._database.read(lambda db: db.execute(statement, (f"%{place}",)).fetchall())
+        rows = await self._rows(statement, (f"%{place}",))
         return {(number, attempt) for number, attempt in rows}
 
     async def free(self, job: int, attempt: int) -> int:
@@ -196,7 +193,7 @@ class Workers:
         """Create wake-ups for due jobs that have none; returns their number."""
         now = self._database.clock()
         parameters: dict[str, Value] = {"now": now, "late": now - LATE}
-        found = await self._database.read(lambda db: db.execute(_FORGOTTEN, parameters).fetchall())
+        found = await self._rows(_FORGOTTEN, parameters)
         return await self._database.do(lambda db: _wake(db, found)) if found else 0
 
 
