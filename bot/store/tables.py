@@ -18,8 +18,8 @@ from bot.store.issues.past_issues import PastIssues
 from bot.store.issues.questions import Questions, read_questions
 from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
 from bot.store.jobs import Jobs
-from bot.store.jobs.dead import DeadJobs
 from bot.store.jobs.deliveries import Inbox
+from bot.store.jobs.turns import DeadJobs
 from bot.store.leases import Heartbeats, Leases
 from bot.store.metrics import Metrics
 from bot.store.pages import Pages

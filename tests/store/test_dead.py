@@ -8,8 +8,8 @@ from bot.jobs import Commands, Edited, Ended, Job, Triage, Work
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs import MAX_LOST, Jobs
-from bot.store.jobs.dead import FIRST_REST, MAX_REVIVALS, DeadJobs
 from bot.store.jobs.deliveries import Arrival, Inbox
+from bot.store.jobs.turns import FIRST_REST, MAX_REVIVALS, DeadJobs
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)
 OPENED = Triage(ref=REF, why="opened")

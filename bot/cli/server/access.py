@@ -49,7 +49,7 @@ def create(
     The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
     TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
     """
-    from bot.server.registration.app_create import Answers, create_app
+    from bot.server.registration.first_start import Answers, create_app
 
     create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from bot.errors import JobTakenOverError
 from bot.jobs import Job, Lane, UnknownWorkError, Work, kind_of, load
 from bot.store.databases.database import Connection, Database, Value
-from bot.store.jobs.dead import Death
 from bot.store.jobs.deliveries import insert_job
-from bot.store.jobs.turns import FREE, forget_turns, next_issues, take_turn
+from bot.store.jobs.turns import FREE, Death, forget_turns, next_issues, take_turn
 
 MAX_ATTEMPTS = 25
 """Maximum claims of one job, however they ended: twenty kills in a row must not lose it, and none may run forever."""

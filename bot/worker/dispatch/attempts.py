@@ -13,7 +13,7 @@ from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, Susp
 from bot.jobs import Job
 from bot.store.databases.database import ClosedError, StoreError
 from bot.store.jobs import MAX_ATTEMPTS, Jobs
-from bot.store.jobs.dead import Death
+from bot.store.jobs.turns import Death
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 Worker = Callable[[Job], Awaitable[None]]

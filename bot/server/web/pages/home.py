@@ -1,4 +1,4 @@
-"""What waits for a person: the first page, the queue of jobs, and the steps after the registration of an App."""
+"""Show what waits for a person, the queue of jobs, and the steps after the registration of an App."""
 
 from __future__ import annotations
 
