@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodes.context import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
-from nodes.search.facts.types import ANYWHERE
+from nodes.search.facts.types import ANYWHERE, OTHER_ROLES
 from nodes.search.types import Location, Survey
 
 AROUND = 2
@@ -36,7 +36,9 @@ class FactBasis:
     def of(cls, survey: Survey, paths: tuple[str, ...]) -> FactBasis:
         """Return what a survey allows a report to state, whose files are these and those of the lines that it names."""
         stated = levels.statement(survey.facts, paths, survey.confidence)
-        others = dict.fromkeys(fact.path for fact in stated.stated if fact.path and fact.path not in paths)
+        others = dict.fromkeys(
+            fact.path for fact in stated.stated if fact.path and fact.path not in paths and fact.kind not in OTHER_ROLES
+        )
         paths = (*paths, *list(others)[:OTHERS])
         shown = tuple(fact for fact in survey.facts if fact.path in (None, *paths) or fact.kind in ANYWHERE)
         return cls(shown, paths, stated, survey.confidence)

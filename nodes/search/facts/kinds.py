@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
-from nodes.search.facts.changes import changed_in, named_change, only_change, releases
+from nodes.search.facts.changes import changed_in, fixed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
 from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
 from nodes.search.facts.output import built_here, error_form, raised_here
@@ -39,6 +39,7 @@ FINDERS: tuple[Finder, ...] = (
     only_change.find,
     changed_in.find,
     releases.find,
+    fixed_since.find,
     tested_here.find,
     absent.find,
     documented_here.find,
@@ -64,6 +65,7 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "tested_here": tested_here.check,
     "changed_in": changed_in.check,
     "older_release": releases.check,
+    "fixed_since": fixed_since.check,
     "documented_here": documented_here.check,
     "absent": absent.check,
 }

@@ -66,8 +66,8 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
     shown = set(files[:FIRST])
     strong = [fact for fact in facts if fact.strong and not (fact.refuses or fact.unclaimed) and fact.path in shown]
     first = files[0] if files else None
-    # A line that is gone says that the file has changed where it failed.
-    if any(fact.path == first and is_gone(fact) for fact in facts):
+    # What was fixed, or a line that is gone, leaves nothing to fix in the file as it is.
+    if any(fact.kind == "fixed_since" or (fact.path == first and is_gone(fact)) for fact in facts):
         return ConfidenceInputs()
     # The line that called a library makes no claim: what the library was given is often decided elsewhere.
     # A name in the title is the reporter's guess, and the ranking has already counted its words.

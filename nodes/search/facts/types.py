@@ -24,6 +24,7 @@ Kind = Literal[
     "tested_here",
     "changed_in",
     "older_release",
+    "fixed_since",
     "documented_here",
     "absent",
 ]
@@ -34,6 +35,7 @@ LEADING: tuple[Kind, ...] = (
     "quoted_here",
     "read_here",
     "introduced_in",
+    "fixed_since",
     "named_change",
     "linked_here",
     "pasted_here",
@@ -45,9 +47,9 @@ LEADING: tuple[Kind, ...] = (
 """Kinds that may lead a report, in order of precedence."""
 NAMED_BY_REPORT: frozenset[Kind] = frozenset({"raised_here", "linked_here", "named_here", "pasted_here"})
 """Kinds about a place that the report names itself; with a line, they are stated whatever the ranking says."""
-NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "absent"})
+NOT_RANKED: frozenset[Kind] = frozenset({"named_change", "introduced_in", "fixed_since", "absent"})
 """Kinds about a change, or about what no file has; if strong, they are stated whatever the ranking says."""
-OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here"})
+OTHER_ROLES: frozenset[Kind] = frozenset({"tested_here", "documented_here", "fixed_since"})
 """Kinds about tests and pages, which are not ranked as source files."""
 OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "changed_in"})
 """Kinds that are about a commit; they name a file of the change and rarely a line."""

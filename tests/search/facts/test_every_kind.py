@@ -95,6 +95,9 @@ EXAMPLES: dict[Kind, Example] = {
     "older_release": Example(
         ("It fails", "I use version 1.2.0."), ("It fails", "I use version 1.3.0, and OpenSSL 1.2.0."), None
     ),
+    "fixed_since": Example(
+        ("`load_zone` reads no punctual table", ""), ("`scan_zone` reads no punctual table", ""), None, "- Fix"
+    ),
     "documented_here": Example(
         ("How do I use `load_zone`?", ""), ("How do I use `scan_zone`?", ""), None, "## Loading"
     ),

@@ -67,6 +67,19 @@ class History:
     head: str
 
 
+CHANGES = """# Changes
+
+## 1.4.0
+
+- Fix `load_zone` for
+  punctual tables.
+
+## 1.3.0
+
+- Fix `scan_zone` for punctual tables.
+"""
+
+
 def make_history(path: Path, zones: Zones) -> History:
     """Commit the project in four steps."""
     last = zones.files
@@ -82,7 +95,7 @@ def make_history(path: Path, zones: Zones) -> History:
     lazily = make_repository(path, last | old | {load: opened}, message="Open regions lazily (#812)")
     reworded = make_repository(path, last, message="Name the region")
     git(path, "tag", "v1.3.0")
-    return History(first, lazily, reworded, make_repository(path, last | {"notes.txt": "x\n"}, message="Add notes"))
+    return History(first, lazily, reworded, make_repository(path, last | {"CHANGES.md": CHANGES}, message="Add a fix"))
 
 
 LANGUAGES = {
