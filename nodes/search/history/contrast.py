@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - words of other scripts are meant
 """Decide which of the versions that a report compares worked and which failed, in any language.
 
 A version's clause says by stems of words whether it is good or bad, and a negation turns the nearest stem around. Where
@@ -13,87 +12,24 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from nodes.search.history.cues import NEAR, WORDINGS
 from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NEAR = 60
-"""Maximum number of characters between a word and the version that it is about."""
 _LISTED = 22
 """Maximum number of characters between two versions of a list."""
-
-
-def _stems(words: str, joined: str) -> re.Pattern[str]:
-    """Return a pattern of the beginnings of words, and of words of languages that write none apart."""
-    return re.compile(rf"\b(?:{words})|{joined}", re.IGNORECASE)
-
-
-_GOOD = _stems(
-    r"work|fine\b|ok\b|okay|good\b|correct|pass(?:e[sd])?\b|succe|as (?:it should|expected)|proper|normal|unlike\b"
-    r"|funktionier|klapp|ging(?:en)?\b|lief\b|läuft|geht\b|einwandfrei|korrekt|richtig|march(?:e|ait|aient)\b|fonctionn"
-    r"|bien\b|funcion|corret|bem\b|funzion|bene\b|dział|poprawn|работа|нормальн|корректн|правильн|werkt|goed\b|fungera"
-    r"|fungova|çalış|працю",
-    r"正常|没事|好了|能用|動い|動き|動作し|正しく|잘 |정상",
+_GOOD, _BAD, _FIXED, _ALSO, _UPDATED, _REVERTED = (
+    re.compile(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
+    for row in (WORDINGS["stems"][name] for name in ("good", "bad", "fixed", "also", "updated", "reverted"))
 )
-_BAD = _stems(
-    r"fail|crash|error|broke|break|bug|problem|issue|regress|wrong|affect|happen|occur|reproduc|appear|unusable|hang"
-    r"|freez|missing|empty|blank|disappear|vanish|gone\b|lost\b|fehl|kaputt|tritt\b|auftr|absturz|stürz|leer|erreur"
-    r"|souci|plant|cass|vide|fall[aóo]|error|roto|desaparec|falh|quebr|sumi|rott[oai]\b|błąd|błęd|psuj|pust|ошибк|слом"
-    r"|пада|пропа|проблем|fout|kapot|fel\b|помилк|chyb|hata",
-    r"坏|错误|问题|問題|失败|崩溃|报错|出现|异常|壊|エラー|発生|失敗|不具合|起き|오류|문제|실패|발생",
-)
-_NOT = re.compile(
-    r"\b(?:(?:do|does|did|is|was|are|were|ca|could|wo|would|has|have|had)n['’]?t|not|cannot|no|never|without|none|nothing|stop\w{0,4}|nicht|kein\w{0,2}|ohne|nichts|ne|pas|plus"
-    r"|aucune?|sans|rien|sin|nunca|nada|não|sem|parou|deixou|non|senza|mai|nie|bez|przesta\w{0,4}|не|нет|без|перестал\w?"
-    r"|ничего|niet|geen|inte|utan|değil|ne(?=fung)|není)\b|[mç][ıiuü]yor|\bne(?=fung)|\bn['’](?=\w)"
-    r"|[不没沒無无]|ない|ません|なく|(?<!\w)[안못] |않|없",
-    re.IGNORECASE,
-)
-_SINCE = re.compile(
-    r"\b(?:since|starting (?:with|from|in)|as of|seit|ab|depuis|dès|à partir d[eu]|desde|a partir d[eao]|dall?a?|od"
-    r"|со?|начиная со?|sinds|vanaf|sedan|з)(?: (?:the|la|version|versión|versão|wersji|версии|der|l[ae])){0,2} ?v?$",
-    re.IGNORECASE,
-)
-_ONWARDS = re.compile(
-    r"\s?(?:版本|版|バージョン|버전)?\s?(?:から|以降|以后|以後|之后|开始|開始|起|부터|이후|(?:and|or) (?:later|newer))"
-)
-_FIXED = _stems(
-    r"fix|solv|resolv|behoben|corrig|résolu|resuelt|risolt|naprawi|исправл|opgelost", r"修复|修正|解决|고쳐"
-)
-_ALSO = _stems(
-    r"also|too\b|both|still|even\b|all\b|every|alle\b|tous\b|tutt|tod[ao]s|все\b|auch|beide|aussi|tambi|também|anche|też|także|тоже|также|ook\b|också",
-    r"[也都も]|所有|すべて|모든",
-)
-_UPDATED = _stems(
-    r"upgrad|updat|mov(?:ed|ing)\b|migrat|bump|switch|went|aktualisier|umstieg|wechsel|mise à jour|mis à jour"
-    r"|pass(?:é|ant|age)|actuali[zs]|atuali[zs]|l?aggiorn|passa(?:to|ndo|ggio)|zaktualiz|aktualiz|обнов|перех|переш|bijwerk|uppdater|güncel|онов",
-    r"升级|升級|更新|アップ|업데이트|업그레이드",
-)
-_REVERTED = _stems(
-    r"downgrad|roll\w{0,4} ?back|revert|(?:go|going|goes|went|switch\w{0,4}) back|pin(?:ned|ning)?\b|zurück|rétrograd"
-    r"|reven[iau]|retour|volv|volt[ae]|torna|wróc|powr|cofn|откат|верну|terug|nedgrad",
-    r"退回|回退|降级|降級|回滚|戻|ダウングレード|되돌|다운그레이드",
+_NOT, _SINCE, _ONWARDS, _CUT, _LAST, _CONTRAST = (
+    re.compile("".join(WORDINGS["patterns"][name])) for name in ("not", "since", "onwards", "cut", "last", "contrast")
 )
 _ARROW = re.compile(r"->|→|=>|➜|➔")
-_CUT = re.compile(
-    r"[,;:()|、，；。]|\s[-–—]\s"
-    r"|\b(?:but|yet|while|whereas|however|aber|jedoch|während|mais|alors|tandis|pero|mientras|mas|porém|enquanto|ma"
-    r"|mentre|però|ale|natomiast|но|а|зато|maar|terwijl|men|ama|але)\b|[但而]"
-)
 _JOINED = re.compile(r"\s?[぀-ヿ一-鿿가-힣]")
 """A language that puts words after a version: Japanese, Chinese, Korean."""
-
-_LAST = re.compile(
-    r"\b(?:last|previous|prior|earlier|older) (?:stable )?(?:releases?|versions?)"
-    r"|(?:letzt|vorig|vorherig|älter)\w{0,2} (?:version|release)|(?:dernière|ancienne) version"
-    r"|version (?:précéd|antéri)\w{3,5}|(?:última|ultima) versi\w{1,3}"
-    r"|(?:versi\w{1,3}|versão) (?:anterior|preced)\w{0,4}|(?:poprzedni|ostatni|starsz)\w{0,3} wers"
-    r"|(?:предыдущ|прошл|стар)\w{2,3} верси|(?:vorige|laatste) versie"
-    r"|förra versionen|上一?个?(?:正式)?版本?|以前的?版本?|旧版本?|(?:前|以前|旧)の?バージョン|(?:이전|지난) 버전",
-    re.IGNORECASE,
-)
-
 Role = Literal["good", "bad"]
 
 
@@ -199,12 +135,6 @@ def _is_list(between: str) -> bool:
     if len(between) > _LISTED or re.search(r"[.!?;。|]", between):
         return False
     return not any(pattern.search(between) for pattern in (_GOOD, _BAD, _NOT, _SINCE, _CONTRAST, _ARROW))
-
-
-_CONTRAST = re.compile(
-    r"\b(?:but|yet|while|whereas|aber|mais|alors|pero|mas|ma|ale|но|а|maar|men|ama|але|since|seit|ab|depuis|desde|sinds|od)\b"
-    r"|[但而]|から|부터|\w{4}"
-)
 
 
 def _steps(text: str, mentions: Sequence[Mention]) -> dict[int, int]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MarkKind = Literal["day", "version", "number", "sha"]
+WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
+"""Words of reports in many languages."""
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
@@ -52,53 +56,12 @@ Part = Literal["good", "bad", "until", "affected"]
 about earlier versions."""
 NEAR = 60
 """The maximum number of characters between such words and the version."""
-_WORDS_BEFORE: tuple[tuple[Part | None, str], ...] = (
-    ("good", r"work(?:s|ed|ing)?|fine|okay|ok|passe[sd]|correct(?:ly)?|as expected|unlike|pin(?:ned|ning)"),
-    (
-        "good",
-        r"last (?:known )?(?:good|working)|downgrad\w{1,4}|roll\w{0,4} ?back|(?:go|going|went|switch\w{0,4}) back",
-    ),
-    ("good", r"revert\w{0,4} (?:back|to)|used to \w{1,20}|regress\w{1,4} from|compared (?:to|with)"),
-    (
-        "good",
-        r"(?:is|was|are|were|does|did)(?:n'?t| not) (?:happen|occur|fail|crash|break|broken|affect|present)\w{0,4}",
-    ),
-    ("good", r"(?:is|was|are|were)(?:n'?t| not) (?:reproducible|the case|an? (?:issue|problem|bug))"),
-    ("good", r"(?:can(?:'?t|not| not)|could(?:n'?t| not)) reproduce|not (?:reproducible|affected|present)"),
-    ("good", r"no (?:error|problem|issue|crash|warning|such)\w{0,3}|(?:newer|later|greater|higher) than|after"),
-    ("good", r"(?:upgrad|updat|migrat|bump|switch|mov)\w{1,4} from"),
-    ("good", r"(?:no longer|n'?t|not)(?: [^ ]{1,30}){1,9} as (?:it (?:did|does|was) )?(?:in|with)"),
-    ("until", r"until|till"),
-    ("bad", r"before|prior to|previous to|since|as of|start(?:s|ed|ing)?|beginning|any ?more|caused by|due to"),
-    ("bad", r"stopp?(?:ed|s)? working|no longer(?: \w{1,20}){0,2}|first (?:bad|broken|failing|affected)|culprit"),
-    ("bad", r"regress\w{0,4}|broke(?:n)?|introduced|upgrad\w{1,4}|updat\w{1,4}|migrat\w{1,4}|bump\w{0,4}"),
-    ("bad", r"(?:switch|mov)\w{0,4} to|appear(?:s|ed)? in|chang(?:e|es|ed)|not (?:in|with|on|working)|bisect\w{0,4}"),
-    ("bad", r"(?:does|do|did|is|was|are)(?:n'?t| not) work\w{0,4}"),
-    ("affected", r"fail\w{0,4}|crash\w{0,3}|error\w{0,2}|bug|happen\w{0,3}|occur\w{0,5}|reproduc\w{1,5}|problem"),
-    ("affected", r"us(?:e|es|ed|ing)|run\w{0,4}|install\w{0,3}|affect\w{0,3}|test\w{0,3}|broken? on|still|issue"),
-    (None, r"(?:fix|solv|resolv|repair)\w{0,3}|deprecat\w{1,3}|remov\w{1,3}|require\w{0,3}|releas\w{1,3}"),
-    (None, r"add(?:ed|s|ing)|support\w{0,4}(?: \w{1,20}){0,2}|compatible|milestone|yanked|document\w{0,4}|plan\w{0,4}"),
-    (
-        None,
-        r"(?:available|required|supported|deprecated|implemented|version|added)(?: \w{1,20}){0,2} since|drop\w{0,4}",
-    ),
-    (None, r"(?:fixed|solved|resolved) (?:by|when|with|after) (?:upgrad|updat)\w{1,4}|minimum(?: \w{1,20}){0,2} since"),
+_BEFORE: tuple[tuple[Part | None, re.Pattern[str]], ...] = tuple(
+    (part or None, re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE)) for part, words in WORDINGS["cues"]["before"]
 )
-_WORDS_AFTER: tuple[tuple[Part | None, str], ...] = (
-    (None, r"(?:is|has|was|does|will|supports?|requires?) (?:the |a |now |only )?(?:lts|latest|required|min|fix)"),
-    ("good", r"(?:it |that |this |everything |all |still )?work(?:s|ed)(?! (?:with|in|on|under|for) ?$)"),
-    ("good", r"(?:is|was) (?:fine|ok|good|not affected)|(?:does|did)(?:n'?t| not) (?:have|show|fail|crash|happen)"),
-    (
-        "good",
-        r",? ?(?:[^.;,]{1,50}, ?)?(?:this|it|that|everything|all) "
-        r"(?:works|worked|(?:did|does)(?:n'?t| not) (?:happen|occur|fail|crash|break))",
-    ),
-    ("bad", r"(?:and|or|&)? ?(?:later|above|newer|up|higher|onwards?|upwards?)\b|(?<!\s)\+(?!\w)|regress"),
-    ("bad", r"upgrade|update|broke|introduced|stopped|breaks|(?:it |this |that )?no longer"),
-    ("affected", r"(?:it |that |this |they |now )?(?:fail|crash|is broken|raise|throw|(?:does|do|is)(?:n'?t| not))"),
+_AFTER: tuple[tuple[Part | None, re.Pattern[str]], ...] = tuple(
+    (part or None, re.compile(rf"[\s)]{{0,2}}(?:{words})", re.IGNORECASE)) for part, words in WORDINGS["cues"]["after"]
 )
-_BEFORE = tuple((part, re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE)) for part, words in _WORDS_BEFORE)
-_AFTER = tuple((part, re.compile(rf"[\s)]{{0,2}}(?:{words})", re.IGNORECASE)) for part, words in _WORDS_AFTER)
 _PLAINLY_GOOD = re.compile(r"work|fine|ok|pass|correct|as expected", re.IGNORECASE)
 _NOT = re.compile(r"(?:n'?t|\bnot|\bnever|\bno longer|\bstop\w{0,4}|\bnor)(?: \w{1,20}){0,2} ?$", re.IGNORECASE)
 _STATED = re.compile(r"\bversions?(?: (?:is|used|number|installed))?[\s:=]{0,4}[vV]?$", re.IGNORECASE)
@@ -121,21 +84,8 @@ _BLAMED_AFTER = re.compile(
 _WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
 _NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
 _SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
-_GLUE = frozenset(  # a paragraph of words is easier to read and to extend
-    """a about above after and as at back be before below between both but by current currently either even ever fine
-    for from good have i if in installed into is it latest least me my new newer not now of ok old on only onto or
-    previous properly reproduced running since still than that the then there this through till to under until up
-    upgrade upgraded upgrading used using was we well when where while with within work worked working works yet
-    you""".split()
-)
-OTHERS = frozenset(
-    """python python2 python3 cpython pypy jython ipython jupyter conda anaconda pip setuptools node nodejs npm yarn
-    pnpm deno bun java jdk jre openjdk jvm kotlin scala gradle maven android ios macos osx linux ubuntu debian fedora
-    centos rhel alpine arch windows win chrome chromium firefox safari edge opera go golang rust rustc cargo ruby php
-    perl gcc g++ clang llvm msvc cmake docker kubernetes kernel glibc openssl typescript javascript react vue angular
-    svelte webpack babel vite electron numpy scipy pandas matplotlib cython numba sqlite postgres postgresql mysql
-    mariadb oracle redis mongodb qt pyqt tk cuda opengl latex""".split()
-)
+_GLUE = frozenset(WORDINGS["cues"]["glue"].split())
+OTHERS = frozenset(WORDINGS["cues"]["others"].split())
 """Software whose versions most issues state although the issue is not about it."""
 
 
