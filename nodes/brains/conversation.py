@@ -150,9 +150,9 @@ class Conversation:
         cited = [gathered[key] for key in given.cited if key in gathered] if given is not None else []
         lines = "\n".join((*shown, tools.quote(cited, _CITED)))
         looked_up = tools.quote(case.looked_up or (), _LOOKED_UP)
-        said = "\n".join(one.text for one in given.cause) if given is not None else ""
+        earlier = "\n".join(one.text for one in given.cause) if given is not None else ""
         sections = (
-            ("Submitted before", fence("submission", said) if said else ""),
+            ("Submitted before", fence("submission", earlier) if earlier else ""),
             ("The lines that it cites", fence("answer", lines) if lines else ""),
             ("Objection", later_messages(case)),
             ("Looked up for it", fence("answer", looked_up) if looked_up else ""),

@@ -14,6 +14,7 @@ from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from nodes.search.git.objects import BlobReader, parse_batch
 from nodes.search.git.running import ReadLimits, Running
+from nodes.search.index.postings import read_log
 from nodes.search.indexes import Indexes
 from nodes.search.types import Query
 from tests.support.bombs import log_bomb, message_bomb, silent_bomb, tree_bomb
@@ -92,12 +93,13 @@ def test_a_path_that_is_a_bomb_is_not_walked(tmp_path: Path) -> None:
 def test_a_log_bomb_is_read_up_to_the_last_whole_commit(tmp_path: Path) -> None:
     sha = log_bomb(tmp_path)
     repository = Repository.open(tmp_path, SMALL)
-    log = repository.log(git(tmp_path, "rev-parse", f"{sha}^").decode().strip(), 10)
+    log = read_log(repository, git(tmp_path, "rev-parse", f"{sha}^").decode().strip(), 10)
     assert log == b""
     assert repository.shortfalls.unreported_limits() == ("repository.history",)
     for number in range(3):
         sha = make_repository(tmp_path / "plain", {"a.py": f"a = {number}\n"}, message=f"Change {number} " + "x" * 900)
-    log = Repository.open(tmp_path / "plain", ReadLimits(output=1_500)).log(sha, 10)
+    plain = Repository.open(tmp_path / "plain", ReadLimits(output=1_500))
+    log = read_log(plain, sha, 10)
     assert log is not None
     assert log.startswith(b"\x01Change 2")
     assert log.count(b"\x01") == 1
@@ -106,7 +108,7 @@ def test_a_log_bomb_is_read_up_to_the_last_whole_commit(tmp_path: Path) -> None:
 def test_a_message_bomb_is_read_within_limits(tmp_path: Path) -> None:
     sha = message_bomb(tmp_path, size=40_000_000)
     repository = Repository.open(tmp_path, SMALL)
-    assert repository.log(sha, 10) == b""
+    assert read_log(repository, sha, 10) == b""
     assert repository.output("log", "--format=%B", sha) is None
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from nodes.search.index import Listing, Tree, path_terms, unpack_tree
-from nodes.search.index.changes import read_changes
 from nodes.search.index.columns import COLUMNS, empty, is_intact, select_files, unpack
-from nodes.search.index.postings import Vocabulary
+from nodes.search.index.postings import Vocabulary, read_changes
 from nodes.search.index.records import ColumnBuilder, build_columns
 from nodes.search.parsers.protocol import plain_text as parse_text
 

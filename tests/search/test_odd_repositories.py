@@ -11,6 +11,7 @@ import pytest
 from nodes.search.engine import Engine
 from nodes.search.git.errors import GitFailed, NotARepository, SearchError, UnknownRevision
 from nodes.search.history.touched import spots_of
+from nodes.search.index.postings import read_log
 from nodes.search.types import Query
 from tests.support.repositories import git, make_repository
 
@@ -145,7 +146,7 @@ def test_a_graft_does_not_change_the_history(tmp_path: Path, graft: str) -> None
     second = make_repository(tmp_path, {**FILES, "new.py": "new = 1\n"}, message="Second")
     (tmp_path / ".git" / "info").mkdir(exist_ok=True)
     (tmp_path / ".git" / "info" / "grafts").write_text(f"{second} {graft.format(first=first)}\n")
-    assert b"new.py" in (Engine(tmp_path).repository.log(second, 10) or b"")
+    assert b"new.py" in (read_log(Engine(tmp_path).repository, second, 10) or b"")
 
 
 @pytest.mark.tried("odd, broken and hostile git repositories")
@@ -331,7 +332,7 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, monkeypatch
 def test_personal_git_settings_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repository(tmp_path / "r", FILES)
     sha = make_repository(tmp_path / "r", {**FILES, "é.py": "x = 1\n"}, message="Ändern")
-    before = Engine(tmp_path / "r").repository.log(sha, 5)
+    before = read_log(Engine(tmp_path / "r").repository, sha, 5)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".gitconfig").write_text(
         "[i18n]\n\tlogOutputEncoding = latin-1\n[core]\n\tquotePath = true\n\tfsmonitor = touch ran-fsmonitor\n"
@@ -340,5 +341,5 @@ def test_personal_git_settings_do_not_change_what_is_read(tmp_path: Path, monkey
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "home"))
     monkeypatch.setenv("GIT_REPLACE_REF_BASE", "refs/heads")
-    assert Engine(tmp_path / "r").repository.log(sha, 5) == before
+    assert read_log(Engine(tmp_path / "r").repository, sha, 5) == before
     assert first_place(tmp_path / "r") == PLACE

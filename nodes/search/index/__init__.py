@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
-from nodes.search.index.changes import Changes, unpack_changes
 from nodes.search.index.columns import MUCH, Columns, combined_files, is_intact, ranges, starts, unpack, with_header
-from nodes.search.index.postings import Vocabulary, count_postings
+from nodes.search.index.postings import Changes, Vocabulary, count_postings, unpack_changes
 from nodes.search.index.records import MARKS, Meta, decode_meta
 from nodes.search.languages import has_grammar
 from nodes.search.paths.suffixes import PathIndex

@@ -16,8 +16,8 @@ import numpy as np
 from nodes.search.git import Repository
 from nodes.search.git.objects import TEXT_LIMIT, Entry
 from nodes.search.index import Index, Listing, Tree, path_terms, unpack_tree
-from nodes.search.index.changes import COMMITS, read_changes
 from nodes.search.index.columns import Columns, is_intact, select_files, unpack
+from nodes.search.index.postings import read_changes, read_log
 from nodes.search.languages import always_needs_parser, language_of
 from nodes.search.parsers.pool import Progress
 from nodes.search.parsers.protocol import Job, cut_batches
@@ -49,7 +49,7 @@ _ROLE_ORDER: dict[Role, int] = {"source": 0, "test": 2, "generated": 3, "vendore
 PER_WRITE = 8_000_000
 # ``parsers/p*.py`` are pool and protocol: what is parsed, and how the results are encoded.
 PARTS = (
-    *("git/__init__.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
+    *("git/repository.py", "git/objects.py", "index/*.py", "languages/*.py", "languages/*.toml"),
     "languages/queries/*.scm",
     *("parsers/p*.py", "paths/roles.py", "tokens.py", "types.py"),
 )
@@ -229,7 +229,7 @@ def _list(
     if known is not None and known.sizes is not None:
         files = zip(known.paths, known.blobs, known.sizes.tolist(), strict=True)
         return [Entry(*file) for file in files], known.roles, lambda: known
-    log = pool.submit(repository.log, commit, COMMITS)
+    log = pool.submit(read_log, repository, commit)
     entries = repository.tree(commit)
     paths = tuple(entry.path for entry in entries)
     changes = pool.submit(lambda: read_changes(log.result() or b"", {path: n for n, path in enumerate(paths)}))

@@ -1,30 +1,39 @@
-"""Counts the terms of many chunks at once, with arrays, because this is the most frequent step of indexing."""
+"""Count the terms of many texts at once, with arrays: of chunks of files, and of the messages of earlier commits."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import struct
+from dataclasses import astuple, dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
 from nodes.search.index.columns import starts
-from nodes.search.tokens import LONGEST, PART, WORD, hashes_of, stem_hash
+from nodes.search.tokens import LONGEST, PART, WORD, WORD_BYTES, hashes_of, stem_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from nodes.search.git import Repository
+
     Array = npt.NDArray[Any]
+    Ints = npt.NDArray[np.int32]
 
 BETWEEN = b"\0"
 """A separate word between two chunks. As a word's first byte it marks a name that must not be split."""
 _PIECE = re.compile(PART.pattern + "|\n")
 _END, _NO_TERM = -1, -2
+COMMITS = 3_000
+"""Number of commits that are read. It is a count, so that the result does not depend on the machine or the date."""
+MESSAGE = 800  # characters of a message that are read; the rest is mostly trailers and lists
+_TYPES = ("<i4", "<i4", "<u4", "<i4", "<i4", "<i4", "<i4")
+_HEAD = struct.Struct(f"<{len(_TYPES)}I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +69,6 @@ def count_postings(
     chunk = np.concatenate([np.cumsum(words == 0), np.repeat(names[:, 0], weight)])
     words = np.concatenate([words, np.repeat(names[:, 1], weight)])
     return _counted(*vocabulary.expand(words, chunk), len(chunks))
-
-
-# The parts of dotted names repeat: each method's name starts with that of its class.
-@lru_cache(maxsize=1 << 14)
-def _as_word(name: str) -> bytes:
-    plain = name.isascii() and name.replace("_", "a").isalnum()
-    return name.encode() if plain else BETWEEN + name.encode("utf-8", "surrogatepass")
-
-
-def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
-    # Chunk and hash in one number: a single sort of integers replaces a sort by two keys.
-    keys = np.sort(chunk.astype(np.uint64) << np.uint64(32) | hashes)
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
-    distinct = keys[first]
-    return Postings(
-        hashes=(distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32),
-        counts=np.diff(first, append=len(keys)),
-        distinct=np.bincount((distinct >> np.uint64(32)).astype(np.int64), minlength=chunks),
-        lengths=np.bincount(chunk, minlength=chunks),
-    )
 
 
 class Vocabulary(dict[bytes, int]):
@@ -137,6 +126,111 @@ class _Parts(dict[str, int]):
     def __missing__(self, part: str) -> int:
         value = self[part] = _NO_TERM if len(part) < 2 or part.isdigit() else stem_hash(part)
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The commits up to the searched one, newest first, without merges and root commits."""
+
+    words: Ints
+    """For each commit, the number of words in its message."""
+    term_commit: Ints
+    """For each term of a message, the number of its commit."""
+    term_hash: npt.NDArray[np.uint32]
+    term_count: Ints
+    width: Ints
+    """For each commit, the number of files it changed."""
+    file_commit: Ints
+    """For each changed file that still exists, the number of the commit."""
+    file: Ints
+    """The number of the changed file in the index."""
+
+    def __len__(self) -> int:
+        """Return the number of commits."""
+        return len(self.words)
+
+    def pack(self) -> bytes:
+        """Return the changes as bytes for ``unpack_changes``."""
+        parts = [np.asarray(values, kind).tobytes() for values, kind in zip(astuple(self), _TYPES, strict=True)]
+        return _HEAD.pack(*map(len, parts)) + b"".join(parts)
+
+
+def unpack_changes(packed: bytes | memoryview) -> Changes:
+    """Decode packed changes."""
+    bounds = pairwise(accumulate(_HEAD.unpack_from(packed), initial=_HEAD.size))
+    return Changes(*(np.frombuffer(packed[a:b], kind) for (a, b), kind in zip(bounds, _TYPES, strict=True)))
+
+
+def read_log(repository: Repository, commit: str, count: int = COMMITS) -> bytes | None:
+    """Return the newest ``count`` commits up to a commit, without merges and root commits.
+
+    The files of a root commit, or of the last commit of a shallow clone, were not changed together.
+
+    Returns:
+        For each commit ``\\x01 message \\x02 \\0 \\n path \\0 path …``; None if the history cannot be read, as in
+        a clone without trees.
+    """
+    which = (f"--max-count={count}", "--min-parents=1", "--max-parents=1")
+    # These options override settings of the repository's configuration that would change the output.
+    shape = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-show-signature", "--format=%x01%B%x02")
+    with repository.start(
+        "log", *which, *shape, "--end-of-options", commit, "--", most=repository.limits.output
+    ) as git:
+        printed = git.out.read()
+        code = git.finish()
+        if git.cut is None:
+            return printed if code == 0 else None
+        complete = printed[: max(0, printed.rfind(b"\x01"))]  # the last commit may be incomplete
+        commits = complete.count(b"\x01")
+        repository.record_shortfall("history", f"only the latest {commits:,} commits are searched", git.cut)
+        return complete
+
+
+def read_changes(log: bytes, number_of: Mapping[str, int]) -> Changes:
+    """Parse the output of ``read_log``; skip what does not parse."""
+    messages: list[str] = []
+    files: list[tuple[int, int]] = []
+    width: list[int] = []
+    for number, part in enumerate(log.split(b"\x01")[1:]):
+        message, _, names = part.partition(b"\x02")
+        paths = [name.lstrip(b"\n") for name in names.split(b"\0")]
+        written = [path.decode("utf-8", "surrogateescape") for path in paths if path]
+        files.extend((number, number_of[path]) for path in written if path in number_of)
+        width.append(len(written))
+        # A character has at most four bytes in UTF-8.
+        messages.append(message[: 4 * MESSAGE].decode("utf-8", "replace")[:MESSAGE])
+    found = count_postings(Vocabulary(), [text.encode().translate(WORD_BYTES) for text in messages], (), 0)
+    commit, file = np.array(files, np.int32).reshape(-1, 2).T
+    return Changes(
+        # Words, not terms: the length of a message in BM25 counts what was written, before identifiers are split.
+        words=np.array([len(WORD.findall(text)) for text in messages], np.int32),
+        term_commit=np.repeat(np.arange(len(messages), dtype=np.int32), found.distinct),
+        term_hash=found.hashes,
+        term_count=found.counts.astype(np.int32),
+        width=np.array(width, np.int32),
+        file_commit=commit,
+        file=file,
+    )
+
+
+# The parts of dotted names repeat: each method's name starts with that of its class.
+@lru_cache(maxsize=1 << 14)
+def _as_word(name: str) -> bytes:
+    plain = name.isascii() and name.replace("_", "a").isalnum()
+    return name.encode() if plain else BETWEEN + name.encode("utf-8", "surrogatepass")
+
+
+def _counted(chunk: Array, hashes: Array, chunks: int) -> Postings:
+    # Chunk and hash in one number: a single sort of integers replaces a sort by two keys.
+    keys = np.sort(chunk.astype(np.uint64) << np.uint64(32) | hashes)
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
+    distinct = keys[first]
+    return Postings(
+        hashes=(distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+        counts=np.diff(first, append=len(keys)),
+        distinct=np.bincount((distinct >> np.uint64(32)).astype(np.int64), minlength=chunks),
+        lengths=np.bincount(chunk, minlength=chunks),
+    )
 
 
 def _other_terms(new: list[bytes]) -> list[tuple[Array, Array]]:

@@ -1,4 +1,4 @@
-"""What a parent process and its helpers exchange: jobs, texts, claims, deadlines, and results in frames."""
+"""The values that a parent process and its helpers exchange: jobs, texts, claims, deadlines, results in frames."""
 
 from __future__ import annotations
 

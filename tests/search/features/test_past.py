@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodes.search.engine import Engine
-from nodes.search.index.changes import read_changes, unpack_changes
+from nodes.search.index.postings import read_changes, unpack_changes
 from nodes.search.issue.query import parse_query
 from nodes.search.ranking.features.past import (
     change_together,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from nodes.search.index.changes import Changes
+    from nodes.search.index.postings import Changes
     from nodes.search.issue.query import Parsed
 
     Floats = npt.NDArray[np.float64]

@@ -1,0 +1,302 @@
+"""Reads git objects at a commit, from a bare or normal clone, without a checkout and without running its code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from nodes.search.git.errors import EmptyRepository, GitFailed, NotARepository, Shortfalls, UnknownRevision
+from nodes.search.git.objects import (
+    TEXT_LIMIT,
+    Entry,
+    cut,
+    decode,
+    is_text,
+    last_line,
+    parse_batch,
+    parse_entry,
+    printable,
+    split_lines,
+)
+from nodes.search.git.query_cache import QueryCache, stamp, tag_state
+from nodes.search.git.running import SAFE, Cut, ReadLimits, Running, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+_FULL = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_PARENT = re.compile("(?:[0-9a-f]{40}|[0-9a-f]{64})~1")
+_ENTRY = 200
+"""Approximate bytes of an entry in memory."""
+_ANSWER = 1_000_000
+"""Maximum bytes of a short answer, such as a name."""
+_OBJECT = 60
+"""Approximate bytes that git prints for an object's id and size."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One clone on this machine. Answers for full ids are cached, because each git process costs milliseconds."""
+
+    directory: Path
+    known: QueryCache = field(default_factory=QueryCache, repr=False, compare=False)
+    """Answers to earlier queries."""
+    limits: ReadLimits = field(default=ReadLimits(), compare=False)
+    """Limits of each git command."""
+    shortfalls: Shortfalls = field(default_factory=Shortfalls, repr=False, compare=False)
+    """The parts that were not read because the repository is too large."""
+    git_directory: Path | None = field(default=None, repr=False, compare=False)
+    """The folder with the objects and refs; None if unknown."""
+
+    @classmethod
+    def open(cls, path: Path | str, limits: ReadLimits | None = None) -> Repository:
+        """Open the repository at a path.
+
+        Raises:
+            NotARepository: the path does not exist or is not a clone.
+        """
+        directory = Path(path).expanduser()
+        if not directory.is_dir():
+            raise NotARepository(f"{printable(str(path))}: no such directory")
+        repository = cls(directory.resolve(), limits=limits or ReadLimits())
+        found = repository._answer("rev-parse", "--git-common-dir")
+        if found is None:
+            raise NotARepository(f"{printable(str(path))}: not a git repository")
+        # git prints a path relative to the folder; old versions print a wrong one below the top of a work tree.
+        git_directory = repository.directory / os.fsdecode(found.removesuffix(b"\n"))
+        return replace(repository, git_directory=git_directory if (git_directory / "refs").is_dir() else None)
+
+    def resolve(self, revision: str = "HEAD") -> str:
+        """Return the full SHA of the commit that a revision names.
+
+        Raises:
+            EmptyRepository: the repository has no commits.
+            UnknownRevision: no commit has that name.
+        """
+        # An argument cannot contain a NUL, no ref name contains a line feed, and a leading dash would be an option.
+        if not revision or revision.startswith("-") or "\0" in revision or "\n" in revision:
+            raise UnknownRevision(f"{printable(revision)!r} is not a revision: name a branch, a tag or a commit")
+        if self.known.get(("commit", revision)):
+            return revision
+        # A full id has the same parent as long as the clone reaches back as far.
+        parent = ("parent", self._shallow_state(), revision) if _PARENT.fullmatch(revision) else None
+        if parent is not None and (sha := self.known.get(parent)):
+            return str(sha)
+        found = self._answer("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        # git accepts ``^name`` and prints a negated id.
+        if found and not found.startswith(b"^"):
+            sha = found.decode().split()[-1]
+            self.known.keep(("commit", sha), answer=True, size=_ENTRY)
+            if parent is not None:
+                self.known.keep(parent, sha, _ENTRY)
+            return sha
+        # Asked only after a failure: it distinguishes an empty repository from a wrong name.
+        if not self._answer("rev-list", "--all", "--max-count=1"):
+            raise EmptyRepository(f"{printable(str(self.directory))}: the repository has no commits yet")
+        raise UnknownRevision(f"{printable(revision)}: no such commit here; fetch it, or name another revision")
+
+    def tree(self, commit: str) -> list[Entry]:
+        """List the regular files of a commit by path, without submodules and symlinks.
+
+        If the listing exceeds the limits, return only the files that git lists first.
+        """
+        return sorted(self._listed(commit, "-r"), key=lambda entry: entry.path)
+
+    def entry(self, commit: str, path: str) -> Entry | None:
+        """Return one file of a commit, or None if no regular file has that path."""
+        if not path or path.startswith("/") or "\0" in path:
+            return None
+        return next((entry for entry in self._some(commit, "-t", path) if entry.path == path), None)
+
+    def lacks_contents(self, commit: str) -> bool:
+        """Return whether a partial clone has none of the files of a commit, only their names."""
+        packs = (self.git_directory or self.directory) / "objects" / "pack"
+        if not any(packs.glob("*.promisor")):
+            return False
+        entries = self.tree(commit)
+        return bool(entries) and all(entry.size < 0 for entry in entries)
+
+    def under(self, commit: str, *paths: str) -> list[Entry]:
+        """List the regular files at or below some paths, ordered by path."""
+        return sorted(self._some(commit, "-r", *paths), key=lambda entry: entry.path)
+
+    def _some(self, commit: str, depth: str, *paths: str) -> Sequence[Entry]:
+        """List some paths: ``-r`` includes everything below them, ``-t`` does not."""
+        requested = ("tree", commit, depth, *paths)
+        found: Sequence[Entry] | None = self.known.get(requested)
+        if found is None:
+            found = tuple(self._listed(commit, depth, *map(os.fsencode, paths)))
+            # A later fetch may add missing objects of a partial clone, and a branch may later name another commit.
+            if _FULL.fullmatch(commit) and all(entry.size >= 0 for entry in found):
+                self.known.keep(requested, found, _ENTRY * (1 + len(found)))
+        return found
+
+    def _listed(self, commit: str, depth: str, *paths: bytes) -> list[Entry]:
+        found, failed = self._list(commit, {}, depth, "-l", *paths)
+        if failed is not None:  # in a partial clone, git exits at the first missing object
+            found, failed = self._list(commit, self._sizes(), depth, "-z", *paths)
+        if failed is not None:
+            hint = "; this is a partial clone: fetch what is missing" if b"promisor" in failed else ""
+            raise GitFailed(f"git cannot list {commit}: {last_line(failed)}{hint}")
+        return found
+
+    def _list(
+        self, commit: str, sizes: Mapping[bytes, bytes], *arguments: str | bytes
+    ) -> tuple[list[Entry], bytes | None]:
+        """Return the files that git lists within the limits, and git's error output if it failed."""
+        limits = self.limits
+        (depth, size), paths = arguments[:2], arguments[2:]
+        # Without this option, git treats a leading ``:`` of a path as pathspec magic.
+        command = ("--literal-pathspecs", "ls-tree", depth, "-z", size, "--full-tree", commit, "--", *paths)
+        with self.start(*command, most=limits.listing) as git:
+            records = git.records(b"\0", limits.entries)
+            found = [entry for record in records if (entry := parse_entry(record, sizes)) is not None]
+            code = git.finish()
+            # A truncated listing is used too, because a part of a huge repository is better than nothing.
+            if git.cut is not None:
+                self.record_shortfall("files", f"only the first {len(found):,} files are searched", git.cut)
+            return found, None if code == 0 or git.cut is not None else git.stderr_tail()
+
+    def record_shortfall(self, what: str, message: str, why: Cut) -> None:
+        """Log once that a limit left a part of the repository unread, and record it."""
+        if self.shortfalls.note(f"repository.{what}"):
+            extra = {"action": "repository_too_large", "limit": f"repository.{what}"}
+            logger.warning("the repository is too large to index completely (%s): %s", why, message, extra=extra)
+
+    def _sizes(self) -> dict[bytes, bytes]:
+        """Return the size of each present object by its id; of the first ones only if there are too many."""
+        # The order does not matter here, and without one git need not sort the objects by id.
+        command = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
+        with self.start(*command, most=self.limits.listing) as git:
+            most = self.limits.listing // _OBJECT
+            return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
+
+    def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Read blobs one by one in the given order; skip a missing one."""
+        requested = list(blobs)
+        known = {blob: content for blob in requested if (content := self.known.get(blob)) is not None}
+        fresh = self._fresh([blob for blob in requested if blob not in known])
+        following = next(fresh, None)
+        # ``_fresh`` yields in the given order without missing blobs, so one step of lookahead joins it with the cache.
+        for blob in requested:
+            if blob in known:
+                yield blob, known[blob]
+            elif following and following[0] == blob:
+                self.known.keep(blob, following[1], len(following[1]))
+                yield following
+                following = next(fresh, None)
+
+    def _fresh(self, requested: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        if not requested:
+            return
+        answered = 0
+        for blob, content in self._answers(requested):
+            answered += 1
+            if content is not None:
+                yield blob, content
+        if answered < len(requested):  # in a partial clone, git exits at the first missing blob
+            present = self._sizes()
+            rest = self._answers([blob for blob in requested[answered:] if blob.encode() in present])
+            yield from ((blob, content) for blob, content in rest if content is not None)
+
+    def _answers(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        # The ids come from a file, not a pipe: git and this process never block on each other.
+        with tempfile.TemporaryFile() as ids:
+            ids.write(b"".join(blob.encode() + b"\n" for blob in blobs))
+            ids.seek(0)
+            # ``--buffer`` avoids a flush per object; all ids are known before.
+            with self.start("cat-file", "--batch", "--buffer", stdin=ids) as git:
+                yield from parse_batch(git.out, self.limits.memory)
+
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        """Return a file's bytes, or None if it does not exist or is too large to be text."""
+        entry = self.entry(commit, path)
+        if entry is None or not 0 <= entry.size <= TEXT_LIMIT:
+            return None
+        return next((content for _, content in self.read([entry.blob])), None)
+
+    def lines(self, commit: str, path: str, start: int, end: int) -> str | None:
+        """Return lines ``start`` to ``end`` (1-based, inclusive) verbatim, or None if the range does not exist."""
+        content = self.read_file(commit, path)
+        if content is None or not is_text(content):
+            return None
+        return cut(split_lines(decode(content)), start, end)
+
+    @property
+    def shallow(self) -> bool:
+        """Whether the clone is shallow; a later fetch may extend its history."""
+        if self.git_directory is not None:
+            return stamp(self.git_directory / "shallow") is not None  # git decides by the same file
+        return (self._answer("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+
+    def output(self, *arguments: str | bytes, stdin: bytes = b"", limit: int | None = None) -> bytes | None:
+        """Return the output of a read-only command; None if it fails, as in a clone that lacks objects.
+
+        Also None if it prints more than ``limit`` bytes or times out; after a timeout, later commands get less time.
+        """
+        # A file, not a pipe: git may print before it has read everything, and then both sides would block.
+        with tempfile.TemporaryFile() as stdin_file:
+            stdin_file.write(stdin)
+            stdin_file.seek(0)
+            limits = replace(self.limits, seconds=self.shortfalls.timeout_for(self.limits.seconds))
+            most = self.limits.output if limit is None else limit
+            with self.start(*arguments, stdin=stdin_file, most=most, limits=limits) as git:
+                printed = git.out.read()
+                code = git.finish()
+                if git.cut == "seconds":
+                    self.shortfalls.record_timeout()
+        return printed if code == 0 and git.cut is None else None
+
+    def output_about_tags(self, *arguments: str) -> bytes | None:
+        """Return ``output`` of a command that reads tags and full ids only, from the cache if no tag has changed."""
+        state = tag_state(self.git_directory) if self.git_directory is not None else None
+        return (
+            self.output(*arguments) if state is None else self.cached_output(*arguments, cache_key=(state, arguments))
+        )
+
+    def cached_output(self, *arguments: str | bytes, stdin: bytes = b"", cache_key: Hashable = None) -> bytes | None:
+        """Return ``output`` of a command that identifies its input by full ids only, from the cache if possible.
+
+        Args:
+            arguments: git's arguments.
+            stdin: git's input.
+            cache_key: the cache key, if the arguments contain a value that differs in each call.
+        """
+        # The state of the clone is part of the key: deepening a shallow clone changes which commits a full id reaches.
+        key = ("output", self._shallow_state(), cache_key or arguments, stdin)
+        printed: bytes | None = self.known.get(key)
+        if printed is None:
+            printed = self.output(*arguments, stdin=stdin)
+            if printed is not None:  # a later fetch may add what is missing, so a failure is not cached
+                self.known.keep(key, printed, len(printed) + _ENTRY)
+        return printed
+
+    def _shallow_state(self) -> Hashable:
+        """Return a value that changes when a shallow clone is deepened."""
+        folders = (self.git_directory,) if self.git_directory else (self.directory, self.directory / ".git")
+        return next((found for folder in folders if (found := stamp(folder / "shallow"))), None)
+
+    def start(
+        self,
+        *arguments: str | bytes,
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
+        most: int | None = None,
+        limits: ReadLimits | None = None,
+    ) -> Running:
+        """Start a command; its output is streamed, at most ``most`` bytes of it."""
+        command = ["git", "-C", str(self.directory), *SAFE, *arguments]
+        return Running(command, stdin=stdin, env=environment(), limits=limits or self.limits, most=most)
+
+    def _answer(self, *arguments: str | bytes) -> bytes | None:
+        """Return the short output of a command; None if it fails."""
+        with self.start(*arguments, most=_ANSWER) as git:
+            printed = git.out.read()
+            return printed if git.finish() == 0 else None
