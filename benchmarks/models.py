@@ -10,6 +10,7 @@ The models answer over HTTP like an OpenAI-compatible server. The figures measur
 - oracle: reads a fixed file if one is listed and prefers it; its confidence is 0.9, or 0.2 if none is listed
 - wrong: prefers the first listed file that was not fixed, from its listed lines; its confidence is 0.95
 - thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
+- fluent: the same, with a cause of two sentences that repeat the title of the report
 - objector: the oracle with a critic that rejects everything
 
 All name what the lines contain that they cite, and all but the objector approve what they wrote.
@@ -44,9 +45,11 @@ from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
 from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
-WHO = ("oracle", "wrong", "thorough", "objector")
+WHO = ("oracle", "wrong", "thorough", "fluent", "objector")
+_WRONG = ("wrong", "thorough", "fluent")
 _FILE = re.compile(r"^(E\d+) (\S+)$", re.MULTILINE)
 _PLACE = re.compile(r"^(E\d+)(?: code)? (\S+?):\d+-\d+", re.MULTILINE)
+_TITLE = re.compile(r"<<<DATA issue \w+\n(.{1,160})")
 SURE = 0.65
 
 
@@ -89,7 +92,7 @@ class Scripted:
         if self.who != "wrong" and unread:
             return {"calls": [{"tool": "read", "what": "", "path": unread[0]}]}
         chosen = [path for path in chosen if path in shown]
-        cause = [self._cause(prompt, shown[path]) for path in chosen[:1]]
+        cause = [self._cause(prompt, shown[path]) for path in chosen[:1]] * (1 if self.who == "thorough" else 2)
         places = [{"evidence": shown[path], "why": ""} for path in chosen]
         return {"cause": cause, "places": places, "confirm": "", "confidence": self._number(chosen)}
 
@@ -100,7 +103,9 @@ class Scripted:
         line, words = next(((line, words) for line, words in named if words), ("", []))
         if not words:
             return {"text": "This code decides it.", "evidence": [name]}
-        return {"text": f"This code of {words[-1]} decides it.", "evidence": [f"{name}:{line}"]}
+        # A model that knows the fix relates it to the report; of the wrong ones only the fluent one pretends to.
+        title = "" if self.who in ("wrong", "thorough") else f" of {_TITLE.search(prompt)[1]}"  # type: ignore[index]
+        return {"text": f"This code of {words[-1]} decides it{title}."[:300], "evidence": [f"{name}:{line}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}
@@ -113,12 +118,12 @@ class Scripted:
     def _preferred(self, paths: Sequence[str]) -> list[str]:
         """Return five files of a list, ordered by the preference of this model."""
         once = list(dict.fromkeys(paths))
-        if self.who in ("wrong", "thorough"):
+        if self.who in _WRONG:
             return [path for path in once if path not in self.fixed][:5]
         return sorted(once, key=lambda path: path not in self.fixed)[:5]
 
     def _number(self, chosen: Sequence[str]) -> float:
-        if self.who in ("wrong", "thorough"):
+        if self.who in _WRONG:
             return 0.95
         return 0.9 if chosen and chosen[0] in self.fixed else 0.2
 

@@ -27,14 +27,18 @@ from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
 from nodes.context import Context
-from nodes.context.agreement import NEAR, Opinions, confidence_of, support_of
+from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
+from nodes.search.tokens import query_terms
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
 from nodes.trust.statements import names_quoted
+
+_NAMING, _SHARED = 2, 2
+"""Sentences of a cause that name what their lines contain, and terms of the report in it."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -105,13 +109,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
         files=files,
         tools=tools if ranking.commit else None,
     )
-    return Gathered(query, ranking, candidates, tools, case, _near(ranking, survey))
-
-
-def _near(ranking: Ranking, survey: Survey) -> frozenset[str]:
-    """Return the files about which a model that disagrees with the search is believed."""
-    strong = {fact.path for fact in survey.facts if fact.strong and not fact.refuses} & set(survey.paths)
-    return frozenset((*(hit.path for hit in ranking.files[:NEAR]), *map(str, strong)))
+    return Gathered(query, ranking, candidates, tools, case)
 
 
 async def _survey(state: BugTriageState, context: Context) -> Survey:
@@ -169,29 +167,30 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     shown = tuple(by_id[item.id] for item in seen)
     if not suspects:
         return Read(judged, shown, ranked, 0.0, 0.0, prefers)
-    reading, near = judged.value, ranked[0].evidence.locator.path in gathered.near
+    reading = judged.value
     opinions = Opinions(
         case.search_confidence,
         reading.confidence,
         agree=not prefers,
         read=reading.has_read_first is True,
-        near=near or not prefers,
-        explained=is_explained(reading.submitted, by_id),
+        explained=is_explained(reading.submitted, by_id, f"{case.title}\n{case.body}"),
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
     return Read(judged, shown, ranked, confidence, support, prefers, opinions)
 
 
-def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence]) -> bool:
-    """Return whether half of the sentences of a cause name something in the lines that they cite.
+def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence], issue: str) -> bool:
+    """Return whether a cause is about its lines and about the report.
 
-    A sentence such as "this code decides it" suits any line, so an approval of it says nothing.
+    A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. At least
+    two sentences name something in the lines that they cite, and together they have two terms of the report.
     """
     cause = submitted.cause if submitted is not None else ()
     cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
     # That something has no matches names no code, so it explains nothing by itself.
-    cited = [(text, items) for text, items in cited if not items or any(item.kind != "lookup" for item in items)]
-    return bool(cited) and 2 * sum(names_quoted(text, items) for text, items in cited) >= len(cited)
+    naming = [text for text, items in cited if names_quoted(text, [item for item in items if item.kind != "lookup"])]
+    shared = query_terms(" ".join(text for text, _ in cited)).keys() & query_terms(issue).keys()
+    return len(naming) >= _NAMING and len(shared) >= _SHARED
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

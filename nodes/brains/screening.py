@@ -15,6 +15,8 @@ from nodes.evidence import NumberedEvidence
 from nodes.judgements import FILES, Audit, CodeReading, Draft, WebReading
 from nodes.state import SupervisorDecision
 
+ISSUE = 3_000
+"""Maximum characters of the issue's text."""
 PATHS, TOKENS = 60, 900
 """Paths of the search that a model chooses from, and their maximum tokens."""
 
@@ -28,6 +30,11 @@ class ScreeningBrain(LLMBrain):
     """Asks a model for search terms and for files; rules decide, refute and write."""
 
     _rules = RulesBrain()
+
+    @property
+    def compress_from(self) -> int:
+        """Characters of an issue's text above which the model gets it without its middle, in both calls."""
+        return min(ISSUE, super().compress_from)
 
     async def decide(self, case: Case) -> Judged[SupervisorDecision]:
         """Choose the next step by rules."""

@@ -1,9 +1,8 @@
 """The support of search and model for a first file after the model read the code, from a table in ``agreement.json``.
 
 The search's probability is calibrated for its own first file; a model's number is not calibrated. More reliable are
-these observations: whether both prefer the same file, whether the model read its lines before it named it, whether
-the search ranks it among its first files or a strong fact about it was verified, and whether a critic approved a cause
-half of whose sentences name what the cited lines contain.
+these observations: whether the model read the lines of its first place before it named it, whether its cause is about
+these lines and about the report, and whether a critic approved it. Without all of them nothing is raised.
 """
 
 from __future__ import annotations
@@ -18,13 +17,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 TABLE = Path(__file__).with_name("agreement.json")
-Relation = Literal[
-    "agree", "disagree_near", "disagree_far", "agree_approved", "disagree_near_approved", "disagree_far_approved"
-]
+Relation = Literal["agree", "disagree"]
+"""Whether the model prefers the search's first file; both only of a cause that it explained and a critic approved."""
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
-MODEL_FROM = (0.0, 0.5, 0.8, 0.9)
-NEAR = 3
-"""Number of the search's first files; a model that disagrees with the search is believed only about these."""
+MODEL_FROM = (0.0, 0.6, 0.9)
 _LARGEST = 64_000
 """Maximum bytes of a table; a larger file is not read."""
 
@@ -43,27 +39,21 @@ class Opinions:
     """Whether these are the same file."""
     read: bool
     """Whether the model asked for the lines that it names first; the search's list alone is not enough."""
-    near: bool
-    """Whether the search ranks the model's file among its first files, or a strong fact about it was verified."""
     explained: bool = False
-    """Whether half of the sentences of the model's cause name something in the lines that they cite."""
+    """Whether the model's cause is about the lines that it cites and about the report."""
     approved: bool = False
     """Whether a critic approved after the reading."""
 
     @property
     def relation(self) -> Relation | None:
-        """The rows of the table that apply; None if the model did not read what it names."""
-        if not self.read:
+        """The row of the table that applies; None if the table does not."""
+        if not (self.read and self.explained and self.approved):
             return None
-        if self.explained and self.approved:
-            return (
-                "agree_approved" if self.agree else "disagree_near_approved" if self.near else "disagree_far_approved"
-            )
-        return "agree" if self.agree else "disagree_near" if self.near else "disagree_far"
+        return "agree" if self.agree else "disagree"
 
     def numbers(self) -> dict[str, float]:
         """Return the opinions as a trace holds them, without the verdict, which comes later."""
-        names = ("search", "model", "agree", "near", "read", "explained")
+        names = ("search", "model", "agree", "read", "explained")
         return {name: float(getattr(self, name)) for name in names}
 
 
@@ -101,24 +91,21 @@ def opinions_from(numbers: Mapping[str, float], *, approved: bool) -> Opinions |
     """Return the opinions that the trace of a search holds; None if no model read the code."""
     if "model" not in numbers:
         return None
-    agree, near, read = (bool(numbers[name]) for name in ("agree", "near", "read"))
-    explained = bool(numbers.get("explained"))
-    return Opinions(numbers["search"], numbers["model"], agree, read, near, explained, approved)
+    agree, read, explained = (bool(numbers.get(name)) for name in ("agree", "read", "explained"))
+    return Opinions(numbers["search"], numbers["model"], agree, read, explained, approved)
 
 
 def support_of(opinions: Opinions, table: Table | None = None) -> float:
     """Return how far the opinions support the model's first file; a report may claim it from a minimum on.
 
-    The model's number alone never raises it: only agreement with the search about a place that the model read can lift
-    it above the search's, and a preference that contradicts the search counts only if the model read the place and the
-    search's own order supports it.
+    The model's number alone never raises it, and without a table a preference that contradicts the search has at most
+    the probability that the search leaves to other files.
     """
     lower, relation = min(opinions.search, opinions.model), opinions.relation
     if relation is None:
-        # Another file can have at most the remaining probability.
         return round(lower if opinions.agree else min(lower, 1 - opinions.search), 4)
     entry = (table or load_table()).entry(relation, opinions.search, opinions.model)
-    return round(max(lower, entry) if opinions.agree else min(opinions.model, entry), 4)
+    return round(min(opinions.model, max(lower, entry) if opinions.agree else entry), 4)
 
 
 def confidence_of(opinions: Opinions, table: Table | None = None) -> float:

@@ -230,27 +230,27 @@ def ranking(confidence: float, *paths: str) -> Ranking:
     [
         pytest.param(0.8, 0.9, True, False, True, 0.8, id="agrees-and-is-no-surer-than-the-search"),
         pytest.param(0.8, 0.3, True, False, True, 0.3, id="agrees-and-is-less-sure"),
-        pytest.param(0.4, 0.9, True, True, False, 0.6, id="agrees-after-reading-with-a-doubtful-search"),
-        pytest.param(0.4, 0.9, True, True, True, 0.74, id="agrees-and-is-approved"),
-        pytest.param(0.4, 0.85, True, True, True, 0.6, id="agrees-less-surely-and-is-approved"),
+        pytest.param(0.4, 0.9, True, True, False, 0.4, id="agrees-after-reading-with-a-doubtful-search"),
+        pytest.param(0.4, 0.9, True, True, True, 0.85, id="agrees-and-is-approved"),
+        pytest.param(0.4, 0.85, True, True, True, 0.72, id="agrees-less-surely-and-is-approved"),
         pytest.param(0.95, 0.9, True, True, False, 0.9, id="agrees-after-reading-with-a-sure-search"),
         pytest.param(0.4, 0.2, True, True, True, 0.2, id="agrees-and-doubts"),
         pytest.param(0.8, 0.9, False, False, True, 0.2, id="another-file-without-reading"),
-        pytest.param(0.4, 0.9, False, True, False, 0.5, id="another-file-after-reading-than-a-doubtful-search"),
-        pytest.param(0.4, 0.9, False, True, True, 0.72, id="another-file-that-is-approved"),
-        pytest.param(0.4, 0.85, False, True, True, 0.52, id="another-file-less-surely"),
-        pytest.param(0.9, 1.0, False, True, False, 0.4, id="another-file-after-reading-than-a-sure-search"),
-        pytest.param(0.9, 1.0, False, True, True, 0.6, id="another-file-than-a-sure-search-that-is-approved"),
+        pytest.param(0.4, 0.9, False, True, False, 0.4, id="another-file-after-reading-than-a-doubtful-search"),
+        pytest.param(0.4, 0.9, False, True, True, 0.8, id="another-file-that-is-approved"),
+        pytest.param(0.4, 0.85, False, True, True, 0.72, id="another-file-less-surely"),
+        pytest.param(0.9, 1.0, False, True, False, 0.1, id="another-file-after-reading-than-a-sure-search"),
+        pytest.param(0.9, 1.0, False, True, True, 0.5, id="another-file-than-a-sure-search-that-is-approved"),
         pytest.param(0.3, 0.1, False, True, True, 0.1, id="another-file-not-surely"),
     ],
 )
 def test_the_confidence_of_a_models_first_file(
     search: float, model: float, agree: bool, read: bool, approved: bool, expected: float
 ) -> None:
-    opinions = Opinions(search, model, agree=agree, read=read, near=True, explained=True, approved=approved)
+    opinions = Opinions(search, model, agree=agree, read=read, explained=True, approved=approved)
     assert support_of(opinions) == pytest.approx(expected)
     assert confidence_of(opinions) == pytest.approx(min(expected, search))
-    # An approval counts only for a cause that names what its lines contain.
+    # An approval counts only for a cause that is about its lines and about the report.
     unexplained = replace(opinions, explained=False)
     assert support_of(unexplained) == support_of(replace(opinions, approved=False))
 
@@ -259,40 +259,44 @@ def test_a_models_number_alone_raises_nothing() -> None:
     for search in (0.0, 0.3, 0.5, 0.7, 0.99, 1.0):
         for model in (0.0, 0.4, 0.5, 0.8, 1.0):
             for agree in (True, False):
-                for near in (True, False):
-                    assert support_of(Opinions(search, model, agree, read=False, near=near)) <= search
+                assert support_of(Opinions(search, model, agree, read=False)) <= search
 
 
 @pytest.mark.parametrize("search", [0.1, 0.3, 0.5, 0.64, 0.69, 0.75, 0.79])
-@pytest.mark.parametrize("near", [True, False])
-def test_another_file_than_the_searchs_is_claimed_only_if_its_cause_is_approved(search: float, near: bool) -> None:
-    opinions = Opinions(search, 0.95, agree=False, read=True, near=near, explained=True)
-    assert support_of(opinions) < 0.65 <= support_of(replace(opinions, approved=True))
+def test_another_file_than_the_searchs_is_claimed_only_if_its_cause_is_approved(search: float) -> None:
+    opinions = Opinions(search, 0.95, agree=False, read=True, explained=True)
+    assert support_of(opinions) <= 1 - search + 1e-9
+    assert support_of(replace(opinions, approved=True)) >= 0.65
+    assert support_of(replace(opinions, approved=True, explained=False)) == support_of(opinions)
     assert confidence_of(opinions) <= confidence_of(replace(opinions, approved=True)) <= search
 
 
+REPORT = "The position is not advanced\nThe scan hangs on an open quote."
+
+
 @pytest.mark.parametrize(
-    ("text", "explained"),
+    ("cause", "explained"),
     [
-        pytest.param("`advance` returns the position.", True, id="names-the-function"),
-        pytest.param("It returns the position unchanged.", True, id="names-a-value"),
-        pytest.param("This code decides it.", False, id="suits-any-line"),
+        pytest.param(
+            ["`advance` returns the position unchanged.", "So the scan never leaves `position` at an open quote."],
+            True,
+            id="about-lines-and-report",
+        ),
+        pytest.param(["`advance` returns `position` of an open quote."], False, id="one-sentence"),
+        pytest.param(["`advance` is called.", "`advance` is called again."], False, id="nothing-of-the-report"),
+        pytest.param(["The scan hangs at the quote.", "It hangs at an open quote."], False, id="nothing-of-the-lines"),
+        pytest.param(["This code of position decides it.", "This code decides it."], False, id="suits-any-line"),
+        pytest.param([], False, id="nothing"),
     ],
 )
-def test_a_cause_explains_if_it_names_what_its_lines_contain(text: str, explained: bool) -> None:
+def test_a_cause_explains_if_it_is_about_its_lines_and_about_the_report(cause: list[str], explained: bool) -> None:
     place = Evidence(kind="code", locator=Locator(path="a.py"), quote="    return position", symbol="advance")
-    submitted = Submission(cause=(CauseSentence(text=text, evidence=("E1",)),))
-    assert is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=place)}) == explained
-    assert not is_explained(submitted, {})
-    other = CauseSentence(text="It repeats.", evidence=("E1",))
-    two = submitted.model_copy(update={"cause": (*submitted.cause, other)})
-    assert is_explained(two, {"E1": NumberedEvidence(id="E1", evidence=place)}) == explained
-    three = two.model_copy(update={"cause": (*two.cause, other)})
-    assert not is_explained(three, {"E1": NumberedEvidence(id="E1", evidence=place)})
+    submitted = Submission(cause=tuple(CauseSentence(text=text, evidence=("E1",)) for text in cause))
+    assert is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=place)}, REPORT) == explained
+    assert not is_explained(submitted, {}, REPORT)
     # That something has no matches explains nothing by itself.
     nothing = place.model_copy(update={"kind": "lookup"})
-    assert not is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=nothing)})
-    assert not is_explained(Submission(), {})
+    assert not is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=nothing)}, REPORT)
 
 
 def test_rules_get_strong_candidates_and_a_model_gets_twenty() -> None:

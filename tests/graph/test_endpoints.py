@@ -67,7 +67,7 @@ async def test_the_report_is_by_the_model_where_it_can_answer(server: ModelServe
         if endpoint.by_model:
             assert not state.metrics.fallbacks
             assert bool(report.notes) == bool(endpoint.notes)
-            calls = CALLS + (endpoint.reading == "stages")
+            calls = CALLS + (endpoint.reading == "stages") + endpoint.turns - 1
             assert len(server.requests) == calls + endpoint.extra
             last = server.requests[-1]
             assert form_of(last) == endpoint.method

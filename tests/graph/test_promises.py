@@ -59,6 +59,15 @@ scripts = st.builds(
         answers=["2.4"],
     )
 )
+# A failed supervisor drops duplicates from outside as another one does; counted, they would be new to the critic.
+@example(
+    script=Script(
+        decisions=[decide("critic"), decide("web_search"), *[decide("critic")] * 3],
+        failures=[*[None] * 7, "bug"],
+        audits=[False] * 4,
+        web=True,
+    )
+)
 def test_every_run_keeps_the_promises(script: Script) -> None:
     assert broken_promises(asyncio.run(run(script)), script) == []
 

@@ -118,6 +118,8 @@ class Endpoint:
     """Whether temperature 0 remains."""
     reading: Literal["tools", "actions", "stages"] = "tools"
     """How code is read; two stages take a call more than the shortest conversation."""
+    turns: int = 1
+    """Turns of the conversation about the code."""
     extra: int = 0
     """Number of requests in addition to those of a run without faults."""
     notes: str = ""
@@ -262,10 +264,69 @@ def effort_refused(request: Request) -> Reply | None:
     return error(422, "extra fields not permitted: reasoning_effort") if "reasoning_effort" in request else None
 
 
+def ends_calls_with_stop(request: Request) -> Reply | None:
+    """Call a tool, and state that the answer ended as a text does."""
+    if form_of(request) != "tools":
+        return None
+    reply = call(request, answer(request))
+    return Reply({**reply.body, "choices": [{**reply.body["choices"][0], "finish_reason": "stop"}]})
+
+
+def writes_calls(request: Request) -> Reply | None:
+    """Write a call into the text of the answer."""
+    if form_of(request) != "tools":
+        return None
+    called = {"name": request["tools"][-1]["function"]["name"], "arguments": answer(request)}
+    return says(f"<tool_call>\n{json.dumps(called)}\n</tool_call>")
+
+
+def answers_in_reasoning(request: Request) -> Reply | None:
+    """Return the answer as reasoning, without content."""
+    if form_of(request) == "tools":
+        return None
+    return completion({"role": "assistant", "content": None, "reasoning_content": json.dumps(answer(request))}, "stop")
+
+
+def _reads_first(request: Request) -> Reply | None:
+    """Read a file before the conversation about the code ends."""
+    if form_of(request) != "tools" or any(turn["role"] == "tool" for turn in request["messages"]):
+        return None
+    function = {"name": "read", "arguments": json.dumps({"path": "src/lexer.py"})}
+    made = {"id": "a1B2c3D4e", "type": "function", "function": function}
+    return completion({"role": "assistant", "content": None, "tool_calls": [made]}, "tool_calls")
+
+
+def _ids(request: Request) -> list[str]:
+    return [one["id"] for turn in request["messages"] for one in turn.get("tool_calls", ())]
+
+
+def short_ids(request: Request) -> Reply | None:
+    """Refuse ids of calls that are not nine letters and digits."""
+    for name in _ids(request):
+        if not (len(name) == 9 and name.isalnum()):
+            return error(400, f"Tool call id was {name} but must be a-z, A-Z, 0-9, with a length of 9.")
+    return _reads_first(request)
+
+
+def signed_calls(request: Request) -> Reply | None:
+    """Refuse calls of an earlier turn without the signature that came with them."""
+    if _ids(request):
+        return error(400, "Function call is missing a thought_signature in functionCall parts.")
+    return _reads_first(request) if "read src/lexer.py" not in prompt_of(request) else None
+
+
 INSIDE = Reply({"error": {"code": 502, "message": "Provider returned error"}, "user_id": "u"})
 INSIDE_400 = Reply({"error": {"code": 400, "message": "response_format: json_schema is not supported by provider"}})
 UPSTREAM = Reply({**says("").body, "choices": [{"index": 0, "message": {"role": "assistant", "content": ""},
                                               "finish_reason": "error"}]})  # fmt: skip
+BROKEN = Reply({**says("").body, "choices": [{
+    "index": 0, "message": {"role": "assistant", "content": '{"problem": "sc'}, "finish_reason": "error",
+    "error": {"code": 502, "message": "Upstream connection lost"}}]})  # fmt: skip
+LIMITED = Reply({"error": {"message": "Provider returned error", "code": 429, "metadata": {
+    "raw": "m is temporarily rate-limited upstream. Please retry shortly", "provider_name": "P"}}})  # fmt: skip
+OWN_ERROR = Reply({"error": {
+    "code": 500, "type": "server_error",
+    "message": 'response_format type must be one of "text" or "json_object", but got: json_schema'}}, 500)  # fmt: skip
 FILTERED = Reply(
     {"error": {"message": "The response was filtered due to the prompt triggering Azure OpenAI's content management "
                "policy.", "code": "content_filter", "param": "prompt"}}, 400)  # fmt: skip
@@ -346,6 +407,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              first=[error(503, "Loading model", retry_after_ms="1")]),
     Endpoint("has an error inside HTTP 200", "OpenRouter", extra=1, first=[INSIDE]),
     Endpoint("breaks off with finish_reason error", "OpenRouter", extra=1, first=[UPSTREAM]),
+    Endpoint("ends calls with finish_reason stop", "vLLM", rule=ends_calls_with_stop),
+    Endpoint("writes its calls as text", "Ollama, Qwen", rule=writes_calls),
+    Endpoint("puts the answer beside its reasoning", "vLLM's reasoning parsers", rule=answers_in_reasoning),
+    Endpoint("breaks off inside a choice", "gateways", extra=1, first=[BROKEN]),
+    Endpoint("limits requests inside HTTP 200", "OpenRouter", extra=1, first=[LIMITED]),
+    Endpoint("calls a refused schema its own error", "llama-cpp-python", method="tools", extra=1,
+             forms={"json_schema": "refused"}, refusal=OWN_ERROR),
+    Endpoint("takes only short ids of calls", "Mistral", turns=2, rule=short_ids),
+    Endpoint("wants its signatures back", "Gemini 3", extra=3, reading="actions", rule=signed_calls),
     Endpoint("sends no choices once", "gateways", extra=1,
              first=[Reply({**says("").body, "choices": None})]),
     Endpoint("stops every question in a content filter", "Azure", by_model=False, rule=lambda _request: FILTERED,

@@ -27,8 +27,6 @@ class Gathered:
     candidates: Candidates
     tools: CodeTools
     case: Case
-    near: frozenset[str]
-    """The search's first files, and those among its first five with a strong fact."""
 
 
 @dataclass(frozen=True, slots=True)

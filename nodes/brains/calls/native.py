@@ -77,7 +77,8 @@ def native_messages(messages: Sequence[Message]) -> list[Any]:
 
 def _called(at: int, calls: Sequence[dict[str, Any]], answers: Sequence[str]) -> list[dict[str, Any]]:
     """Return one turn of calls and their answers; the position of the turn makes their ids unique."""
-    numbered = [(f"call_{at}_{n}", *pair) for n, pair in enumerate(zip(calls, answers, strict=True))]
+    # Mistral's models take ids of nine letters and digits only.
+    numbered = [(f"call{at:04d}{n % 10}", *pair) for n, pair in enumerate(zip(calls, answers, strict=True))]
     asked = []
     for name, call, _ in numbered:
         tool = call.get("tool", "")
