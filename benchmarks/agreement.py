@@ -18,7 +18,7 @@ from nodes.context.agreement import MODEL_FROM, RELATIONS, Opinions, Relation, T
 
 LEAST = 20
 """Readings in a conversation below which nothing is fitted."""
-WEIGHT = 10
+WEIGHT = 5
 """The shipped value counts as many readings, so that a few outcomes change it little."""
 
 

@@ -36,7 +36,7 @@ def test_measured_values_replace_those_set_by_hand(right: int, claims: bool) -> 
     fitted = fit(readings([number < right for number in range(20)]), "m")
     assert fitted is not None
     assert (support_of(OTHER, fitted) >= 0.65) == claims
-    assert support_of(OTHER, fitted) == pytest.approx((right + 8) / 30, abs=0.01)
+    assert support_of(OTHER, fitted) == pytest.approx((right + 4) / 25, abs=0.01)
     untouched = replace(OTHER, agree=True)
     assert support_of(untouched, fitted) == support_of(untouched)
 
