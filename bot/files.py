@@ -1,16 +1,21 @@
-"""Files that other accounts must not read, and which ``.env`` may be read: never one of the analysed repository."""
+"""Private files and folders of this machine: the lock of a data directory, a clone's files, the .env."""
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import stat
+import time
 from pathlib import Path
+
+from bot.errors import UserError
 
 UMASK = 0o077
 _PARTS = ("repos", "clones", "backtest")
-
 logger = logging.getLogger(__name__)
+PATIENCE = 3.0
+"""Seconds to wait for the children of a killed server: they notice in milliseconds."""
 
 
 def restrict_umask() -> None:
@@ -115,3 +120,55 @@ def _git(folder: Path, *words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode(errors="surrogateescape").strip() if done.returncode == 0 else None
+
+
+class DirectoryLock:
+    """A lock held from construction until the last process that inherited it ends."""
+
+    def __init__(self, directory: Path, *, patience: float = PATIENCE) -> None:
+        """Take the lock.
+
+        Raises:
+            UserError: another server works in this directory, or it is not writable.
+        """
+        self._file = _opened(directory)
+        until = time.monotonic() + patience
+        while not _locked(self._file):
+            if time.monotonic() >= until:
+                holder = os.pread(self._file, 20, 0).decode(errors="replace").strip()
+                os.close(self._file)
+                raise UserError(
+                    f"another server (process {holder or 'unknown'}) works in {directory}: stop it, or set another"
+                    " TRIAGE_DATA_DIR"
+                )
+            time.sleep(0.05)
+        # The content is only for the message of a process that finds the lock taken; the lock itself is the kernel's.
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    @property
+    def descriptor(self) -> int:
+        """The descriptor for a child to inherit, so that no other server starts while the child still works."""
+        return self._file
+
+    def release(self) -> None:
+        """Release the lock in this process."""
+        os.close(self._file)
+
+
+def _opened(directory: Path) -> int:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        restrict_permissions(directory)
+        return os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror}; set TRIAGE_DATA_DIR") from error
+
+
+def _locked(file: int) -> bool:
+    try:
+        # flock belongs to the open file, not to the process: a child that inherited the descriptor holds it too.
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

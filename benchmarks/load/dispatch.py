@@ -20,7 +20,7 @@ from bot.store.databases.postgres import PostgresStore
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import Dispatcher
 from bot.worker.dispatch.procrastinate import SharedDispatcher
 from tests.servers.postgres import serve_postgres
 

@@ -27,7 +27,7 @@ from bot.settings.server import ServerSettings
 from bot.settings.yaml_file import ConfigError, ConfigFault
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import Dispatcher
 from bot.worker.worker import open_worker
 from nodes.report import TriageReport
 

@@ -19,7 +19,7 @@ from bot.settings.repository_file import find_config
 from bot.store.runs.usage import RunCost
 from bot.store.tables import Store
 from bot.worker.budgets import Budgets
-from bot.worker.publish.skip_reasons import reason_to_skip
+from bot.worker.publish.wanted import reason_to_skip
 from nodes.agents.writing.past_issues import READ
 
 State = Literal["to triage", "triaged", "queued", "left alone"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,21 +75,18 @@ async def _opened(title: str, body: str, where: Clone, thread: str, sha: str | N
     path = await asyncio.to_thread(Path(where.repository).resolve)
     opened = await asyncio.to_thread(open_engine, str(path), sha or where.rev, settings.triage_data_dir)
     store = await asyncio.to_thread(SqliteStore, settings.triage_data_dir / "store.db")
-    try:
-        async with open_brain(settings) as brain:
-            rules = RulesBrain()
-            yield build_context(
-                title,
-                body,
-                code=EngineCode(*opened),
-                evidence=store.evidence(f"studio:{thread}"),
-                brain=brain or rules,
-                rules=rules,
-                config=RepositoryConfig(answer_questions=True),
-                renderer=MarkdownRenderer(),
-            )
-    finally:
-        await store.aclose()
+    async with aclosing(store), open_brain(settings) as brain:
+        rules = RulesBrain()
+        yield build_context(
+            title,
+            body,
+            code=EngineCode(*opened),
+            evidence=store.evidence(f"studio:{thread}"),
+            brain=brain or rules,
+            rules=rules,
+            config=RepositoryConfig(answer_questions=True),
+            renderer=MarkdownRenderer(),
+        )
 
 
 @asynccontextmanager

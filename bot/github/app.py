@@ -1,14 +1,15 @@
-"""The App: its identity, its installations and deliveries, and the client for each repository."""
+"""The App, or a given token: identity, installations and deliveries, and the client for each repository."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
 import jwt
 
-from bot.errors import UserError
+from bot.errors import BotError, UserError
 from bot.github.channel import Channel, ResponseCache
 from bot.github.repository import RepositoryClient
 from bot.github.responses import UndecodableError, expect_shape
@@ -21,6 +22,8 @@ from bot.ports import RepositoryRef
 _PAGE = 100
 _RENAMED = 1_000
 """Number of renamed repositories in the cache."""
+WORKFLOW = "github-actions[bot]"
+"""The login under which a workflow's own token writes."""
 
 
 class GitHub:
@@ -156,3 +159,61 @@ class GitHub:
                 break
             cursor = {"cursor": next_url.rpartition("cursor=")[2].partition("&")[0]}
         return found
+
+
+class _FixedToken(Tokens):
+    """The same token for every request; GitHub refuses what it does not permit."""
+
+    def __init__(self, session: Session, token: str) -> None:
+        super().__init__(session)
+        self._token = token
+
+    async def get(
+        self,
+        installation: int,  # noqa: ARG002  of the parent's signature
+        repositories: Sequence[int | str],  # noqa: ARG002
+        permissions: Mapping[str, str],  # noqa: ARG002
+    ) -> str:
+        """Return the given token."""
+        return self._token
+
+
+class TokenGitHub(GitHub):
+    """Reads and writes as the owner of the token."""
+
+    outlives_store = True
+
+    def __init__(self, token: str, *, writes: Writes, api_url: str, server_url: str) -> None:
+        super().__init__(app_id="", private_key="", writes=writes, api_url=api_url, server_url=server_url)
+        self._tokens = _FixedToken(self._session, token)
+        self._token = token
+
+    async def check_key(self) -> None:
+        """Do nothing: there is no key."""
+
+    async def load_identity(self) -> None:
+        """Ask GitHub once for the token's owner. GitHub refuses a workflow's token, so its login is `WORKFLOW`."""
+        if self._logins:
+            return
+        try:
+            response = (await self._session.send("GET", "/user", authorization=f"Bearer {self._token}")).object()
+            self._logins.add(text(response.get("login")) or WORKFLOW)
+        except BotError:
+            self._logins.add(WORKFLOW)
+
+    def learn_identity(self, comment: Json) -> None:
+        """Learn our login as an author from a comment that was just posted."""
+        self._logins.add(text((comment.get("user") or {}).get("login")))
+
+    def is_own_comment(self, comment: Json) -> bool:
+        """Return whether a comment is ours, judged by its author and never by its text."""
+        login = text((comment.get("user") or {}).get("login"))
+        return bool(login) and login in self._logins
+
+    async def failed_deliveries(self, since: str) -> list[FailedDelivery]:  # noqa: ARG002  as above
+        """Return an empty list: a token has no deliveries."""
+        return []
+
+    async def installation(self, number: int) -> InstallationSeen | None:
+        """Return an active installation: a token belongs to none, so it cannot be suspended."""
+        return InstallationSeen(number, suspended=False, permissions={})

@@ -1,15 +1,15 @@
-"""Adapt the evidence engine to the graph's code port: one commit, or the reason why it cannot be read."""
+"""The graph's code port: one commit with the words that people taught for it, or why it cannot be read."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bot.errors import BotError, GoneError
 from bot.ports import TaughtWord
-from bot.runs.mirrors import ForbiddenError, TooLargeToFetchError
-from bot.runs.taught import hints_of
+from bot.runs.fetching import ForbiddenError, TooLargeToFetchError
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.git.errors import CodeNotReadable
@@ -21,6 +21,52 @@ from nodes.search.issue.forms import IssueForm
 from nodes.search.ranking.features.priors import HINTED
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
+
+LONGEST_WORD = 60
+_LONGEST_TEXT = 70_000
+"""Characters of an issue that are read; GitHub accepts 65,536."""
+_UNSPACED = 0x2E80
+"""The first code point of scripts without spaces between words, such as Chinese and Japanese."""
+
+
+def normal(text: str) -> str:
+    """Return a text in the form in which words are compared: without case, with single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def word_of(written: str) -> str | None:
+    """Return the word, or two words, that a person wrote, for comparison; None if it is neither."""
+    word = normal(written.strip(" \t`\"'“”„«»"))
+    wrong = not 2 <= len(word) <= LONGEST_WORD or word.count(" ") > 1 or not word.isprintable() or "`" in word
+    return None if wrong or not any(map(str.isalnum, word)) else word
+
+
+def hints_of(taught: Iterable[TaughtWord], title: str, body: str) -> tuple[str, ...]:
+    """Return the paths of the words that an issue names, each once, in the order of the words."""
+    text = ""
+    found = dict[str, None]()
+    for one in taught:
+        # Prepared once and only if there is a word at all: most repositories have none.
+        text = text or f" {normal(f'{title} {body}'[:_LONGEST_TEXT])} "
+        if names_word(text, one.word):
+            found[one.path] = None
+    return tuple(found)
+
+
+def names_word(text: str, word: str) -> bool:
+    """Return whether a text has the word as a whole; both are in normal form, and the text has a space at each end."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_joins(text[at - 1], word[0]) or _joins(word[-1], text[end])):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _joins(one: str, other: str) -> bool:
+    """Return whether two neighbouring characters belong to one word."""
+    return all((char.isalnum() or char == "_") and ord(char) < _UNSPACED for char in (one, other))
 
 
 class EngineCode:

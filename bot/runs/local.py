@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from bot.observability.tracing_switch import langsmith_is_on
@@ -109,13 +109,10 @@ class _OpenRun:
 @asynccontextmanager
 async def _open_run(settings: Settings, key: str) -> AsyncIterator[_OpenRun]:
     """Open the stores of the data directory, and in them the unfinished run of a key or a new one."""
-    store = SqliteStore(settings.triage_data_dir / "store.db")
-    try:
+    async with aclosing(SqliteStore(settings.triage_data_dir / "store.db")) as store:
         number = await store.open_run(key)
         async with open_checkpoints(settings.triage_data_dir / "checkpoints.db") as connection:
             yield _OpenRun(number, key, store, SqliteCheckpoints(connection, serde=serializer()))
-    finally:
-        await store.aclose()
 
 
 async def _run_to_completion(run: _OpenRun, context: Context, ask: Ask, notes: tuple[str, ...]) -> BugTriageState:
@@ -163,11 +160,8 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
     if settings.brain == "rules":
         yield None
         return
-    models = Models(model_settings(settings))
-    try:
+    async with aclosing(Models(model_settings(settings))) as models:
         yield brain_of(models)
-    finally:
-        await models.aclose()
 
 
 @asynccontextmanager
@@ -179,8 +173,7 @@ async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIte
         return
     from bot.github.reader import IssueFinder  # noqa: PLC0415  the import takes half a second and few runs need it
 
-    finder = IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
-    try:
+    async with aclosing(
+        IssueFinder(api_url=settings.github_api_url, token=settings.github_token.get_secret_value())
+    ) as finder:
         yield sources.outside(finder.search_issues)
-    finally:
-        await finder.aclose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +15,8 @@ from bot.files import restrict_permissions
 from bot.github.reader import IssueReader, ReadIssue, installation_token
 from bot.ports import RepositoryRef
 from bot.runs.code import NoCode
-from bot.runs.mirrors import ForbiddenError, Mirrors
+from bot.runs.fetching import ForbiddenError
+from bot.runs.mirrors import Mirrors
 from bot.settings import Settings
 from bot.settings.server import app_key
 from nodes.context import IssueOrigin
@@ -139,13 +140,12 @@ async def _issue(reader: IssueReader, reference: Reference) -> ReadIssue:
 
 @asynccontextmanager
 async def _reader(reference: Reference, settings: Settings) -> AsyncIterator[IssueReader]:
-    reader = IssueReader(
-        reference.full_name, api_url=settings.github_api_url, token=await token_for(reference.full_name, settings)
-    )
-    try:
+    async with aclosing(
+        IssueReader(
+            reference.full_name, api_url=settings.github_api_url, token=await token_for(reference.full_name, settings)
+        )
+    ) as reader:
         yield reader
-    finally:
-        await reader.aclose()
 
 
 async def _mirrored(reader: IssueReader, reference: Reference, settings: Settings) -> Path | NoCode:

@@ -22,10 +22,9 @@ from bot.jobs import (
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
-from bot.worker.admission import may_answer
 from bot.worker.commands.execute import CommandComment, execute
 from bot.worker.commands.parse import Edit
-from bot.worker.issue_job import IssueJob
+from bot.worker.issue_job import IssueJob, may_answer
 from bot.worker.past import mark_ended
 from bot.worker.publish.labels import LATER, ReportLabels
 from bot.worker.publish.replies import Replies
@@ -112,7 +111,7 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
         return await issue_job.tools.store.jobs.settle(issue_job.job, work.how, next_work=then)
     # The issue is deleted: an answer is no longer possible, so the run ends too.
     for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
-        await issue_job.store.repository.questions.settle(issue_job.ref.key, question.question_id, "withdrawn")
+        await issue_job.settle_question(question.question_id, "withdrawn")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.settle(work.how)

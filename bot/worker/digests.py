@@ -9,7 +9,6 @@ from bot.errors import RetryableError
 from bot.github.repository import RepositoryClient
 from bot.jobs import PostDigest
 from bot.limits.ceilings import Amount, Ceiling, Scope, hour_of
-from bot.limits.writes import REPLIES
 from bot.ports import Issue, IssueRef, OpenReports, RepositoryRef
 from bot.report.comment.digest import READ_AGAIN, digest_marker, render_digest
 from bot.report.digest import DAY, Digest, build_digest, only
@@ -17,9 +16,7 @@ from bot.settings.repository import ConfigError, Day, RepositoryConfig, read_con
 from bot.settings.repository_file import FoundConfig
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker.admission import explain_refusal
-from bot.worker.issue_job import IssueJob
-from bot.worker.publish.poster import Poster
+from bot.worker.issue_job import IssueJob, explain_refusal
 from bot.worker.publish.publisher import thread_of
 
 LATE = 2
@@ -122,9 +119,8 @@ async def _read(issue_job: IssueJob, issue: Issue, found: FoundConfig) -> Digest
 
 async def _put(issue_job: IssueJob, issue: Issue, subject: str, text: str, *, asked: bool = False) -> None:
     """Post or update a digest. One that a command requested is found without a store, and reposted if deleted."""
-    marker, publisher = digest_marker(subject), issue_job.publisher(issue_job.check_ownership)
-    effects = issue_job.store.repository.effects
-    poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
+    marker = digest_marker(subject)
+    poster = issue_job.poster(issue.ref, issue_job.check_ownership)
     await poster.put(_KIND, subject, marker, f"{marker}\n\n{text}", adopt=asked, repost=asked)
 
 

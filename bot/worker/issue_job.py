@@ -1,4 +1,4 @@
-"""One attempt of a job on one issue: its data, its tools, and its permission to write."""
+"""One attempt of a job on one issue: its data, its permission to write, and whether the budgets admit its run."""
 
 from __future__ import annotations
 
@@ -7,25 +7,30 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bot.errors import MissingPermissionError, StoppedError
+from bot.errors import MissingPermissionError, RateLimitedError, RefusedError, StoppedError
 from bot.github.repository import RepositoryClient
-from bot.jobs import Job, LeftOver
-from bot.limits.ceilings import PERMISSION
-from bot.limits.writes import WHOLE, WriteBudget, installation_key
+from bot.jobs import Commands, Job, LeftOver
+from bot.limits.ceilings import PERMISSION, Amount, ReachedCeiling, Scope, seconds_until_tomorrow
+from bot.limits.writes import REPLIES, WHOLE, WriteBudget, installation_key
 from bot.observability.measures import LIMITS
-from bot.ports import Issue, IssueRef, OwnerCheck, RepositoryRef
+from bot.ports import Issue, IssueRef, OwnerCheck, Permission, QuestionState, RepositoryRef
+from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig, find_config
+from bot.store.runs import Run
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import Publisher
 from bot.worker.publish.labels import LATER
+from bot.worker.publish.poster import Poster
 from bot.worker.publish.publisher import Why
-from bot.worker.publish.replies import ANSWER, LABELS
+from bot.worker.publish.replies import ANSWER, LABELS, Replies
 from bot.worker.tools import Tools
 
 _KNOWN = frozenset({"issues", "contents", "metadata"})
 """Permissions that the App asks for. Others count as "unknown", or GitHub would choose the values of a metric label."""
-
 logger = logging.getLogger(__name__)
+_LABELS = (LABELS, LATER)
+_QUESTION, _ANSWER = Amount(questions=1), Amount(answers=1)
+STOPPED = "Triage is stopped for this issue; `/triage resume` continues it."
 
 
 async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissionError) -> None:
@@ -37,9 +42,6 @@ async def note_missing(store: Store, ref: RepositoryRef, error: MissingPermissio
         logger.warning("%s: %s", message, error, extra={"action": "permission_missing", "limit": code})
         LIMITS.labels(code).inc()
         await store.for_repository(ref).limited.note(code)
-
-
-_LABELS = (LABELS, LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,24 @@ class IssueJob:
         effects = self.store.repository.effects
         github = self.tools.github.for_repository
         return Publisher(github, effects, check or self.may_write, self._now, self.record_missing_permission)
+
+    def poster(self, ref: IssueRef, check: OwnerCheck | None = None) -> Poster:
+        """Build a poster of replies on an issue: this job's, or the same one at its new place."""
+        publisher = self.publisher(check)
+        effects = self.store.repository.effects
+        return Poster(self.github, effects, ref, publisher.owner_check, publisher.now, REPLIES)
+
+    async def settle_question(
+        self,
+        question_id: str,
+        state: QuestionState,
+        answer: str | None = None,
+        by: str | None = None,
+        url: str | None = None,
+    ) -> None:
+        """Settle a question of the issue; an answer has its author and its address."""
+        questions = self.store.repository.questions
+        await questions.settle(self.ref.key, question_id, state, answer=answer, answered_by=by, answer_url=url)
 
     async def check_writes_paused(self, found: FoundConfig, budget: WriteBudget = WHOLE) -> None:
         """Return if a publication may write or needs no write; checked first, since a refused one would read in vain.
@@ -167,8 +187,8 @@ def _with_defaults(found: FoundConfig, tools: Tools) -> FoundConfig:
     """Return the configuration with the operator's bots, and with the operator's language if it names none."""
     named = "language" in found.config.model_fields_set
     update = {
-        "bots": (*found.config.bots, *tools.bots),
-        "language": found.config.language if named else tools.language,
+        "bots": (*found.config.bots, *tools.settings.bots),
+        "language": found.config.language if named else tools.settings.triage_language,
     }
     return replace(found, config=found.config.model_copy(update=update))
 
@@ -181,3 +201,85 @@ def body_hash(issue: Issue) -> str:
     """
     message = "\x00".join((" ".join(issue.title.split()), " ".join(issue.body.split())))
     return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class OverLimitError(RefusedError):
+    """A limit is reached and the issue is left alone; a maintainer's `/triage` still starts a run."""
+
+
+async def admit(
+    issue_job: IssueJob, issue: Issue, config: RepositoryConfig, *, leave: int | None = None, by_author: bool = True
+) -> Run:
+    """Return the issue's unfinished run, or a new one that is counted.
+
+    Args:
+        issue_job: The attempt of the job.
+        issue: The issue as it is now.
+        config: The repository's configuration.
+        leave: Number of a waiting run that is ended first.
+        by_author: The run counts for the issue's author. False if a maintainer asked for it.
+
+    Raises:
+        RateLimitedError: The day's limit of runs is reached; the job is retried tomorrow.
+        OverLimitError: The same if the repository's configuration says "skip", or the author's limit is reached.
+    """
+    now = issue_job.tools.store.clock()
+    day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
+    writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
+    opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
+    # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
+    if isinstance(opened, ReachedCeiling) and opened.kind == "author" and await _may_triage(issue_job, issue):
+        opened = await issue_job.store.runs.begin(day, leave=leave)
+    if isinstance(opened, Run):
+        return opened
+    await issue_job.count_limit_reached(opened.code, str(opened))
+    if opened.kind == "author" or config.limits.over == "skip":
+        raise OverLimitError(str(opened))
+    # ``limit=None``, because the limit is counted above and `instrumented` would count a named one again.
+    raise RateLimitedError(str(opened), after=seconds_until_tomorrow(now), limit=None)
+
+
+async def may_ask(issue_job: IssueJob, run: Scope, config: RepositoryConfig) -> bool:
+    """Count one question to a reporter. Returns False, without counting, if a budget is used up."""
+    day = issue_job.tools.budgets.day(issue_job.ref.repository, config, issue_job.tools.store.clock())
+    reached = await issue_job.tools.store.usage.reserve((run, *day), _QUESTION)
+    if reached is not None:
+        await issue_job.count_limit_reached(reached.code, f"{reached}; the report is written without asking")
+    return reached is None
+
+
+async def may_answer(issue_job: IssueJob, work: Commands, found: FoundConfig) -> bool:
+    """Count one comment whose commands are answered. Returns False if a limit is reached.
+
+    The author's limit does not apply to authors who may triage.
+    """
+    now = issue_job.tools.store.clock()
+    scopes = issue_job.tools.budgets.answered(issue_job.ref.repository, found.config, work.sender_id or 0, now)
+    reached = await issue_job.tools.store.usage.reserve(scopes, _ANSWER)
+    if reached is None:
+        return True
+    if reached.kind == "author" and await issue_job.github.permission(work.sender) >= Permission.TRIAGE:
+        return True
+    await issue_job.count_limit_reached(reached.code, f"{reached}; a comment is not answered")
+    return False
+
+
+async def _may_triage(issue_job: IssueJob, issue: Issue) -> bool:
+    """Return whether the author may triage and so has no limit. GitHub is asked only after a limit is reached."""
+    return bool(issue.author) and await issue_job.github.permission(issue.author) >= Permission.TRIAGE
+
+
+async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int | None, why: str) -> None:
+    """Reply once to a command whose run does nothing. Without a command there is no reply.
+
+    Args:
+        issue_job: The attempt of the job.
+        found: The repository's configuration.
+        asked_in: Id of the comment with the command.
+        why: One or two sentences.
+    """
+    if asked_in is None or not found.config.enabled:
+        return
+    replies = Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found)
+    await replies.explain_refusal(asked_in, why)
+    await replies.catch_up()

@@ -14,9 +14,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from bot.errors import UserError
 from bot.github import GitHub
-from bot.github.token import TokenGitHub
+from bot.github.app import TokenGitHub
 from bot.report.languages.catalogue import ENGLISH
-from bot.runs.mirrors import MirrorLimits, Mirrors
+from bot.runs.fetching import MirrorLimits
+from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
 from bot.runs.sources import Sources
 from bot.settings import Settings

@@ -1,48 +1,185 @@
-"""Periodic maintenance: once for all processes in the store, and by each process on its own disk."""
+"""Periodic maintenance: what was missed is found again, old rows and mirrors are deleted."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 
-from bot.errors import BotError
-from bot.jobs import Score
+from bot.errors import BotError, RefusedError, SuspendedError
+from bot.github.app import GitHub
+from bot.github.repository import RepositoryClient
+from bot.github.values import InstallationSeen
+from bot.jobs import Score, Triage
+from bot.ports import Issue, RepositoryRef
+from bot.server.webhook.handlers import HANDLERS
+from bot.store.installations import Listed
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
+from bot.worker.alerts import queue_notices
 from bot.worker.digests import queue_digests
-from bot.worker.missed import catch_up, find_missed, revive_dead, unpark_active
-from bot.worker.notices import queue_notices
-from bot.worker.outcomes.judgements import read_ratings
+from bot.worker.outcomes import read_ratings
 from bot.worker.tools import Tools
 
-COUNTERS_KEPT = 90 * 86_400.0
+REACH = timedelta(days=3)
+"""Age up to which GitHub redelivers deliveries."""
+OVERLAP = timedelta(minutes=5)
+"""Allowance for clocks that differ and for late deliveries."""
+MAX_REPOSITORIES, MAX_ISSUES, MAX_OF_ONE = 1_000, 200, 100
+"""Repositories and issues per round, and issues per repository; the rest is left to the next round."""
+MAX_PARKED = 200
+"""Repositories per round. Those that were not checked are left to the next round."""
+DAY = 86_400.0
+COUNTERS_KEPT = 90 * DAY
 """Retention of usage counters, in seconds."""
 RECHECKED = 3 * 3_600.0
 """Seconds: checkpoints of runs that ended since then are deleted again, in case a process was killed after the run's
 end."""
-
+PAUSE = 3_600.0
+"""Seconds between two rounds, over all processes."""
+CHECK_EVERY = 300.0
+"""Seconds between two checks whether a round is due."""
+AT_START = 60.0
+"""Seconds in which, of many processes that start, only one does a round."""
 logger = logging.getLogger(__name__)
+
+
+async def catch_up(store: Store, app: GitHub) -> int:
+    """Ask GitHub to redeliver failed deliveries. Returns how many.
+
+    GitHub does not redeliver by itself.
+    """
+    since = stamp(datetime.now(UTC) - REACH)
+    requested = 0
+    for delivery in await app.failed_deliveries(since):
+        # Only deliveries that were never stored: a response that was lost after the commit counts as failed at GitHub.
+        if delivery.event in HANDLERS and not await store.inbox.knows(delivery.guid):
+            await app.redeliver(delivery.id)
+            requested += 1
+    if requested:
+        logger.info("requested %d missed deliveries", requested, extra={"action": "caught_up"})
+    return requested
+
+
+async def revive_dead(store: Store) -> int:
+    """Retry jobs that failed for good while a service was unavailable. Returns how many.
+
+    Each job has a few retries: the first an hour after it failed, each later one after twice the previous wait.
+    """
+    revived = await store.dead.revive()
+    if revived:
+        logger.warning("queued %d dead jobs again", len(revived), extra={"action": "jobs_revived", "jobs": revived})
+    return len(revived)
+
+
+async def find_missed(store: Store, github_for: Callable[[RepositoryRef], RepositoryClient]) -> int:
+    """Triage issues that were opened since the repository was last listed and for which no delivery came.
+
+    Newest first. A repository that was never listed is only recorded, so that installing starts no run. If GitHub fails
+    to answer, the next round asks again.
+
+    Returns:
+        The number of issues found.
+    """
+    found = 0
+    for listed in await store.installations.to_list(MAX_REPOSITORIES):
+        # Taken before the request, so that the next round covers issues that are opened in between.
+        started = stamp(datetime.fromtimestamp(store.clock(), UTC) - OVERLAP)
+        try:
+            fresh = await _unknown(store, github_for(listed.ref), listed)
+        except SuspendedError:
+            continue  # the next round after it is active again finds what was opened meanwhile
+        except RefusedError:
+            fresh = []  # archived, or no longer accessible: a delivery reports that
+        except BotError as error:
+            logger.info("%s", error, extra={"action": "not_listed", "repository": listed.ref.key})
+            continue
+        for issue in fresh[: MAX_ISSUES - found]:
+            # One id for each issue: a second round, or another process, stores nothing.
+            work = Triage(ref=issue.ref, why="opened")
+            found += await store.inbox.accept(Arrival(f"missed:{issue.ref.key}", "missed", b"", (work,)))
+        if found >= MAX_ISSUES:
+            break  # before `listed`, so that the next round continues with this repository
+        await store.installations.listed(listed.ref.key, started)
+    if found:
+        logger.info("queued %d issues for which no delivery arrived", found, extra={"action": "missed_found"})
+    return found
+
+
+async def _unknown(store: Store, github: RepositoryClient, listed: Listed) -> list[Issue]:
+    """Return issues that were opened since the last listing and that have neither a run nor a job."""
+    since = listed.until
+    if since is None:
+        return []
+    # GitHub's ``since`` filters by the last update, so issues that were opened earlier are filtered out below.
+    issues = await github.issues(since=since, limit=MAX_OF_ONE)
+    return [issue for issue in issues if issue.created_at >= since and not await _is_known(store, issue)]
+
+
+async def _is_known(store: Store, issue: Issue) -> bool:
+    if await store.jobs.has_unfinished(issue.ref.key):
+        return True
+    run = await store.for_issue(issue.ref).runs.last()
+    # A run without a job that continues it: its worker began it for a job that a failover of the database lost.
+    return run is not None and run.status != "running"
+
+
+def stamp(when: datetime) -> str:
+    """Format a time as GitHub does."""
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+async def unpark_active(store: Store, app: GitHub) -> int:
+    """Queue parked jobs of repositories whose installation is active. Returns how many."""
+    installations: dict[int, InstallationSeen | None] = {}
+    revived = 0
+    for ref in await store.installations.parked(MAX_PARKED):
+        try:
+            revived += await _revive(store, app, ref, installations)
+        except BotError as error:
+            logger.info("%s", error, extra={"action": "not_asked", "repository": ref.key})
+    if revived:
+        logger.warning("queued %d parked jobs again", revived, extra={"action": "unparked"})
+    return revived
+
+
+async def _revive(
+    store: Store, app: GitHub, ref: RepositoryRef, installations: dict[int, InstallationSeen | None]
+) -> int:
+    # One request for each installation, which may have hundreds of parked repositories.
+    if ref.installation_id not in installations:
+        installations[ref.installation_id] = await app.installation(ref.installation_id)
+    # A repository may have moved to a new installation, if the App was removed and installed again.
+    seen = installations[ref.installation_id] or await app.installation_of(ref)
+    if seen is None:
+        return 0
+    await store.installations.note(ref.host, seen.id, "", "suspended" if seen.suspended else "active")
+    if seen.suspended:
+        return 0
+    if seen.id != ref.installation_id:  # removed and installed again
+        await store.installations.add([RepositoryRef(ref.host, seen.id, ref.id, ref.owner, ref.name)])
+    return await store.jobs.unpark([ref.key])
 
 
 async def prune(tools: Tools) -> None:
     """Delete rows that are older than the settings allow, and return the space to the file system."""
-    store, keep = tools.store, tools.keep
-    await store.inbox.forget_old(keep.deliveries)
-    await store.jobs.forget_done(keep.deliveries)
+    store, settings = tools.store, tools.settings
+    await store.inbox.forget_old(settings.triage_keep_deliveries_days * DAY)
+    await store.jobs.forget_done(settings.triage_keep_deliveries_days * DAY)
     await store.pruning.counters(COUNTERS_KEPT)
     for thread in await store.pruning.over(RECHECKED):
         await tools.checkpoints.adelete_thread(thread)
     more = True
     # Each round is a transaction of limited length, so that other processes do not wait for long.
     while more:
-        dropped = await store.pruning.closed_issues(keep.closed)
+        dropped = await store.pruning.closed_issues(settings.triage_keep_closed_days * DAY)
         for thread in dropped.threads:
             await tools.checkpoints.adelete_thread(thread)
         if dropped.issues:
             logger.info("%d closed issues pruned", dropped.issues, extra={"action": "pruned"})
         more = dropped.more
-    for key in await store.pruning.gone_repositories(keep.gone):
+    for key in await store.pruning.gone_repositories(settings.triage_keep_gone_days * DAY):
         logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
     # Last, when all rows are deleted.
     await store.shrink()
@@ -51,16 +188,8 @@ async def prune(tools: Tools) -> None:
 async def remove_unused_mirrors(tools: Tools) -> None:
     """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
-    for name in await tools.mirrors.tidy(older_than=tools.keep.mirrors, known=known):
+    for name in await tools.mirrors.tidy(older_than=tools.settings.triage_keep_mirrors_days * DAY, known=known):
         logger.info("mirror removed", extra={"action": "mirror.pruned", "repository": name})
-
-
-PAUSE = 3_600.0
-"""Seconds between two rounds, over all processes."""
-CHECK_EVERY = 300.0
-"""Seconds between two checks whether a round is due."""
-AT_START = 60.0
-"""Seconds in which, of many processes that start, only one does a round."""
 
 
 async def run_upkeep(tools: Tools) -> None:

@@ -56,10 +56,9 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
-from bot.worker import alerts, control, digests, notices, outcomes, past
-from bot.worker.commands import page
+from bot.worker import alerts, control, digests, outcomes, past
+from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
-from bot.worker.outcomes import judgements
 from bot.worker.runs import api_runs, lane
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
@@ -162,7 +161,7 @@ class Worker:
         elif isinstance(work, RepositoryChanged):
             await control.repository(job, work, self._tools)
         elif isinstance(work, Notify):
-            await notices.send(job, work, self._tools)
+            await alerts.send(job, work, self._tools)
         else:
             await self._run_if_allowed(job, work)
 
@@ -244,7 +243,7 @@ async def _process(issue_job: IssueJob, work: OnIssueWork) -> None:  # noqa: PLR
         case Commands():
             await control.commands(issue_job, work)
         case PageCommand():
-            await page.page_command(issue_job, work)
+            await page_command(issue_job, work)
         case LeftOver():
             await control.left_over(issue_job, work)
         case CommentDeleted():
@@ -258,7 +257,7 @@ async def _process(issue_job: IssueJob, work: OnIssueWork) -> None:  # noqa: PLR
         case Typed():
             await control.typed(issue_job, work)
         case JudgeLabels():
-            await judgements.judge_labels(issue_job, work)
+            await outcomes.judge_labels(issue_job, work)
         case _:
             assert_never(work)
 

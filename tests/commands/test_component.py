@@ -10,7 +10,7 @@ import pytest
 
 from bot.github import GitHub
 from bot.ports import TaughtWord
-from bot.runs.taught import hints_of, word_of
+from bot.runs.code import hints_of, word_of
 from bot.store.databases.database import Database
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.issues.control import MAX_WORDS, teach

@@ -16,8 +16,7 @@ from bot.settings.repository import read_config
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.runs.feedback import read_feedback
-from bot.worker.commands import COMMANDS
-from bot.worker.commands.execute import CommandComment, execute
+from bot.worker.commands.execute import COMMANDS, CommandComment, execute
 from bot.worker.commands.kinds import PathsReader, unreadable
 from bot.worker.commands.parse import Edit
 from bot.worker.publish import Publisher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.worker.commands import Command, parse
+from bot.worker.commands.parse import Command, parse
 from tests.support.growth import assert_linear
 
 

@@ -16,8 +16,7 @@ from bot.ports import IssueRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.worker.dispatch import attempts
-from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, pause
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import FIRST_WAIT, LIMITED_WAIT, Dispatcher, pause
 from bot.worker.dispatch.health import Outage
 from tests.support.patience import patience
 

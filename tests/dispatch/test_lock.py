@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.worker.dispatch.lock import DirectoryLock
+from bot.files import DirectoryLock
 
 
 def test_the_second_server_names_the_first(tmp_path: Path) -> None:

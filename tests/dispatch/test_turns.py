@@ -15,7 +15,7 @@ from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
 from bot.worker.dispatch import procrastinate
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import Dispatcher
 from bot.worker.dispatch.procrastinate import SharedDispatcher
 
 LOUD, QUIET, MANY, SLOTS = 7, 8, 120, 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings.repository import read_config
-from bot.worker.publish.labels import wanted_labels
+from bot.worker.publish.wanted import wanted_labels
 from nodes.state import Finished
 from tests.graph.rules_run import run_by_rules
 

@@ -12,7 +12,7 @@ from bot.report.comment.sticky import report_comment
 from bot.report.document import build_result
 from bot.report.explain import Account, render_markdown
 from bot.settings.repository import read_config
-from bot.worker.publish.labels import wanted_labels
+from bot.worker.publish.wanted import wanted_labels
 from nodes.agents.writing.compose import safe_kind
 from nodes.checkpoints import serializer
 from nodes.graph import build_graph

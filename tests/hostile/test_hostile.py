@@ -22,9 +22,9 @@ from bot.report.comment.thread import REPORT_MARKER, Thread
 from bot.report.document import build_result
 from bot.runs.code import EngineCode
 from bot.settings.repository import RepositoryConfig
-from bot.worker.commands import parse
+from bot.worker.commands.parse import parse
 from bot.worker.commands.show import explanation
-from bot.worker.publish.labels import wanted_labels
+from bot.worker.publish.wanted import wanted_labels
 from bot.worker.runs.questions import answer_in
 from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings

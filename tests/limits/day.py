@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.jobs import Job
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import Dispatcher
 from bot.worker.worker import Worker
 from tests.servers.github_server import Call, Fault
 from tests.servers.model_server import Reply, Request, error, fields_of, says

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -14,9 +15,8 @@ import pytest
 
 from bot.errors import RateLimitedError, RetryableError
 from bot.ports import RepositoryRef
-from bot.runs.mirrors import MirrorLimits, Mirrors, TooLargeToFetchError
-from bot.runs.mirrors.disk import evict, free_bytes, size_of
-from bot.runs.mirrors.git import fetch, with_limits
+from bot.runs.fetching import MirrorLimits, TooLargeToFetchError, fetch, size_of, with_limits
+from bot.runs.mirrors import Mirrors, evict
 from tests.servers.hostile_git import (
     delta_bomb,
     dribble,
@@ -112,7 +112,7 @@ async def test_a_response_without_a_repository_is_refused(tmp_path: Path) -> Non
 
 
 async def test_nothing_is_fetched_onto_a_full_disk(tmp_path: Path) -> None:
-    limits = MirrorLimits(free=free_bytes(tmp_path) * 2)
+    limits = MirrorLimits(free=shutil.disk_usage(tmp_path).free * 2)
     with serve_hostile(endless_pack) as server:
         with pytest.raises(RateLimitedError, match=r"no space to fetch: .* MB are free"):
             async with Mirrors(tmp_path / "repos", limits).ready(REF, At(server.url)):
@@ -122,7 +122,7 @@ async def test_nothing_is_fetched_onto_a_full_disk(tmp_path: Path) -> None:
 
 async def test_a_fetch_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "mirror")
-    limits = MirrorLimits(size=500_000_000, seconds=60.0, free=free_bytes(tmp_path) * 2)
+    limits = MirrorLimits(size=500_000_000, seconds=60.0, free=shutil.disk_usage(tmp_path).free * 2)
     with serve_hostile(endless_pack) as server, pytest.raises(RateLimitedError, match="are free"):
         await fetch(tmp_path / "mirror", server.url, "", limits)
 
@@ -146,5 +146,5 @@ def test_mirrors_are_deleted_until_the_disk_has_room(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "pack").write_bytes(bytes(1_000_000))
         os.utime(tmp_path / name, (1_000_000 - age, 1_000_000 - age))
-    gone = evict(tmp_path, 10**12, free=free_bytes(tmp_path) + 500_000, in_use=lambda name: name == "used")
+    gone = evict(tmp_path, 10**12, free=shutil.disk_usage(tmp_path).free + 500_000, in_use=lambda name: name == "used")
     assert gone == ["old"]

@@ -17,9 +17,9 @@ import uvloop
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
 from bot.github import GitHub
 from bot.ports import RepositoryRef
-from bot.runs.mirrors import ForbiddenError, MirrorLimits, Mirrors
-from bot.runs.mirrors import git as mirror_git
-from bot.runs.mirrors.git import BrokenMirrorError
+from bot.runs import fetching as mirror_git
+from bot.runs.fetching import BrokenMirrorError, ForbiddenError, MirrorLimits
+from bot.runs.mirrors import Mirrors
 from bot.store.writes import StoredWrites
 from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, INSTALLATION, Repo

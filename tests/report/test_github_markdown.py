@@ -21,7 +21,7 @@ from bot.settings.yaml_file import ConfigFault
 from bot.worker.commands.execute import _unknown
 from bot.worker.commands.parse import Command
 from bot.worker.commands.show import _last_run, _waiting
-from bot.worker.publish.config_faults import first_faults
+from bot.worker.publish.poster import first_faults
 from nodes.report import OutsideSource, RelatedIssue
 from nodes.state import BugTriageState
 from tests.report.github_markdown import acting

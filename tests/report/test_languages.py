@@ -27,7 +27,7 @@ from bot.report.languages.detect import language_of
 from bot.report.languages.translate import known_language, read_back, translate
 from bot.report.sanitise import prose
 from bot.report.words import LEAKED, SECURITY, all_words
-from bot.worker.commands import COMMANDS
+from bot.worker.commands.execute import COMMANDS
 from bot.worker.commands.show import WHO, table
 from tests.report.reports import FEATURE, FIRST_PLACE, FOUND, NOTHING
 from tests.report.reports import SECURITY as SECURITY_REPORT

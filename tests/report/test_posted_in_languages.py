@@ -71,13 +71,13 @@ ELSEWHERE = {
     ),
     "bot/worker/budgets.py": ("the model's server asks to wait", "waiting for a turn", "the wait is too long"),
     "bot/worker/commands/judgements.py": ("bug, needs info",),
-    "bot/worker/commands/page.py": ("You may not give", "the issue is not here"),
+    "bot/worker/commands/execute.py": ("You may not give", "the issue is not here"),
     "bot/worker/issue_job.py": ("the installation lacks a permission",),
-    "bot/worker/outcomes/__init__.py": (
+    "bot/worker/outcomes.py": (
         "no commit on the default branch", "the reported commit", "the fix changed", "the code",
     ),
-    "bot/worker/alerts.py": ("people reported one",),
-    "bot/worker/notices.py": (
+    "bot/worker/alerts.py": (
+        "people reported one",
         "a question has", "the run", "was stopped", "the job", "failed on every", "the digest of", "is posted",
     ),
     "bot/worker/publish/hook.py": ("the alert address",),

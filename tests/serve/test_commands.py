@@ -13,7 +13,7 @@ from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.worker.missed import catch_up
+from bot.worker.upkeep import catch_up
 from tests.cli.process import triage
 from tests.serve.app import App, wait_for
 from tests.serve.conftest import BODY, TITLE, on_both_databases

@@ -12,7 +12,7 @@ from bot.ports import IssueRef
 from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load
 from bot.store.tables import Store
-from bot.worker.runs.recorder import recording
+from bot.worker.runs.graph import recording
 from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import Step, advance, initial_state

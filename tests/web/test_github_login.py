@@ -11,7 +11,7 @@ import pytest
 from itsdangerous import URLSafeTimedSerializer
 
 from bot.errors import RetryableError
-from bot.github.people import LoggedOutError, People
+from bot.github.registration import LoggedOutError, People
 from bot.server.app import build_app
 from bot.server.web.auth import accounts as accounts_of
 from bot.server.web.auth.accounts import FRESH, STALE, Accounts

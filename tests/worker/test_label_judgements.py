@@ -13,7 +13,7 @@ from bot.settings.repository import ConfigError, Labels, path_inside, read_confi
 from bot.store.jobs.deliveries import Arrival
 from bot.store.runs.feedback import read_feedback
 from bot.store.runs.label_judgements import LabelChange
-from bot.worker.outcomes.judgements import existing_paths, folders_of, judgement_of
+from bot.worker.outcomes import existing_paths, folders_of, judgement_of
 from tests.limits.test_admission import Stage, staged
 from tests.servers.github_server import serve_github
 from tests.support.repositories import make_repository

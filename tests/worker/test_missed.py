@@ -14,8 +14,8 @@ from bot.jobs import Triage
 from bot.ports import IssueRef, RepositoryRef
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.worker import missed
-from bot.worker.missed import find_missed
+from bot.worker import upkeep
+from bot.worker.upkeep import find_missed
 from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 
@@ -109,7 +109,7 @@ async def test_a_failed_request_is_repeated_in_a_later_round(stage: Stage, serve
 
 
 async def test_a_round_is_bounded_and_the_next_one_continues(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(missed, "MAX_ISSUES", 2)
+    monkeypatch.setattr(upkeep, "MAX_ISSUES", 2)
     await stage.look()
     numbers = [stage.opened() for _ in range(3)]
     assert await stage.look() == 2

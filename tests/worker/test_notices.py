@@ -14,7 +14,7 @@ import pytest
 from bot.errors import RetryableError
 from bot.jobs import Notify
 from bot.ports import IssueRef
-from bot.worker.notices import queue_notices, send
+from bot.worker.alerts import queue_notices, send
 from bot.worker.publish.hook import Hook, chat_form
 from bot.worker.tools import Tools
 from tests.serve.test_crash_alerts import Receiver, received_posts

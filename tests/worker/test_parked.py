@@ -12,8 +12,8 @@ from bot.jobs import Triage
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
 from bot.store.tables import Store
-from bot.worker import missed
-from bot.worker.missed import unpark_active
+from bot.worker import upkeep
+from bot.worker.upkeep import unpark_active
 from tests.servers.github_server import Fault, GitHubServer, private_key, serve_github
 from tests.servers.github_world import APP_ID, INSTALLATION, Repo
 
@@ -99,5 +99,5 @@ async def test_an_installation_is_queried_once_per_round(stage: Stage, monkeypat
         await stage.parked(stage.server.world.repository(f"octo/r{n}"))
     assert await stage.revived() == 3
     assert len(stage.server.asked("GET", "/app/installations")) == 1
-    monkeypatch.setattr(missed, "MAX_PARKED", 0)
+    monkeypatch.setattr(upkeep, "MAX_PARKED", 0)
     assert await stage.revived() == 0

@@ -15,7 +15,7 @@ from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.runs.feedback import read_feedback
 from bot.store.tables import Store
-from bot.worker.outcomes.judgements import FRESH, MAX_READS, PAUSE, WITHIN, read_ratings
+from bot.worker.outcomes import FRESH, MAX_READS, PAUSE, WITHIN, read_ratings
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep_round
 from tests.servers.github_server import GitHubServer, private_key, serve_github

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -163,12 +163,9 @@ async def _texts(asked: Options, settings: Settings, notes: Notes) -> AsyncItera
         yield MessageTexts()
     else:
         token = settings.github_token.get_secret_value() if settings.github_token else ""
-        reader = IssueReader(asked.github, api_url=settings.github_api_url, token=token)
-        try:
+        async with aclosing(IssueReader(asked.github, api_url=settings.github_api_url, token=token)) as reader:
             await call_github(reader.check())
             yield GitHubTexts(reader, asked.github, notes.texts, notes.store_text)
-        finally:
-            await reader.aclose()
 
 
 async def _collect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,16 +204,13 @@ async def read_stored(settings: Settings, name: str) -> Stored:
     Raises:
         UserError: there is no store, or it has nothing under this name.
     """
-    store = open_existing_store(settings)
-    try:
+    async with aclosing(open_existing_store(settings)) as store:
         keys = await store.installations.keys_of(name)
         if not keys:
             raise UserError(f"no data is stored for {name}")
         found = [store.record_of(key) for key in keys]
         corrections = [one for record in found for one in await record.corrections()]
         texts = {number: Text(title, body) for record in found for number, title, body in await record.texts()}
-    finally:
-        await store.aclose()
     return Stored(tuple(corrections), texts)
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -131,8 +132,5 @@ def _store(settings: Settings) -> Check:
 
 
 async def _counted(settings: Settings) -> dict[str, int]:
-    store = open_store(settings, tidy=False)
-    try:
+    async with aclosing(open_store(settings, tidy=False)) as store:
         return await store.jobs.counts()
-    finally:
-        await store.aclose()

@@ -10,9 +10,9 @@ from functools import partial
 
 from bot.cli.doctor.checks import Check
 from bot.errors import BotError, UserError
+from bot.github.app import TokenGitHub
 from bot.github.registration import RegisteredApp, fetch_registered_app
 from bot.github.repository import RepositoryClient
-from bot.github.token import TokenGitHub
 from bot.limits.writes import WHOLE, WriteBudget
 from bot.ports import RepositoryRef
 from bot.runs.remote import token_for

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
@@ -72,11 +73,8 @@ def check_model(settings: Settings, *, calls: bool, clock: Callable[[], float] =
 
 
 async def _asked(settings: Settings, clock: Callable[[], float]) -> list[Check]:
-    models = Models(model_settings(settings))
-    try:
+    async with aclosing(Models(model_settings(settings))) as models:
         return [check async for check in _Doctor(models, clock).checks()]
-    finally:
-        await models.aclose()
 
 
 class _Doctor:

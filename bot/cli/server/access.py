@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -91,11 +92,8 @@ def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
     from bot.store.databases.opening import open_existing_store
 
     async def used() -> T:
-        store = open_existing_store(load_settings())
-        try:
+        async with aclosing(open_existing_store(load_settings())) as store:
             return await use(store)
-        finally:
-            await store.aclose()
 
     return asyncio.run(used())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,8 +106,5 @@ async def _store(delivery: Delivery, body: bytes, work: list[Work]) -> None:
     from bot.store.databases.opening import open_store
     from bot.store.jobs.deliveries import Arrival
 
-    store = open_store(load_settings())
-    try:
+    async with aclosing(open_store(load_settings())) as store:
         await store.inbox.accept(Arrival(delivery.guid, delivery.event, body, tuple(work)))
-    finally:
-        await store.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,13 +172,10 @@ async def _read(settings: Settings, name: str, days: int) -> Digest:
     from bot.report.digest import DAY, build_digest
     from bot.store.databases.opening import open_existing_store
 
-    store = open_existing_store(settings)
-    try:
+    async with aclosing(open_existing_store(settings)) as store:
         ref = await store.installations.named(name)
         if ref is None:
             raise UserError(f"the App is not installed in {name}: install it there, or check the name")
         now = store.clock()
         found = await store.for_repository(ref).open_issues.read(now - days * DAY)
         return build_digest(f"{ref.owner}/{ref.name}", found, now, days)
-    finally:
-        await store.aclose()

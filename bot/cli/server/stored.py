@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,12 @@ async def opened(name: str) -> AsyncIterator[StoredRepository]:
         UserError: nothing is stored under this name.
     """
     settings = load_settings()
-    store = open_existing_store(settings)
-    try:
+    async with aclosing(open_existing_store(settings)) as store:
         keys = await store.installations.keys_of(name)
         if not keys:
             raise UserError(f"no data is stored for {name}")
         async with open_saver(settings) as saver:
             yield StoredRepository(tuple(map(store.repository_data, keys)), saver, settings.triage_data_dir / "repos")
-    finally:
-        await store.aclose()
 
 
 @click.command("export")

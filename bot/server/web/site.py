@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from bot.github.people import People
+from bot.github.registration import People
 from bot.server.web.auth.accounts import Accounts
 from bot.server.web.auth.authentication import Authenticator
 from bot.server.web.auth.sessions import Sessions, must_see, session_secret

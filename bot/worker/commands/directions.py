@@ -1,4 +1,4 @@
-"""Commands that tell a run what it lacks: ``answer``, ``redirect`` and ``component``."""
+"""Commands that direct runs: ``/triage``, ``stop`` and ``resume``, ``answer``, ``redirect`` and ``component``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from bot.errors import UserError
 from bot.ports import CommandEffects, Judgement, NewSignal, TaughtWord
 from bot.report.sanitise import code
-from bot.runs.taught import word_of
+from bot.runs.code import word_of
 from bot.settings.repository import path_inside
 from bot.store.issues.control import MAX_WORDS
 from bot.worker.commands.kinds import CommandContext, CommandKind, check_exists, check_not_stopped, check_writable
@@ -15,6 +15,44 @@ from bot.worker.commands.parse import Command
 from nodes.search.tokens import STOPWORDS
 
 _PATH = re.compile(r"=?\s{0,9}`?(?P<path>[^\s`=<>|\"'][^`<>|\"']{0,299}?)/?`?\s{0,9}")
+
+
+async def run_again(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Queue a new run; if triage was stopped, resume it."""
+    check_writable(context)
+    # ``muted=False``: an explicit request revokes an earlier stop.
+    return CommandEffects(start=True, muted=False, reaction="rocket")
+
+
+AGAIN = CommandKind("triage", "", "Triage this issue again from the start.", "author", run_again)
+
+
+async def run_stop(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """End a run before its next write, and start no new one."""
+    if await context.control.muted():
+        raise UserError("Triage is already stopped for this issue.")
+    # The mute also stops a run in progress, which reads it before each write. The signal records who asked.
+    return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
+
+
+STOP = CommandKind(
+    "stop",
+    "stop",
+    "Stop triage of this issue: a run in progress writes nothing more, and no run starts.",
+    "author",
+    run_stop,
+)
+
+
+async def run_resume(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
+    """Unmute the issue and queue a new run."""
+    if not await context.control.muted():
+        raise UserError("Triage is not stopped for this issue.")
+    check_writable(context)
+    return CommandEffects(muted=False, start=True, reaction="rocket")
+
+
+RESUME = CommandKind("resume", "resume", "Continue triage of this issue after a stop.", "maintainer", run_resume)
 
 
 async def run_answer(command: Command, context: CommandContext) -> CommandEffects:

@@ -15,7 +15,7 @@ from bot.report.sanitise import code
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
 from bot.store.issues.control import Control
 from bot.worker.commands.parse import Command
-from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
+from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
 _COMPARED = 4_000
 """Maximum number of paths that are compared with a wrong one; each comparison takes time."""

@@ -21,7 +21,7 @@ WHO = {"author": "the author, maintainers", "maintainer": "maintainers", "nobody
 
 async def run_help(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """List the commands as this repository's configuration allows them."""
-    from bot.worker.commands import COMMANDS  # noqa: PLC0415  the table imports this module
+    from bot.worker.commands.execute import COMMANDS  # noqa: PLC0415  the table imports this module
 
     rows = ((kind, WHO[kind.required_role(context.config)]) for kind in COMMANDS.values())
     intro = "Write each command on its own line. To answer a question, just reply; no command is needed."

@@ -20,7 +20,7 @@ from bot.observability.logs import log_to_stderr
 from bot.settings.server import ServerSettings, load_server_settings
 from bot.store.databases.database import StoreError
 from bot.store.databases.sqlite import SqliteStore
-from bot.worker.dispatch.embedded import Dispatcher
+from bot.worker.dispatch.attempts import Dispatcher
 from bot.worker.dispatch.health import OVERDUE, SILENT, ActiveAttempts, send_heartbeats
 from bot.worker.dispatch.worker_process import ALIVE, DRAIN, READY, UNUSABLE
 from bot.worker.worker import Worker, open_worker

@@ -15,8 +15,7 @@ from bot.store.databases.database import StoreError
 from bot.store.databases.postgres import PostgresStore
 from bot.store.databases.postgres.engine import RetryingConnector, open_engine
 from bot.store.databases.postgres.wakeups import EARLY, TASK
-from bot.worker.dispatch.attempts import DEADLINE, Attempts, Worker
-from bot.worker.dispatch.embedded import CONTROL_SLOTS
+from bot.worker.dispatch.attempts import CONTROL_SLOTS, DEADLINE, Attempts, Worker
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 
 HEARTBEAT, STALLED = 1.0, 5.0

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import UnreachableError, UserError
+from bot.files import DirectoryLock
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
 from bot.store.databases.opening import open_store
 from bot.store.jobs import Jobs
 from bot.store.tables import Store
 from bot.worker.dispatch.health import HeartbeatMonitor, Outage
-from bot.worker.dispatch.lock import DirectoryLock
 
 DRAIN = 4.0
 """Seconds in which running jobs may finish."""

@@ -4,75 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import MissingPermissionError, OutcomeUnknownError, RateLimitedError, RefusedError
 from bot.github.repository import RepositoryClient
-from bot.ports import AskedQuestion, Effect, Issue, Outcome, OwnerCheck
-from bot.settings.repository import RepositoryConfig, StateName
+from bot.ports import Issue, OwnerCheck
+from bot.report.words import confidence_word
+from bot.settings.repository import RepositoryConfig
 from bot.store.effects import Effects
-from bot.worker.publish.issue_type import TypeSetter, WantedType, wanted_type
-from bot.worker.publish.skip_reasons import reason_to_skip
-from nodes.report import Kind, TriageReport
-from nodes.state import Finished, Waiting
+from bot.worker.publish.wanted import Wanted, WantedType, reason_to_skip
+from nodes.issue.kinds import classify
 
-_KIND: Mapping[Kind, str] = {
-    "bug": "bug",
-    "feature": "enhancement",
-    "question": "question",
-    "docs": "documentation",
-}
-
-
-def wanted_labels(
-    outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()
-) -> frozenset[str]:
-    """Return the labels that the outcome and the issue's questions require, under the repository's own names."""
-    if isinstance(outcome, Waiting):
-        return _allowed(_state("needs-answer", config), config)
-    if not isinstance(outcome, Finished) or outcome.state.report is None:
-        return frozenset()
-    report = outcome.state.report
-    custom = config.labels.map.get(report.kind)
-    proposed = [custom if custom and label == _KIND.get(report.kind) else label for label in report.labels]
-    named = [custom] if custom else []
-    unanswered = _state("no-answer", config) if any(one.state == "expired" for one in questions) else []
-    return _allowed([*proposed, *named, *_state(_state_of(report), config), *unanswered], config)
-
-
-def replaced_by_type(outcome: Outcome, config: RepositoryConfig) -> frozenset[str]:
-    """Return the label that a type makes superfluous: the kind's default one, but none of ``labels.map``."""
-    report = outcome.state.report if isinstance(outcome, Finished) else None
-    if report is None or report.kind in config.labels.map or report.kind not in _KIND:
-        return frozenset()
-    return frozenset({_KIND[report.kind]})
-
-
-def shown_labels(report: TriageReport, config: RepositoryConfig, existing: Iterable[str]) -> TriageReport:
-    """Return the report with only those labels that exist and are allowed in the repository; models invent labels."""
-    existing_names = {name.casefold() for name in existing}
-    labels = tuple(
-        label for label in report.labels if label.casefold() in existing_names and config.labels.allows(label)
-    )
-    return report.model_copy(update={"labels": labels})
-
-
-def _state_of(report: TriageReport) -> StateName:
-    for related in report.related:
-        if related.relation != "related":
-            return "fixed" if related.relation == "fixed_by" else "duplicate"
-    return "cause-found" if report.root_cause and report.kind != "feature" else "no-cause"
-
-
-def _state(name: StateName, config: RepositoryConfig) -> list[str]:
-    label = config.labels.map.get(name)
-    return [label] if label else []
-
-
-def _allowed(labels: Iterable[str], config: RepositoryConfig) -> frozenset[str]:
-    return frozenset(label for label in labels if config.labels.allows(label))
+_TYPE = "type"
+"""The kind of the effect that sets a type."""
+_MAX_RATIONALE = 280
+"""Characters; GitHub's own tools send no more."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,53 +68,6 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(label.casefold() for label in labels)
 
 
-async def sync_labels(
-    wanted: frozenset[str],
-    *,
-    issue: Issue,
-    touched: Iterable[str],
-    github: RepositoryClient,
-    effects: Effects,
-    owner_check: OwnerCheck,
-    existing: frozenset[str] | None = None,
-) -> None:
-    """Update the issue's labels to the wanted ones. Send no request if none were set and none are wanted."""
-    key = issue.ref.key
-    before = await effects.get(key, "labels")
-    ours = _ours(before)
-    if not wanted and not ours:
-        return
-    settled = before is not None and before.done_hash == before.wanted_hash
-    changes = plan(
-        wanted,
-        current=issue.labels,
-        existing=await github.repository_labels() if existing is None else existing,
-        touched=touched,
-        ours=ours,
-        settled=settled,
-    )
-    if not changes.add and not changes.remove and set(changes.ours) == set(ours) and (before is None or settled):
-        return
-    # Until the change is complete, old and new labels are stored as ours, so that none is left behind after a crash.
-    either = sorted({*ours, *changes.ours})
-    await effects.set_wanted(key, "labels", "", f"begun {either}", json.dumps(either))
-    # Additions come first: a crash in between leaves a label too many and not an issue without any.
-    if changes.add:
-        await owner_check()
-        await github.add_labels(issue.ref.number, changes.add)
-    for label in changes.remove:
-        await owner_check()
-        await github.remove_label(issue.ref.number, label)
-    done = json.dumps(changes.ours)
-    await effects.set_wanted(key, "labels", "", done, done)
-    await effects.record_done(key, "labels", "", done)
-
-
-def _ours(before: Effect | None) -> tuple[str, ...]:
-    return tuple(json.loads(before.payload)) if before is not None else ()
-
-
-logger = logging.getLogger(__name__)
 Lacks = Callable[[MissingPermissionError], Awaitable[None]]
 """Called with a permission that the installation lacks."""
 
@@ -176,36 +78,6 @@ async def log_missing(error: MissingPermissionError) -> None:
 
 
 LATER: Final = "labels-later"
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The labels and the type that an issue should have."""
-
-    labels: frozenset[str]
-    type: WantedType = WantedType()  # noqa: RUF009  frozen
-    unless_typed: frozenset[str] = frozenset()
-    """Those of the labels that are left out if the repository has the type."""
-
-    @classmethod
-    def by(cls, outcome: Outcome, config: RepositoryConfig, questions: Sequence[AskedQuestion] = ()) -> Wanted:
-        """Return what an outcome leads to."""
-        labels = wanted_labels(outcome, config, questions)
-        return cls(labels, wanted_type(outcome, config), replaced_by_type(outcome, config))
-
-    @property
-    def stored(self) -> str:
-        """The text that is stored for a later job."""
-        return json.dumps([sorted(self.labels), asdict(self.type), sorted(self.unless_typed)])
-
-    @classmethod
-    def restore(cls, stored: str) -> Wanted:
-        """Return what was stored; earlier releases stored the labels alone."""
-        match json.loads(stored):
-            case [list(labels), dict(kind), list(unless_typed)]:
-                return cls(frozenset(labels), WantedType(**kind), frozenset(unless_typed))
-            case labels:
-                return cls(frozenset(labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +144,7 @@ class ReportLabels:
     async def _type(self, wanted: Wanted, issue: Issue, *, typed: bool) -> bool:
         """Set the type; return whether it takes the place of a label."""
         try:
-            setter = TypeSetter(self.github, self.effects, self.owner_check)
-            return await setter.put(wanted.type, issue, decided=typed)
+            return await self._set_type(wanted.type, issue, typed=typed)
         except MissingPermissionError as error:
             await self.lacks(error)
         except RefusedError as error:
@@ -284,17 +155,82 @@ class ReportLabels:
         self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None
     ) -> None:
         try:
-            await sync_labels(
-                wanted,
-                issue=issue,
-                touched=touched,
-                github=self.github,
-                effects=self.effects,
-                owner_check=self.owner_check,
-                existing=existing,
-            )
+            await self._update(wanted, issue, touched, existing)
         # Labels are less important than the comment, which is written even without the permission for labels.
         except MissingPermissionError as error:
             await self.lacks(error)
         except RefusedError as error:
             logger.warning("labels refused: %s", error, extra={"action": "labels.refused"})
+
+    async def _update(
+        self, wanted: frozenset[str], issue: Issue, touched: Iterable[str], existing: frozenset[str] | None
+    ) -> None:
+        """Update the issue's labels to the wanted ones. Send no request if none were set and none are wanted."""
+        key = issue.ref.key
+        before = await self.effects.get(key, "labels")
+        ours: tuple[str, ...] = tuple(json.loads(before.payload)) if before is not None else ()
+        if not wanted and not ours:
+            return
+        settled = before is not None and before.done_hash == before.wanted_hash
+        changes = plan(
+            wanted,
+            current=issue.labels,
+            existing=await self.github.repository_labels() if existing is None else existing,
+            touched=touched,
+            ours=ours,
+            settled=settled,
+        )
+        if not changes.add and not changes.remove and set(changes.ours) == set(ours) and (before is None or settled):
+            return
+        # Until the change is complete, old and new labels are ours, so that none is left behind after a crash.
+        either = sorted({*ours, *changes.ours})
+        await self.effects.set_wanted(key, "labels", "", f"begun {either}", json.dumps(either))
+        # Additions come first: a crash in between leaves a label too many and not an issue without any.
+        if changes.add:
+            await self.owner_check()
+            await self.github.add_labels(issue.ref.number, changes.add)
+        for label in changes.remove:
+            await self.owner_check()
+            await self.github.remove_label(issue.ref.number, label)
+        done = json.dumps(changes.ours)
+        await self.effects.set_wanted(key, "labels", "", done, done)
+        await self.effects.record_done(key, "labels", "", done)
+
+    async def _set_type(self, wanted: WantedType, issue: Issue, *, typed: bool) -> bool:
+        """Set or suggest the type; return whether the repository has it, so that no label has to say the same.
+
+        Args:
+            wanted: The type.
+            issue: The issue as it is now.
+            typed: A person set or removed a type of the issue, which is left alone from then on.
+
+        Raises:
+            RateLimitedError: The budget of writes is used up.
+            RefusedError: GitHub refuses the change.
+        """
+        if not wanted.name or issue.type is None:
+            return False
+        before = await self.effects.get(issue.ref.key, _TYPE)
+        ours = before.payload if before is not None and before.done_hash == before.wanted_hash else None
+        # A type that is not ours is a person's or a form's; one of ours that is gone was removed by a person.
+        if issue.type.casefold() == wanted.name.casefold() or typed or issue.type != (ours or ""):
+            return True
+        names = {name.casefold(): name for name in await self.github.issue_types()}
+        name = names.get(wanted.name.casefold())
+        return name is not None and await self._write_type(name, wanted, issue)
+
+    async def _write_type(self, name: str, wanted: WantedType, issue: Issue) -> bool:
+        key = issue.ref.key
+        await self.effects.set_wanted(key, _TYPE, "", name, name)
+        await self.owner_check()
+        suggestion = _suggestion(wanted, issue) if wanted.suggested else None
+        # GitHub drops a type without an error where the App may not set it.
+        done = await self.github.set_type(issue.ref.number, name, suggestion) == name or wanted.suggested
+        if done:
+            await self.effects.record_done(key, _TYPE, "", name)
+        return done
+
+
+def _suggestion(wanted: WantedType, issue: Issue) -> dict[str, str]:
+    sure = confidence_word(classify(issue.title, issue.body).confidence)
+    return {"confidence": sure} | ({"rationale": wanted.rationale[:_MAX_RATIONALE]} if wanted.rationale else {})

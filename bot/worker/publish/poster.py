@@ -1,25 +1,31 @@
-"""Posts a comment once: the intent is stored before the POST; if its result is unknown, the marker is searched for."""
+"""Comments that exist once, reactions, and the comment on faults of the configuration: the intent is stored first."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final, get_args
 
 from bot.errors import GoneError, OutcomeUnknownError, RateLimitedError, RefusedError, RetryableError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.limits.writes import WHOLE, WriteBudget
-from bot.ports import Comment, Effect, IssueRef, OwnerCheck
+from bot.ports import Comment, Effect, IssueRef, OwnerCheck, Reaction
 from bot.report.comment.thread import REPORT_MARKER, with_time, without_time
+from bot.report.languages.translate import translate
+from bot.report.sanitise import prose
+from bot.settings.repository_file import PATH, FoundConfig
 from bot.store.effects import Effects
 
 GRACE = timedelta(seconds=15)
 """Seconds for which a POST whose response was lost may still be executed."""
-
 # The repetition is bounded, so that a hostile body costs linear time.
 _RUN = re.compile(rf"\A({REPORT_MARKER}[^\n>]{{0,80}}) run=\d{{1,18}}")
+logger = logging.getLogger(__name__)
+_KIND: Final = "reaction"
 
 
 def utc_now() -> datetime:
@@ -120,3 +126,110 @@ class Poster:
 def _digest(body: str) -> str:
     """Return a hash of the visible text, which excludes the run's number in the hidden marker."""
     return hashlib.sha256(_RUN.sub(r"\1", body.strip(), count=1).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """The reactions on one issue and its comments, each added once."""
+
+    github: RepositoryClient
+    effects: Effects
+    ref: IssueRef
+    owner_check: OwnerCheck
+    allowed: bool
+    """Whether the configuration allows visible reactions."""
+
+    async def react(self, content: Reaction, comment_id: int | None = None) -> None:
+        """React to a comment, or to the issue (None). What GitHub does not accept now is retried later."""
+        effect = await self.note(content, comment_id)
+        if effect is not None and effect.done_hash != content:
+            await self._react(effect.subject)
+
+    async def note(self, content: Reaction, comment_id: int | None = None) -> Effect | None:
+        """Store that a reaction is wanted, if the configuration allows it."""
+        if not self.allowed:
+            return None
+        return await self.effects.set_wanted(self.ref.key, _KIND, f"{comment_id or 'issue'}:{content}", content, "")
+
+    async def correct(self, comment_id: int) -> None:
+        """Replace a pending success reaction on a comment by a refusal."""
+        done: Reaction = "rocket"
+        subject = f"{comment_id}:{done}"
+        effect = await self.effects.get(self.ref.key, _KIND, subject)
+        # A reaction that is on GitHub already stays: the client cannot delete reactions.
+        if effect is not None and effect.done_hash is None:
+            await self.effects.forget(self.ref.key, _KIND, subject)
+            await self.note("confused", comment_id)
+
+    async def catch_up(self) -> None:
+        """Add the reactions that are still pending."""
+        for effect in await self.effects.pending(self.ref.key):
+            if effect.kind == _KIND and self.allowed:
+                await self._react(effect.subject)
+
+    async def _react(self, subject: str) -> None:
+        target, _, name = subject.partition(":")
+        content: Reaction = next(known for known in get_args(Reaction) if known == name)
+        await self.owner_check()
+        try:
+            if target == "issue":
+                await self.github.react_to_issue(self.ref.number, content)
+            else:
+                await self.github.react_to_comment(int(target), content)
+        except RetryableError as error:
+            logger.info("reaction postponed", extra={"action": "reaction.later", "reason": str(error)})
+            return
+        except RefusedError as error:
+            logger.info("reaction refused", extra={"action": "reaction.refused", "reason": str(error)})
+        # A refused reaction counts as done too, because GitHub would refuse it again.
+        await self.effects.record_done(self.ref.key, _KIND, subject, content)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFaults:
+    """The faults of the configuration that one issue's run read."""
+
+    effects: Effects
+    ref: IssueRef
+    found: FoundConfig
+
+    async def note(self) -> str:
+        """Return the faults for the first comment after they appeared; else an empty string."""
+        if self.found.config.mode != "comment" or not await self._claims_report():
+            return ""
+        return f"{first_faults(self.found)} Until it is fixed, the last valid version applies."
+
+    async def post(self, poster: Poster) -> None:
+        """Post one comment per repository, if the faults alone prevent all other writes."""
+        if not self.found.may_tell or not await self._claims_report():
+            return
+        marker = f"<!-- triage:config {self.found.digest} -->"
+        message = translate(
+            f"For maintainers: {first_faults(self.found)} Until it is fixed, triage writes nothing else here.",
+            self.found.config.language,
+        )
+        await poster.put("config", self.found.digest, marker, f"{marker}\n\n{message}\n")
+        await self.record_reported()
+
+    async def record_reported(self) -> None:
+        """Record that a comment with the faults was posted."""
+        if self.found.faults:
+            await self.effects.record_done(self._key, "config", self.found.digest, self.ref.key)
+
+    async def _claims_report(self) -> bool:
+        """Return whether the faults are reported on this issue: the first issue that claims them."""
+        if not self.found.faults:
+            return False
+        claimed = await self.effects.claim(self._key, "config", self.found.digest, self.ref.key)
+        return claimed.payload == self.ref.key
+
+    @property
+    def _key(self) -> str:
+        """The key of the repository's own effects: issue #0, which cannot exist on GitHub."""
+        return f"{self.ref.repository.key}#0"
+
+
+def first_faults(found: FoundConfig) -> str:
+    """Return the first three faults, each with its line."""
+    message = "; ".join(prose(str(fault)) for fault in found.faults[:3])
+    return f"`{PATH}`, {message}{'' if message.endswith('?') else '.'}"

@@ -22,11 +22,9 @@ from bot.report.record import Record
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
 from bot.store.effects import Effects
-from bot.worker.publish.config_faults import ConfigFaults
-from bot.worker.publish.labels import Lacks, ReportLabels, Wanted, log_missing, shown_labels
-from bot.worker.publish.poster import Poster, utc_now
-from bot.worker.publish.reactions import Reactions
-from bot.worker.publish.skip_reasons import answers_question, is_worth_a_comment, reason_to_skip
+from bot.worker.publish.labels import Lacks, ReportLabels, log_missing
+from bot.worker.publish.poster import ConfigFaults, Poster, Reactions, utc_now
+from bot.worker.publish.wanted import Wanted, answers_question, is_worth_a_comment, reason_to_skip, shown_labels
 from nodes.report import TriageReport
 from nodes.state import Finished, Waiting
 

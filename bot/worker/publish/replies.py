@@ -15,8 +15,7 @@ from bot.ports import CommandEffects, Effect, IssueRef
 from bot.report.languages.translate import translate
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
-from bot.worker.publish.poster import Poster
-from bot.worker.publish.reactions import Reactions
+from bot.worker.publish.poster import Poster, Reactions
 
 if TYPE_CHECKING:
     from bot.worker.commands.parse import Command

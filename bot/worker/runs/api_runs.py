@@ -16,9 +16,7 @@ from bot.runs.code import EngineCode
 from bot.runs.context import InMemoryEvidence, build_context, run_to_completion
 from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
-from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import find_config
-from bot.worker.budgets import SharedBudget, run_scope
 from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
 from nodes.run import initial_state
@@ -70,7 +68,7 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
             read.body,
             code=code,
             evidence=evidence,
-            brain=tools.brains.for_run(found.config, _budget(number, ref, found.config, tools)),
+            brain=tools.brains.for_run(found.config, tools.budget(f"api:{number}", ref, found.config, _count)),
             rules=tools.brains.rules,
             config=found.config,
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
@@ -88,21 +86,9 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
         return mirror.sha, result.model_copy(update={"gathered": result.numbered(evidence.items)})
 
 
-def _budget(number: str, ref: RepositoryRef, config: RepositoryConfig, tools: Tools) -> SharedBudget:
-    """Return a budget for the run's model calls. The repository's budgets apply to these runs too."""
-
-    async def limited(code: str, _meaning: str) -> None:
-        # Only counted: no report of the repository shows the limits that a client of the API reached.
-        LIMITS.labels(code).inc()
-
-    return SharedBudget(
-        run=run_scope(f"api:{number}", tools.budgets.run),
-        day=tools.budgets.day(ref, config, tools.store.clock()),
-        counters=tools.store.usage,
-        pace=tools.pace,
-        prices=tools.budgets.prices,
-        limited=limited,
-    )
+async def _count(code: str, _meaning: str) -> None:
+    """Count a limit that was reached; no report of the repository shows those that a client of the API reached."""
+    LIMITS.labels(code).inc()
 
 
 def _pictures(request: RunRequest, github: RepositoryClient, tools: Tools) -> PictureFetcher | None:

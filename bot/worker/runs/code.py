@@ -17,7 +17,7 @@ from bot.observability.measures import LIMITS
 from bot.ports import Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
-from bot.runs.mirrors import ForbiddenError
+from bot.runs.fetching import ForbiddenError
 from bot.store.runs import Run
 from bot.worker.commands.kinds import CommitPaths, unreadable
 from bot.worker.issue_job import CurrentIssue, IssueJob

@@ -18,9 +18,8 @@ from bot.report.document import Result, build_result
 from bot.report.record import read_record
 from bot.store.runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
-from bot.worker.admission import explain_refusal
 from bot.worker.alerts import crash_of
-from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
+from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.publish import Publication, Published
 from bot.worker.runs.questions import reminders
 from nodes.agents.writing.statement import function_of

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from langgraph.types import Durability
 from pydantic import ValidationError
 
-from bot.errors import RefusedError, RetryableError
+from bot.errors import BotError, RefusedError, RetryableError
 from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Outcome
 from bot.runs.code import EngineCode
@@ -16,21 +21,74 @@ from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
 from bot.runs.sources import OpenPulls
-from bot.settings.repository import RepositoryConfig
 from bot.store.runs import Run
-from bot.worker.admission import may_ask
-from bot.worker.budgets import SharedBudget, run_scope
-from bot.worker.issue_job import CurrentIssue, IssueJob
+from bot.store.runs.run_events import RunEvents, Visit, dump
+from bot.worker.budgets import run_scope
+from bot.worker.issue_job import CurrentIssue, IssueJob, may_ask
 from bot.worker.runs.code import renderer_for
 from bot.worker.runs.conclude import publish
 from bot.worker.runs.first import FirstReport, ModelBusyError
-from bot.worker.runs.recorder import recording
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context, IssueOrigin
-from nodes.run import initial_state
+from nodes.run import Step, Watch, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
+
+PACE = 0.5
+"""Seconds between two writes: a commit takes a few milliseconds, as long as most nodes of a run without a model."""
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def recording(events: RunEvents) -> AsyncIterator[Watch]:
+    """Store the run's steps periodically and at the end. A failure to store them never stops a run."""
+    recorder, over = _Recorder(events), asyncio.Event()
+    writing = asyncio.create_task(recorder.keep_writing(over))
+    try:
+        yield recorder.note
+    finally:
+        over.set()
+        await writing
+
+
+class _Recorder:
+    """Buffer of steps that are not stored yet. A node that begins and ends between two writes is written once."""
+
+    def __init__(self, events: RunEvents) -> None:
+        self._events = events
+        self._began: dict[str, float] = {}
+        self._waiting: dict[str, Visit] = {}
+
+    def note(self, step: Step) -> None:
+        """Buffer a step."""
+        # The store's clock, because pages compare these times with those of other processes.
+        now = self._events.clock()
+        began = self._began.setdefault(step.id, now)
+        # Moved to the end: readers expect ends in the order in which they happened.
+        self._waiting.pop(step.id, None)
+        self._waiting[step.id] = Visit(
+            id=step.id[:8], node=step.node, began=began, ended=now if step.ended else None, trace=step.trace
+        )
+
+    async def keep_writing(self, over: asyncio.Event) -> None:
+        """Write periodically until the run is over, then write the rest."""
+        while not over.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), PACE)
+            await self._write()
+        await self._write()  # the steps that were noted during the write above, if the run ended then
+
+    async def _write(self) -> None:
+        """Write the buffer. If the store is unavailable, the steps are dropped and a page shows fewer."""
+        # Taken before the await, because the graph adds steps while the store writes these.
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        try:
+            await self._events.add(*map(dump, waiting.values()))
+        except BotError as error:
+            logger.warning("steps of a run were not stored: %s", error, extra={"action": "steps_lost"})
 
 
 class UnresumableError(Exception):
@@ -127,12 +185,13 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
 def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Context:
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store, pictures = issue_job.store, tools.sources.pictures
+    budget = tools.budget(store.thread(run.number), issue_job.ref.repository, config, issue_job.count_limit_reached)
     return build_context(
         issue.title,
         text.body,
         code=code,
         evidence=store.evidence(run.number),
-        brain=tools.brains.for_run(config, _budget(issue_job, run, config)),
+        brain=tools.brains.for_run(config, budget),
         rules=tools.brains.rules,
         config=config,
         signals=store.signals,
@@ -155,18 +214,6 @@ async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
         return await issue_job.github.repository_labels()
     except RefusedError:
         return frozenset()
-
-
-def _budget(issue_job: IssueJob, run: Run, config: RepositoryConfig) -> SharedBudget:
-    store, budgets = issue_job.tools.store, issue_job.tools.budgets
-    return SharedBudget(
-        run=run_scope(issue_job.store.thread(run.number), budgets.run),
-        day=budgets.day(issue_job.ref.repository, config, store.clock()),
-        counters=store.usage,
-        pace=issue_job.tools.pace,
-        prices=budgets.prices,
-        limited=issue_job.count_limit_reached,
-    )
 
 
 async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tuple[str, ...]:

@@ -9,11 +9,10 @@ from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
 from bot.store.runs import Run
-from bot.worker.admission import STOPPED, OverLimitError, admit, explain_refusal
-from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
+from bot.worker.issue_job import STOPPED, CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.past import refresh_issue
 from bot.worker.publish.publisher import Why
-from bot.worker.publish.skip_reasons import reason_to_skip
+from bot.worker.publish.wanted import reason_to_skip
 from bot.worker.runs.questions import find_open_question, post_reminder, settle_by_comment, settle_by_edit
 from bot.worker.runs.steps import RunWork, read_actionable, read_issue, step
 from nodes.state import HumanExchange
@@ -135,16 +134,10 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
     answer = next((one for one in signals if one.kind == "answer"), None)
     redirected = any(one.kind == "redirect" for one in signals)
     if open_question is not None and answer is not None:
-        await issue_job.store.repository.questions.settle(
-            issue_job.ref.key,
-            open_question.question_id,
-            "answered",
-            answer=answer.text[:1_000],
-            answered_by=answer.actor,
-            answer_url=answer.url,
-        )
+        given = (answer.text[:1_000], answer.actor, answer.url)
+        await issue_job.settle_question(open_question.question_id, "answered", *given)
     elif open_question is not None and redirected:
-        await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
+        await issue_job.settle_question(open_question.question_id, "withdrawn")
     if run is not None and run.unfinished:
         return await _resume_run(issue_job, run, "answer" if answer and open_question else "redirect", work)
     if not redirected:
@@ -155,7 +148,7 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
 
 async def expire(issue_job: IssueJob, work: Expire) -> None:
     """Mark a question as expired and resume its run without an answer."""
-    await issue_job.store.repository.questions.settle(issue_job.ref.key, work.question_id, "expired")
+    await issue_job.settle_question(work.question_id, "expired")
     run = await issue_job.store.runs.last()
     if run is None or run.status != "waiting":
         return await issue_job.settle("nothing waits")
@@ -201,7 +194,7 @@ async def _new_run(issue_job: IssueJob, seen: CurrentIssue, last: Run | None, *,
     run = await admit(issue_job, seen.issue, seen.found.config, leave=leave, by_author=by_author)
     open_question = await find_open_question(issue_job) if last is not None else None
     if open_question is not None:
-        await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
+        await issue_job.settle_question(open_question.question_id, "withdrawn")
     return run
 
 

@@ -11,12 +11,10 @@ from collections.abc import Iterable
 import Stemmer  # type: ignore[import-not-found]  # a C extension without stubs
 
 from bot.jobs import Remind
-from bot.limits.writes import REPLIES
 from bot.ports import AskedQuestion, Comment, Issue, IssueRef
 from bot.report.comment.sticky import reminder, reminder_marker
 from bot.settings.repository import RepositoryConfig
 from bot.worker.issue_job import IssueJob
-from bot.worker.publish.poster import Poster
 from bot.worker.publish.publisher import thread_of
 from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.issue.mentions.markdown import without_comments
@@ -31,14 +29,8 @@ async def find_open_question(issue_job: IssueJob) -> AskedQuestion | None:
 async def settle_by_edit(issue_job: IssueJob, issue: Issue, question: AskedQuestion) -> None:
     """Settle the open question: answered if the new text contains the answer, else withdrawn as outdated."""
     answer = answer_in_body(issue, question)
-    await issue_job.store.repository.questions.settle(
-        issue_job.ref.key,
-        question.question_id,
-        "answered" if answer else "withdrawn",
-        answer=answer,
-        answered_by=issue.author if answer else None,
-        answer_url=issue.url if answer else None,
-    )
+    given = (answer, issue.author, issue.url) if answer else ()
+    await issue_job.settle_question(question.question_id, "answered" if answer else "withdrawn", *given)
 
 
 async def settle_by_comment(issue_job: IssueJob, issue: Issue, question: AskedQuestion, comment: Comment) -> bool:
@@ -49,14 +41,7 @@ async def settle_by_comment(issue_job: IssueJob, issue: Issue, question: AskedQu
     answer = answer_in(comment, question, by_reporter=by_reporter)
     if answer is None:
         return False
-    await issue_job.store.repository.questions.settle(
-        issue_job.ref.key,
-        question.question_id,
-        "answered",
-        answer=answer,
-        answered_by=comment.author,
-        answer_url=comment.url,
-    )
+    await issue_job.settle_question(question.question_id, "answered", answer, comment.author, comment.url)
     return True
 
 
@@ -218,7 +203,5 @@ async def post_reminder(issue_job: IssueJob, issue: Issue, question: AskedQuesti
     own = await effects.get(key, "question", question.question_id)
     carrier = own if own is not None and own.github_id else await effects.get(key, "sticky")
     url = f"{issue.url}#issuecomment-{carrier.github_id}" if carrier is not None and carrier.github_id else ""
-    publisher = issue_job.publisher()
-    poster = Poster(issue_job.github, effects, issue.ref, publisher.owner_check, publisher.now, REPLIES)
     body = reminder(thread_of(issue, config=config), question, url)
-    await poster.put("reminder", question.question_id, reminder_marker(question.question_id), body)
+    await issue_job.poster(issue.ref).put("reminder", question.question_id, reminder_marker(question.question_id), body)

@@ -7,11 +7,10 @@ from bot.observability.logs import add_log_context
 from bot.ports import Issue, IssueRef, Withheld
 from bot.settings.repository_file import FoundConfig
 from bot.store.runs import Origin, Run
-from bot.worker.admission import explain_refusal
-from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash
+from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.past import start_learning, update_index
 from bot.worker.publish.publisher import Why
-from bot.worker.publish.skip_reasons import reason_to_skip, remedy_for
+from bot.worker.publish.wanted import reason_to_skip, remedy_for
 from bot.worker.runs.code import note_shortfalls, open_code, recheck_facts
 from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
@@ -87,7 +86,7 @@ async def settle_ended(issue_job: IssueJob, why: str) -> None:
     if run is not None and run.unfinished:
         open_question = await find_open_question(issue_job)
         if open_question is not None:
-            await issue_job.store.repository.questions.settle(issue_job.ref.key, open_question.question_id, "withdrawn")
+            await issue_job.settle_question(open_question.question_id, "withdrawn")
         await issue_job.store.runs.settle(run.number, "stopped", issue_job.job, message=why)
         await issue_job.tools.checkpoints.adelete_thread(issue_job.store.thread(run.number))
         return

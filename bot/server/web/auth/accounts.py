@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from cryptography.fernet import Fernet, InvalidToken
 
 from bot.errors import RetryableError
-from bot.github.people import LoggedOutError, People, Person
+from bot.github.registration import LoggedOutError, People, Person
 from bot.server.web.auth.sessions import LASTS, Viewer
 
 FRESH = 60.0

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import RetryableError
-from bot.github.people import LoggedOutError
+from bot.github.registration import LoggedOutError
 from bot.server.connections.bodies import read_form
 from bot.server.registration import LOGIN_CALLBACK
 from bot.server.web.auth.accounts import Accounts

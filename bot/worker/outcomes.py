@@ -1,4 +1,4 @@
-"""Judgements of people on reports: their reactions and their changes of labels."""
+"""Compare a report with the fix that landed, and with the judgements of people: reactions and changed labels."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from bot.cli.backtest.fixes import gold_of
 from bot.errors import BotError, RefusedError, SuspendedError
 from bot.github.repository import RepositoryClient
-from bot.jobs import JudgeLabels
+from bot.jobs import JudgeLabels, Score
 from bot.ports import Judgement, Permission, RepositoryRef
 from bot.settings.repository import Labels, is_below, path_inside
 from bot.store.access import StoredPermissions
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.label_judgements import LabelChange, LabelJudgement, LabelsAfter
-from bot.store.runs.outcomes import Outcome, Unrated
+from bot.store.runs.outcomes import Outcome, Unrated, Verdict
 from bot.store.tables import Store
 from bot.worker.issue_job import IssueJob
 from nodes.search.git import Repository
 from nodes.search.git.errors import SearchError
+from nodes.search.history.mainline import MainlineCommit, files_of, read_mainline, references, reverted
 
+_NO_FIX = "no commit on the default branch closes the issue"
 FRESH = 7 * 86_400.0
 """Seconds after which a permission is read again."""
 MAX_READS = 5
@@ -30,9 +33,68 @@ WITHIN, PAUSE = 14 * 86_400.0, 20 * 3_600.0
 """Seconds after a publication in which the ratings of a report are read, and seconds between two reads."""
 MAX_REPORTS = 50
 """Maximum number of reports in one round."""
-
 logger = logging.getLogger(__name__)
 _AREA = re.compile(r"area: ?(\S.{0,199})", re.IGNORECASE)
+
+
+async def score(issue_job: IssueJob, work: Score) -> None:  # noqa: ARG001  the signature of all functions in the table
+    """Search the mirror for the commit that closed the issue. If there is none yet, upkeep queues another search."""
+    outcome, row = await issue_job.store.outcome.get(), await issue_job.store.row.state()
+    if outcome is None or outcome.state == "scored" or row.ended != "closed":
+        return await issue_job.settle("scored already, open again, or never reported")
+    verdict = await _compared(issue_job, outcome)
+    await issue_job.store.outcome.keep(verdict)
+    issue_job.log("report_scored", f"{verdict.state} {verdict.why or f'rank {verdict.rank}'}")
+    return await issue_job.settle(f"{verdict.state} {verdict.why}".strip())
+
+
+async def _compared(issue_job: IssueJob, outcome: Outcome) -> Verdict:
+    ref = issue_job.ref
+    try:
+        async with issue_job.tools.mirrors.ready(ref.repository, issue_job.github) as mirror:
+            arguments = (mirror.directory, mirror.sha, outcome, ref.number, f"{ref.owner}/{ref.name}")
+            return await asyncio.to_thread(compare, *arguments)
+    except SuspendedError:
+        raise
+    except (RefusedError, SearchError):
+        return Verdict("unknown", why="the code could not be read")
+
+
+def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: str) -> Verdict:
+    """Find the first commit after the reported one that closes the issue, and rank the files that it changed.
+
+    Args:
+        directory: A clone.
+        tip: Full SHA of the default branch's head.
+        outcome: What was reported, and at which commit.
+        number: The issue's number.
+        project: owner/name, to recognize references in commit messages that include it.
+
+    Returns:
+        "scored" with the 1-based rank of the first reported file that the fix changed (0: none), or "unknown" with
+        the reason.
+    """
+    repository = Repository.open(directory)
+    if not outcome.sha or repository.output("cat-file", "-e", f"{outcome.sha}^{{commit}}") is None:
+        return Verdict("unknown", why="the reported commit no longer exists")
+    fix = _fix(read_mainline(repository, tip, after=outcome.sha), number, project)
+    if fix is None:
+        return Verdict("unknown", why=_NO_FIX)
+    gold = gold_of(repository, files_of(repository, [fix]).get(fix.sha, ()), fix.parent)
+    if not gold:
+        return Verdict("unknown", fix=fix.sha, why="the fix changed no source file that existed before it")
+    rank = next((at for at, path in enumerate(outcome.reported.named, 1) if path in gold), 0)
+    return Verdict("scored", rank, fix.sha)
+
+
+def _fix(mainline: list[MainlineCommit], number: int, project: str) -> MainlineCommit | None:
+    undone = {sha for landed in mainline for message in landed.messages for sha in reverted(message)}
+    # Oldest first, because a part of the fix exists already when a later commit closes the issue.
+    for landed in reversed(mainline):
+        closes = any(number in references(message, project).closes for message in landed.messages)
+        if closes and landed.parent and landed.sha not in undone:
+            return landed
+    return None
 
 
 async def permissions_of(

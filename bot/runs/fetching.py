@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -15,7 +16,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import BotError, GoneError, RateLimitedError, RefusedError, RetryableError
-from bot.runs.mirrors.disk import delete_temporary_files, free_bytes, size_of
 from nodes.search.git.running import environment
 from nodes.trust.secrets import mask
 
@@ -152,7 +152,7 @@ async def _bounded(process: Process, directory: Path, limits: MirrorLimits) -> s
                 await asyncio.wait([errors], timeout=_LOOK)
                 if await asyncio.to_thread(size_of, directory) > limits.size:
                     raise TooLargeError(f"is larger than {limits.size:,} bytes")
-                if await asyncio.to_thread(free_bytes, directory) < limits.free:
+                if (await asyncio.to_thread(shutil.disk_usage, directory)).free < limits.free:
                     raise full(f"less than {limits.free / 1e6:,.0f} MB (TRIAGE_FREE_MB) are free")
             await process.wait()
             return (await errors).decode("utf-8", "replace")
@@ -251,3 +251,28 @@ _FAULTS: tuple[tuple[re.Pattern[str], Callable[[str], BotError]], ...] = (
     ),
 )
 """Patterns of git's messages and the error for each; the first match wins."""
+
+
+def size_of(directory: Path) -> int:
+    """Return the bytes of the files below a directory; files that vanish during the walk count as zero."""
+    total = 0
+    stack = [os.fspath(directory)]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        stack.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        # git deletes files and folders while this walk reads them.
+        except OSError:
+            continue
+    return total
+
+
+def delete_temporary_files(mirror: Path) -> None:
+    """Delete the temporary files of a killed git process; no other process works in a mirror."""
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/*/tmp_obj_*"):
+        for left in mirror.glob(pattern):
+            left.unlink(missing_ok=True)

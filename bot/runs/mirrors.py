@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +18,18 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, RefusedError
 from bot.ports import RepositoryRef
-from bot.runs.mirrors.disk import delete_temporary_files, evict, free_bytes, unused
-from bot.runs.mirrors.git import (
+from bot.runs.fetching import (
     HEAD,
     BrokenMirrorError,
-    ForbiddenError,
     MirrorLimits,
     TooLargeError,
     TooLargeToFetchError,
+    delete_temporary_files,
     fetch,
     full,
     run,
+    size_of,
 )
-
-__all__ = ["ForbiddenError", "Mirror", "MirrorLimits", "Mirrors", "TooLargeToFetchError"]
 
 TAGS_KEPT = 900.0
 """Seconds after which a mirror is fetched even if its tip is current: there may be new tags."""
@@ -100,7 +98,7 @@ class Mirrors:
 
     def fault(self) -> str:
         """Return why nothing can be fetched at present; empty if there is space."""
-        free = free_bytes(self._root)
+        free = shutil.disk_usage(self._root).free
         return "" if free >= self._limits.free else _too_little(free, self._limits.free)
 
     @asynccontextmanager
@@ -235,3 +233,37 @@ async def _make_bare(directory: Path) -> None:
     # Our own branch, so that git never uses a branch name that the repository chose.
     branch = HEAD.removeprefix("refs/heads/")
     await run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(directory))
+
+
+def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int = 0) -> list[str]:
+    """Remove the least recently used folders below a root until the rest fits; returns their names.
+
+    Args:
+        root: the folder that contains them.
+        budget: bytes that all of them may take.
+        in_use: returns whether the folder of a name must stay.
+        free: bytes that must be free on the disk.
+    """
+    folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
+    sizes = {folder: size_of(folder) for folder in folders}
+    total, removed = sum(sizes.values()), []
+    # Too little free space lowers the budget: mirrors can be fetched again, and the store's data cannot.
+    budget = min(budget, total - max(0, free - shutil.disk_usage(root).free))
+    for folder in folders:
+        if total <= budget:
+            break
+        if not in_use(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
+            total -= sizes[folder]
+            removed.append(folder.name)
+    return removed
+
+
+def unused(root: Path, before: float, *, known: Callable[[str], bool], in_use: Callable[[str], bool]) -> list[str]:
+    """Remove folders that were not used since a time or are not ``known``, unless in use; returns their names."""
+    removed = []
+    for folder in [folder for folder in root.iterdir() if folder.is_dir()]:
+        if not in_use(folder.name) and (folder.stat().st_mtime < before or not known(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder.name)
+    return removed
