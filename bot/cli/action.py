@@ -16,6 +16,7 @@ from typing import Any, Literal
 from bot.cli.doctor.github import FULL_NAME, missing_labels, opened
 from bot.errors import BotError, UnreadableFileError, UserError
 from bot.github.repository import RepositoryClient
+from bot.jobs import Work
 from bot.report.sanitise import plain
 from bot.server.webhook.events import Delivery, MalformedError, read_delivery
 from bot.server.webhook.handlers import Handlers, Policy
@@ -89,8 +90,7 @@ async def act(event: Event, settings: Settings, token: str) -> ActionResult:
     Raises:
         UserError: the event cannot be read, or the settings are invalid.
     """
-    delivery = _read(event, settings)
-    work = Handlers(Policy(bots=settings.bots)).decide(delivery)
+    delivery, work = decide(event, settings)
     if not work:
         logger.info("nothing to do for this event", extra={"action": "nothing_to_do"})
         return ActionResult()
@@ -109,12 +109,18 @@ async def act(event: Event, settings: Settings, token: str) -> ActionResult:
         return await _acted(store, delivery)
 
 
-def _read(event: Event, settings: Settings) -> Delivery:
+def decide(event: Event, settings: Settings) -> tuple[Delivery, list[Work]]:
+    """Return the delivery of an event, and the jobs that follow from it.
+
+    Raises:
+        UserError: the event cannot be read.
+    """
     try:
         payload = json.loads(event.file.read_bytes())
         body = json.dumps({**payload, "installation": {"id": _INSTALLATION}}).encode()
         headers = {"x-github-delivery": event.id, "x-github-event": event.name}
-        return read_delivery(headers, body, known=True, server=settings.server)
+        delivery = read_delivery(headers, body, known=True, server=settings.server)
+        return delivery, Handlers(Policy(bots=settings.bots)).decide(delivery)
     except (OSError, ValueError, TypeError, MalformedError) as error:
         raise UserError(f"GITHUB_EVENT_PATH: {event.file} cannot be read as an event: {error}") from error
 

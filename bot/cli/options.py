@@ -20,6 +20,7 @@ BRAIN = click.option(
     type=click.Choice(["rules", "llm", "auto"]),
     help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
 )
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 _ASKED = "bot.cli.options.json"
 
 

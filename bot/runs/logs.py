@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from bot.report.sanitise import code
-from bot.runs.attachments import (
+from bot.runs.pictures import (
     AttachmentLimits,
     Fetcher,
     RefusedAttachment,

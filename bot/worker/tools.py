@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from bot.errors import UserError
 from bot.github import GitHub
 from bot.github.app import TokenGitHub
-from bot.report.languages.catalogue import ENGLISH
+from bot.ports import RepositoryRef
 from bot.runs.fetching import MirrorLimits
 from bot.runs.mirrors import Mirrors
 from bot.runs.model import check_brain, model_settings
@@ -27,7 +27,7 @@ from bot.store.databases.checkpoints import open_saver
 from bot.store.databases.opening import open_store
 from bot.store.runs.usage import StoredPace
 from bot.store.tables import Store
-from bot.worker.budgets import Budgets
+from bot.worker.budgets import Budgets, SharedBudget, run_scope
 from bot.worker.publish.hook import Hook, chat_form
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Models
@@ -36,23 +36,6 @@ from nodes.brains.screening import brain_of
 from nodes.context import Brain
 from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
-
-_DAY = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """Retention times, in seconds."""
-
-    closed: float = 90 * _DAY
-    """Data that runs gathered, counted from the closing of their issue."""
-    deliveries: float = 7 * _DAY
-    """Deliveries and finished jobs."""
-    gone: float = 30 * _DAY
-    """All data of a repository that the App can no longer access."""
-    mirrors: float = 30 * _DAY
-    """Unused mirrors."""
-
 
 MAX_INDEXES = 96_000_000
 """Approximate bytes of indexes in memory. Parsed files are cached on disk beside each mirror."""
@@ -131,18 +114,29 @@ class Tools:
     graph: Graph
     checkpoints: BaseCheckpointSaver[Any]
     brains: Brains
-    keep: Retention
     sources: Sources
     """Sources outside the repository that a run may query."""
     budgets: Budgets
     pace: StoredPace
     """Pace of model calls, shared by all processes that use the store."""
-    bots: frozenset[str]
-    """Logins of bots that the operator counts as people, in lower case."""
-    language: str = ENGLISH
-    """The language for a repository whose configuration names none."""
+    settings: Settings
     hook: Hook | None = None
     """The operator's address for alerts."""
+
+    def budget(
+        self, thread: str, ref: RepositoryRef, config: RepositoryConfig, limited: Callable[[str, str], Awaitable[None]]
+    ) -> SharedBudget:
+        """Return the budget of a run's model calls, which count in the repository's day too.
+
+        Args:
+            thread: identifies the run.
+            ref: its repository.
+            config: the repository's configuration.
+            limited: called with the code of a limit that was reached and a description.
+        """
+        budgets = self.budgets
+        day = budgets.day(ref, config, self.store.clock())
+        return SharedBudget(run_scope(thread, budgets.run), day, self.store.usage, self.pace, budgets.prices, limited)
 
 
 @asynccontextmanager
@@ -171,10 +165,8 @@ async def open_tools(settings: ServerSettings) -> AsyncIterator[Tools]:
             sources=Sources(settings.operator, settings.settings.github_server_url),
             brains=await stack.enter_async_context(open_brains(settings.settings, RulesBrain())),
             budgets=Budgets.of(settings.settings, settings.operator),
-            keep=Retention(settings.settings.triage_keep_closed_days * _DAY),
             pace=store.pace("models", settings.settings.triage_model_calls_per_minute),
-            bots=settings.settings.bots,
-            language=settings.settings.triage_language,
+            settings=settings.settings,
             hook=_hook(settings.settings),
         )
 

@@ -31,8 +31,10 @@ MAX_REPOSITORIES, MAX_ISSUES, MAX_OF_ONE = 1_000, 200, 100
 MAX_PARKED = 200
 """Repositories per round. Those that were not checked are left to the next round."""
 DAY = 86_400.0
-COUNTERS_KEPT = 90 * DAY
-"""Retention of usage counters, in seconds."""
+COUNTERS_KEPT, DELIVERIES_KEPT = 90 * DAY, 7 * DAY
+"""Retention of usage counters, and of deliveries and finished jobs, in seconds."""
+GONE_KEPT, MIRRORS_KEPT = 30 * DAY, 30 * DAY
+"""Retention of the data of a repository that the App can no longer access, and of unused mirrors, in seconds."""
 RECHECKED = 3 * 3_600.0
 """Seconds: checkpoints of runs that ended since then are deleted again, in case a process was killed after the run's
 end."""
@@ -164,22 +166,22 @@ async def _revive(
 
 async def prune(tools: Tools) -> None:
     """Delete rows that are older than the settings allow, and return the space to the file system."""
-    store, settings = tools.store, tools.settings
-    await store.inbox.forget_old(settings.triage_keep_deliveries_days * DAY)
-    await store.jobs.forget_done(settings.triage_keep_deliveries_days * DAY)
+    store = tools.store
+    await store.inbox.forget_old(DELIVERIES_KEPT)
+    await store.jobs.forget_done(DELIVERIES_KEPT)
     await store.pruning.counters(COUNTERS_KEPT)
     for thread in await store.pruning.over(RECHECKED):
         await tools.checkpoints.adelete_thread(thread)
     more = True
     # Each round is a transaction of limited length, so that other processes do not wait for long.
     while more:
-        dropped = await store.pruning.closed_issues(settings.triage_keep_closed_days * DAY)
+        dropped = await store.pruning.closed_issues(tools.settings.triage_keep_closed_days * DAY)
         for thread in dropped.threads:
             await tools.checkpoints.adelete_thread(thread)
         if dropped.issues:
             logger.info("%d closed issues pruned", dropped.issues, extra={"action": "pruned"})
         more = dropped.more
-    for key in await store.pruning.gone_repositories(settings.triage_keep_gone_days * DAY):
+    for key in await store.pruning.gone_repositories(GONE_KEPT):
         logger.info("all data of a repository deleted", extra={"action": "forgotten", "repository": key})
     # Last, when all rows are deleted.
     await store.shrink()
@@ -188,7 +190,7 @@ async def prune(tools: Tools) -> None:
 async def remove_unused_mirrors(tools: Tools) -> None:
     """Remove mirrors on this machine that were unused for long, or whose repository was deleted from the store."""
     known = {key.rpartition("/")[2] for key in await tools.store.pruning.known_repositories()}
-    for name in await tools.mirrors.tidy(older_than=tools.settings.triage_keep_mirrors_days * DAY, known=known):
+    for name in await tools.mirrors.tidy(older_than=MIRRORS_KEPT, known=known):
         logger.info("mirror removed", extra={"action": "mirror.pruned", "repository": name})
 
 

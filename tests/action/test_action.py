@@ -196,6 +196,20 @@ def test_an_answer_continues_without_the_cache(github: GitHubServer, repo: Repo,
     assert [place.path for place in state.places] == ["feedbox/dates.py"]
 
 
+def test_a_dry_run_prints_the_jobs_and_asks_github_nothing(
+    github: GitHubServer, repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    github.world.open_issue(repo, TITLE, BODY)
+    (tmp_path / "event.json").write_bytes(event(github, repo, 1, "opened"))
+    for name, value in (("NAME", "issues"), ("PATH", str(tmp_path / "event.json"))):
+        monkeypatch.setenv(f"GITHUB_EVENT_{name}", value)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setattr("bot.observability.logs.log_to_stderr", lambda **_given: None)
+    done = CliRunner().invoke(cli, ["action", "--dry-run"])
+    assert [json.loads(line)["kind"] for line in done.stdout.splitlines()] == ["triage"]
+    assert not github.asked("GET", "/")
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -61,6 +62,8 @@ async def test_the_app_is_printed_for_a_secret_store(github: GitHubServer, tmp_p
 def test_missing_and_conflicting_settings_are_reported_before_a_request_to_github(tmp_path: Path) -> None:
     done = triage(tmp_path, "app", "create", "--no-browser")
     assert (done.returncode, "--public-url" in done.stderr) == (2, True)
+    tried = json.loads(triage(tmp_path, "app", "create", "--dry-run").stdout)
+    assert (tried["default_permissions"]["issues"], "issues" in tried["default_events"]) == ("write", True)
     store_registration(tmp_path / "data", {"github_app_id": "1"})
     done = triage(tmp_path, "app", "create", "--no-browser", "--public-url", PUBLIC)
     assert (done.returncode, "an App exists already" in done.stderr) == (2, True)

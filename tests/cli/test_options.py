@@ -16,8 +16,11 @@ from bot.store.databases.sqlite import SqliteStore
 from tests.cli.process import ROOT, triage
 from tests.support.repositories import make_repository
 
-WRITE = {"init", "backfill", "replay", "jobs", "forget", "migrate", "backup"}
-"""Commands that change something other than a cache, a file that an option names, or a token that they print."""
+WRITE = {
+    *("init", "backfill", "replay", "jobs", "forget", "migrate", "backup", "action"),
+    *("app create", "token create", "token revoke"),
+}
+"""Commands that change something other than a cache or a file that an option names."""
 
 
 def leaves(group: click.Group = cli, found: str = "") -> Iterator[tuple[str, click.Command]]:

@@ -35,6 +35,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("data")
 def test_a_token_is_created_listed_and_revoked() -> None:
+    tried = triage("create", "Octo/Parser", "--dry-run").stdout
+    assert (tried, triage("list").stdout) == ("a token for octo/parser would be created\n", "")
     token = triage("create", "Octo/Parser", "--label", "dashboard").stdout.strip()
     assert token.startswith("thr_")
     (row,) = map(json.loads, triage("list", "--json").stdout.splitlines())
@@ -42,6 +44,7 @@ def test_a_token_is_created_listed_and_revoked() -> None:
     listed = triage("list").stdout
     assert row["id"] in listed
     assert token not in listed
+    assert triage("revoke", row["id"], "--dry-run").stdout == f"token {row['id']} would be revoked\n"
     assert triage("revoke", row["id"]).stdout == f"token {row['id']} is revoked\n"
     assert triage("list").stdout == ""
     again = triage("revoke", row["id"])

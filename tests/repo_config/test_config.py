@@ -190,7 +190,11 @@ def test_the_command_names_each_fault_and_fails(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert f"{file}:1: unknown key `mod`" in done.output
     assert f"{file}:2: `brain`" in done.output
+    document = json.loads(CliRunner().invoke(cli, ["config", "check", str(file), "--json"]).output)
+    assert (document["valid"], [fault["line"] for fault in document["faults"]]) == (False, [1, 2])
     file.write_text("mode: label\n")
+    document = json.loads(CliRunner().invoke(cli, ["config", "check", str(file), "--format", "json"]).output)
+    assert document == {"file": str(file), "valid": True, "summary": "mode label", "faults": [], "notes": []}
     done = CliRunner().invoke(cli, ["config", "check", str(file)])
     assert (done.exit_code, done.output) == (0, f"{file}: valid; mode label\n")
 

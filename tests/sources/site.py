@@ -18,8 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bot.runs.attachments import Resolved
-from bot.runs.pictures import LIMITS, PictureFetcher
+from bot.runs.pictures import LIMITS, PictureFetcher, Resolved
 from bot.settings.operator import ATTACHMENT_HOSTS, LOG_HOSTS, PicturesConfig
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.runs.attachments import RefusedAttachment
 from bot.runs.logs import EXCERPT, LIMITS, LogReader, excerpt
+from bot.runs.pictures import RefusedAttachment
 from bot.settings.operator import LOG_HOSTS, LogsConfig
 from tests.graph.rules_run import run_by_rules
 from tests.sources.site import Site, redirect

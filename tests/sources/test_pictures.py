@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.github.reader import IssueReader
-from bot.runs.attachments import RefusedAttachment, resolve_public
-from bot.runs.pictures import find_pictures
+from bot.runs.pictures import RefusedAttachment, find_pictures, resolve_public
 from bot.settings.operator import PicturesConfig
 from tests.servers.github_server import serve_github
 from tests.servers.github_world import GRANTED

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -126,17 +127,7 @@ def _document(reply: Reply) -> dict[str, Any]:
     return {
         "route": reply.route,
         "text": reply.text,
-        "places": [
-            {
-                "path": p.path,
-                "start_line": p.start_line,
-                "end_line": p.end_line,
-                "symbol": p.symbol,
-                "quote": p.quote,
-                "why": p.why,
-            }
-            for p in reply.places
-        ],
+        "places": [asdict(place) for place in reply.places],
         "people": list(reply.people),
         "changes": list(reply.changes),
         "results": [{"url": one.locator.url, "quote": one.quote} for one in reply.results],

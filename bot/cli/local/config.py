@@ -16,7 +16,7 @@ import click
 
 from bot.cli.local.issue_text import project_of
 from bot.cli.local.repository import Progress, open_engine, resumable
-from bot.cli.options import REPO, REV
+from bot.cli.options import REPO, REV, prints
 from bot.errors import BotError, UserError
 from bot.files import checkout_of
 
@@ -38,7 +38,8 @@ def config_command() -> None:
 @config_command.command("check")
 @click.argument("file", type=click.Path(path_type=Path), default=Path(".github/triage.yml"))
 @_OPERATOR
-def check(file: Path, *, operator: bool) -> None:
+@prints("file, valid, summary, and faults and notes with line and message.")
+def check(file: Path, *, operator: bool, as_json: bool) -> None:
     """Report every fault of FILE with its line; exit with 1 if there is one."""
     from bot.errors import UserError
 
@@ -48,10 +49,10 @@ def check(file: Path, *, operator: bool) -> None:
         raise UserError(f"{file}: cannot be read: there is no such file; without one the defaults apply") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: cannot be read as text ({type(error).__name__})") from error
-    click.echo(checked(str(file), text, operator=operator))
+    click.echo(checked(str(file), text, operator=operator, as_json=as_json))
 
 
-def checked(name: str, text: str, *, operator: bool = False) -> str:
+def checked(name: str, text: str, *, operator: bool = False, as_json: bool = False) -> str:
     """Return a line about a valid file; print the faults of another, and exit with 1."""
     from bot.settings.operator import read_operator_config
     from bot.settings.repository import ConfigError, read_config
@@ -61,11 +62,16 @@ def checked(name: str, text: str, *, operator: bool = False) -> str:
     try:
         summary = _operators(read_operator_config(text)) if operator else _repositorys(read_config(text))
     except ConfigError as error:
-        for fault in error.faults:
-            click.echo(f"{name}:{fault.line}: {fault.message}")
+        faults = [{"line": fault.line, "message": fault.message} for fault in error.faults]
+        lines = [f"{name}:{fault['line']}: {fault['message']}" for fault in faults]
+        click.echo(json.dumps({"file": name, "valid": False, "faults": faults}) if as_json else "\n".join(lines))
         sys.exit(1)
-    for note in notes_on(text, OPERATOR_KEYS if operator else REPOSITORY_KEYS):
-        click.echo(f"{name}:{note.line}: {note.message}")
+    keys = OPERATOR_KEYS if operator else REPOSITORY_KEYS
+    notes = [{"line": note.line, "message": note.message} for note in notes_on(text, keys)]
+    if as_json:
+        return json.dumps({"file": name, "valid": True, "summary": summary, "faults": [], "notes": notes})
+    for note in notes:
+        click.echo(f"{name}:{note['line']}: {note['message']}")
     return f"{name}: valid; {summary}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from bot.cli.options import prints
+from bot.cli.options import DRY_RUN, prints
 from bot.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def app_command() -> None:
 @click.option("--name", help="The App's name; GitHub lets you change it.")
 @click.option("--show", is_flag=True, help="Print the secrets for a secret store, instead of storing them.")
 @click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+@DRY_RUN
 def create(
     *,
     org: str,
@@ -44,14 +45,20 @@ def create(
     name: str | None,
     show: bool,
     no_browser: bool,
+    dry_run: bool,
 ) -> None:
     """Create the App on GitHub with two clicks in a browser on this machine.
 
     The App requests the permissions and events of app.yml and no others. Its secrets are stored in app.json in
-    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead.
+    TRIAGE_DATA_DIR, readable only by you and used by `triage serve`, unless --show prints them instead. With --dry-run
+    the requested permissions and events are printed.
     """
+    from bot.server.registration import registration
     from bot.server.registration.first_start import Answers, create_app
 
+    if dry_run:
+        click.echo(json.dumps(registration(), indent=1))
+        return
     create_app(Answers(org, public_url, webhook_url, server_url, name, keep=not show), browse=not no_browser)
 
 
@@ -63,11 +70,12 @@ def token_command() -> None:
 @token_command.command("create")
 @click.argument("repository", metavar="OWNER/REPO")
 @click.option("--label", default="", help="The token's purpose, up to 100 characters, for the list.")
-def create_token(*, repository: str, label: str) -> None:
+@DRY_RUN
+def create_token(*, repository: str, label: str, dry_run: bool) -> None:
     """Create a token for a repository and print it; it cannot be shown again."""
     if len(label) > 100 or not label.isprintable():
         raise UserError("--label: at most 100 printable characters")
-    click.echo(_with_store(lambda store: _create(store, repository, label)))
+    click.echo(_with_store(lambda store: _create(store, repository, label, dry_run=dry_run)))
 
 
 @token_command.command("list")
@@ -80,11 +88,12 @@ def listed(*, as_json: bool) -> None:
 
 @token_command.command("revoke")
 @click.argument("token_id", metavar="ID")
-def revoke(*, token_id: str) -> None:
+@DRY_RUN
+def revoke(*, token_id: str, dry_run: bool) -> None:
     """Revoke a token by the id that `triage token list` prints; it stops working at once."""
-    if not _with_store(lambda store: store.api_tokens.revoke(token_id)):
+    if not _with_store(lambda store: _revoke(store, token_id, dry_run=dry_run)):
         raise UserError(f"no token has the id {token_id}; `triage token list` lists them")
-    click.echo(f"token {token_id} is revoked")
+    click.echo(f"token {token_id} {'would be' if dry_run else 'is'} revoked")
 
 
 def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
@@ -98,16 +107,24 @@ def _with_store(use: Callable[[Store], Awaitable[T]]) -> T:
     return asyncio.run(used())
 
 
-async def _create(store: Store, repository: str, label: str) -> str:
+async def _create(store: Store, repository: str, label: str, *, dry_run: bool) -> str:
     from bot.store.access import MAX_TOKENS, TooManyTokensError
 
     ref = await store.installations.named(repository)
     if ref is None:
         raise UserError(f"the App is not installed in {repository}, or has received no event of it yet")
+    if dry_run:
+        return f"a token for {ref.owner}/{ref.name} would be created"
     try:
         return await store.api_tokens.create(ref.key, label)
     except TooManyTokensError:
         raise UserError(f"{repository} has {MAX_TOKENS} tokens: revoke one first") from None
+
+
+async def _revoke(store: Store, token_id: str, *, dry_run: bool) -> bool:
+    if dry_run:
+        return token_id in {one.id for one in await store.api_tokens.all()}
+    return await store.api_tokens.revoke(token_id)
 
 
 async def _listed(store: Store, *, as_json: bool) -> list[str]:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import DRY_RUN
+
 if TYPE_CHECKING:
     from bot.settings import Settings
 
 
 @click.command("action")
-def command() -> None:
+@DRY_RUN
+def command(*, dry_run: bool) -> None:
     """Triage the event that started a GitHub Actions workflow, with the workflow's token; see docs/action.md.
 
     Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH and GITHUB_TOKEN, writes the report to the job's summary, annotates the
@@ -24,20 +27,26 @@ def command() -> None:
 
     On a pull request it checks the proposed .github/triage.yml instead: it annotates each fault at its line, and exits
     with 1 if there is one.
+
+    With --dry-run it prints the jobs of an issue's event as JSON lines, and runs none of them.
     """
-    failure = _check() if os.environ.get("GITHUB_EVENT_NAME") == "pull_request" else _triage()
+    failure = _check() if os.environ.get("GITHUB_EVENT_NAME") == "pull_request" else _triage(dry_run=dry_run)
     if failure:
         click.echo(f"triage: {failure}", err=True)
         sys.exit(1)
 
 
-def _triage() -> str:
+def _triage(*, dry_run: bool) -> str:
     """Process an event of an issue; return why the command fails, or nothing."""
-    from bot.cli.action import Event, act
+    from bot.cli.action import Event, act, decide
+    from bot.cli.server.jobs import print_work
     from bot.observability.logs import log_to_stderr
 
     event = Event.of(os.environ)
     settings, token = _settings()
+    if dry_run:
+        print_work(decide(event, settings)[1])
+        return ""
     log_to_stderr(readable=True)
     acted = asyncio.run(act(event, settings, token))
     _append("GITHUB_OUTPUT", f"issue-url={acted.url}" if acted.url else "")

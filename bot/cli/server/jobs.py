@@ -75,13 +75,18 @@ def replay_command(*, file: Path, event: str | None, store: bool) -> None:
     """
     event = event or file.name.partition(".")[0]
     delivery, work = _decide(file, event)
-    for one in work:
-        click.echo(json.dumps({"lane": one.lane, "delay": one.delay, **json.loads(one.model_dump_json())}))
+    print_work(work)
     if not work:
         click.echo(f"nothing to do for this event {event!r}; --event names another one", err=True)
     elif store:
         asyncio.run(_store(delivery, file.read_bytes(), work))
         click.echo(f"stored as delivery {delivery.guid}", err=True)
+
+
+def print_work(work: list[Work]) -> None:
+    """Print one object per job."""
+    for one in work:
+        click.echo(json.dumps({"lane": one.lane, "delay": one.delay, **json.loads(one.model_dump_json())}))
 
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:

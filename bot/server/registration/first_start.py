@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from bot.errors import UserError
+from bot.files import DirectoryLock
 from bot.github.registration import NewApp
 from bot.server.process import listening, serve_until
 from bot.server.registration import (
@@ -32,7 +33,6 @@ from bot.server.web.pages.setup import Defaults, SetupPages, next_steps, setup_a
 from bot.server.web.render import render
 from bot.server.web.site import build_authenticator
 from bot.settings import Settings, load_settings
-from bot.worker.dispatch.lock import DirectoryLock
 
 logger = logging.getLogger(__name__)
 

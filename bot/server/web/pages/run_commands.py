@@ -25,7 +25,7 @@ from bot.store.pages.rows import RunRow
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _NAMES: dict[str, PageCommandName] = {name: name for name in get_args(PageCommandName)}
 DONE = "done"
-"""The message of a job whose command was accepted (``bot.worker.commands.page``)."""
+"""The message of a job whose command was accepted (``bot.worker.commands.execute``)."""
 
 
 @dataclass(frozen=True, slots=True)
