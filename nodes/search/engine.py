@@ -209,7 +209,7 @@ class Engine:
         if last is None:
             return []
         found = log.touching(paths, log.before(since - 1), last, limit) or []
-        return [one for one in found if one.committed >= since and (until is None or one.committed < until)]
+        return [item for item in found if item.committed >= since and (until is None or item.committed < until)]
 
     def commit_details(self, commit: str) -> Commit | None:
         """Return a commit."""

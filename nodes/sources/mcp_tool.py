@@ -168,7 +168,7 @@ def _is(field: Any, *types: str) -> bool:
     if not isinstance(field, Mapping):
         return False
     own = field.get("type")
-    choices = [own, *(one.get("type") for one in field.get("anyOf") or () if isinstance(one, Mapping))]
+    choices = [own, *(option.get("type") for option in field.get("anyOf") or () if isinstance(option, Mapping))]
     return any(kind in types for kind in choices if isinstance(kind, str))
 
 

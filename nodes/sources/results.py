@@ -119,7 +119,9 @@ def _of_mapping(value: Mapping[str, Any]) -> Result:
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
     candidates = (value.get(name) for name in names)
-    return next((str(one) for one in candidates if isinstance(one, str | int) and str(one).strip()), "")
+    return next(
+        (str(candidate) for candidate in candidates if isinstance(candidate, str | int) and str(candidate).strip()), ""
+    )
 
 
 def _is_text(item: Any) -> bool:

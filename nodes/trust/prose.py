@@ -78,7 +78,7 @@ class ProseCheck:
                 "ruled_out": await self._lines(draft.ruled_out),
                 "labels": await self._lines(draft.labels),
                 "suspects": tuple(
-                    [one.model_copy(update={"why": await self.text(one.why)}) for one in draft.suspects],
+                    [suspect.model_copy(update={"why": await self.text(suspect.why)}) for suspect in draft.suspects],
                 ),
             }
         )
@@ -110,7 +110,7 @@ class ProseCheck:
         return joined if any(letter.isalnum() for letter in words) else ""
 
     async def _unknown(self, sentence: str) -> bool:
-        if any(_CODE_ADDRESS.search(one) and not self._is_known(one) for one in _addresses(sentence)):
+        if any(_CODE_ADDRESS.search(address) and not self._is_known(address) for address in _addresses(sentence)):
             return True
         # Places are checked inside and outside code spans; symbols inside only, because prose has words like them.
         for place in _places(sentence.replace("`", " ")):

@@ -98,7 +98,10 @@ def read_claims(title: str, body: str) -> Claims:
     for trace in sorted(find_traces(body), key=lambda trace: -trace.start):
         body = f"{body[: trace.start]}\n\n{body[trace.end :]}"
     prose, _code = split_fields(body)
-    written = [(one, list(find_marks(one))) for one in islice(sentences(f"{title[:1_000]}\n\n{prose}"), MAX_SENTENCES)]
+    written = [
+        (sentence, list(find_marks(sentence)))
+        for sentence in islice(sentences(f"{title[:1_000]}\n\n{prose}"), MAX_SENTENCES)
+    ]
     roles = compared([(text, _mentions(text, marks)) for text, marks in written])
     in_prose = (found for at, (text, marks) in enumerate(written) for found in _read(text, marks, at, roles))
     # The text of a form is also read as prose, so most of its claims are found twice; ``fromkeys`` drops the second.

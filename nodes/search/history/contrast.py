@@ -60,13 +60,15 @@ def compared(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[i
     Args:
         sentences: each sentence with its versions.
     """
-    judged = [one for number, (text, mentions) in enumerate(sentences) for one in _judged(number, text, mentions)]
+    judged = [
+        judgement for number, (text, mentions) in enumerate(sentences) for judgement in _judged(number, text, mentions)
+    ]
     roles: dict[tuple[int, int], Role] = {}
-    for product in dict.fromkeys(one.mention.product for one in judged):
-        group = [one for one in judged if one.mention.product == product]
+    for product in dict.fromkeys(judgement.mention.product for judgement in judged):
+        group = [judgement for judgement in judged if judgement.mention.product == product]
         group = _completed(group)
         if _is_regression(group):
-            roles |= {one.place: "good" if one.sign > 0 else "bad" for one in group if one.sign}
+            roles |= {judgement.place: "good" if judgement.sign > 0 else "bad" for judgement in group if judgement.sign}
     return roles
 
 
@@ -83,8 +85,8 @@ def worked_before(sentence: str) -> bool:
 def _is_regression(group: Sequence[_Judged]) -> bool:
     """Return whether a version is good and a later one bad, and no version is both."""
     signs: dict[str, set[int]] = {}
-    for one in group:
-        signs.setdefault(one.mention.text, set()).add(one.sign)
+    for judgement in group:
+        signs.setdefault(judgement.mention.text, set()).add(judgement.sign)
     good = [
         version for text, found in signs.items() if found <= {0, 1} and 1 in found and (version := parse_version(text))
     ]
@@ -100,8 +102,8 @@ def _is_regression(group: Sequence[_Judged]) -> bool:
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     """Give a version without a role the opposite one of its neighbour, in the same or the next sentence."""
     found = list(group)
-    decided = [one for one in group if one.sign]
-    versions = {one.mention.text for one in group}
+    decided = [judgement for judgement in group if judgement.sign]
+    versions = {judgement.mention.text for judgement in group}
     for at, one in enumerate(group):
         near = [other for other in decided if not other.also and abs(other.place[0] - one.place[0]) <= 1]
         # A third version may belong to either side.

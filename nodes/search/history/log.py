@@ -108,7 +108,11 @@ class Log:
         """
         command = ("log", "--no-merges", f"--max-count={limit}", "--no-renames", *_RAW, *span(start, end), "--")
         found = self._git(*command, *map(os.fsencode, paths))
-        return None if found is None else [self._commit(one) for one in parse_log(found) if one.sha not in self.shallow]
+        return (
+            None
+            if found is None
+            else [self._commit(entry) for entry in parse_log(found) if entry.sha not in self.shallow]
+        )
 
     def mentioning(self, numbers: Sequence[str], limit: int = 20) -> list[Commit]:
         """Return the latest commits, including merges, whose messages contain ``#`` and one of the numbers."""

@@ -135,7 +135,7 @@ def read_mainline(repository: Repository, tip: str, after: str | None = None) ->
 
 def files_of(repository: Repository, commits: Sequence[MainlineCommit]) -> dict[str, tuple[str, ...]]:
     """Map SHAs to the paths changed against the first parent; a moved file counts under both names."""
-    shas = "".join(f"{one.sha}\n" for one in commits).encode()
+    shas = "".join(f"{commit.sha}\n" for commit in commits).encode()
     command = ("log", "--no-walk=unsorted", "--stdin", "--first-parent", "-m", "--no-renames", "-z", "--raw")
     plain = ("--no-abbrev", LOG_FORMAT, "--no-textconv", "--no-ext-diff", "--no-show-signature")
     found = repository.output("-c", "log.showRoot=true", *command, *plain, stdin=shas) if commits else b""
@@ -163,8 +163,10 @@ def containing(log: Log, change: str, made: Releases, after: Release | None = No
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
     tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
-    final = (one for one in made.all if not one.version.is_prerelease)
-    return next((one for one in final if one.tag in tags and (after is None or one.version > after.version)), None)
+    final = (release for release in made.all if not release.version.is_prerelease)
+    return next(
+        (named for named in final if named.tag in tags and (after is None or named.version > after.version)), None
+    )
 
 
 def _closed(message: str, project: str) -> Iterator[int]:

@@ -229,7 +229,7 @@ def _releases(own_claims: Iterable[Claim], log: Log, own: frozenset[str], now: i
     """Return the releases of the product that the issue names, else those of the project; None if it is unclear."""
     series = read_releases(log.repository, now)
     claims = sorted(own_claims, key=lambda claim: not claim.name)
-    if found := next((made for one in claims if (made := product_of(one.name, one.text, series, own))), None):
+    if found := next((made for stated in claims if (made := product_of(stated.name, stated.text, series, own))), None):
         return found
     return None if any(is_shared(claim.text, series, own) for claim in claims) else project_releases(series, own)
 

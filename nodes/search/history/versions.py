@@ -187,7 +187,7 @@ def product_of(name: str, text: str, series: Mapping[str, Releases], own: frozen
         return called[0] if len(called) == 1 else None
     if name and plain(name) not in own:
         return None
-    # A package of the project that has no tags of its own, beside packages that have: no tag is of its releases.
+    # A package of the project that has no tags of its own, among packages that have some: no tag is of its releases.
     if name and len(series) > 1:
         having = {found: commit for found, commit in having.items() if not is_named(found) or len(having) > 1}
     # Go and others tag all modules of a release with one number; the tag without a name is the project's.
@@ -238,7 +238,10 @@ def _without_flavours(releases: Iterable[Release]) -> Iterable[Release]:
     plain = [release for release in releases if release.plain]
     for release in sorted(flavoured, key=lambda release: release.tag):
         found.setdefault(release.version, release)
-    return [*plain, *(release for version, release in found.items() if version not in {one.version for one in plain})]
+    return [
+        *plain,
+        *(release for version, release in found.items() if version not in {ordinary.version for ordinary in plain}),
+    ]
 
 
 def _release(fields: list[str]) -> Release | None:
@@ -264,7 +267,7 @@ def _dated(tag: str) -> tuple[str, Version] | None:
 def _having(text: str, series: Mapping[str, Releases], own: frozenset[str]) -> dict[Releases, str]:
     """Return the products with a version, each with the version's commit; a prefix counts if none has it exactly."""
     version = parse_version(text)
-    found = {one: release for one in products(series, own) if version and (release := one.exactly(version))}
+    found = {product: release for product in products(series, own) if version and (release := product.exactly(version))}
     exact = any(release.version == version for release in found.values())
     return {one: release.commit for one, release in found.items() if not exact or release.version == version}
 

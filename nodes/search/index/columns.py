@@ -142,12 +142,12 @@ def unpack(packed: Sequence[bytes | memoryview]) -> Columns:
     """Decode packed tables with correct checksums into one, with the files in the given order."""
     parts: dict[str, list[memoryview]] = {name: [] for name in COLUMNS}
     sizes = []
-    for one in packed:
-        files = _HEAD.unpack_from(one)[1]
-        counts = np.frombuffer(one, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
+    for table in packed:
+        files = _HEAD.unpack_from(table)[1]
+        counts = np.frombuffer(table, "<i4", files * len(GROUPS), _HEAD.size).reshape(files, len(GROUPS))
         sizes.append(counts)
         rows = dict(zip(GROUPS, (counts[0] if files == 1 else counts.sum(0, np.int64)).tolist(), strict=True))
-        view, at = memoryview(one), _HEAD.size + counts.nbytes
+        view, at = memoryview(table), _HEAD.size + counts.nbytes
         for name, (group, _) in COLUMNS.items():
             end = at + rows[group] * _WIDTH[name]
             parts[name].append(view[at:end])
@@ -212,7 +212,7 @@ def combined_files(columns: Columns, sources: npt.NDArray[np.bool_]) -> Numbers:
     shared = np.bincount(file, files_with[group] > 1, len(sources))
     candidates = np.flatnonzero((size >= LEAST) & (shared >= COVERED * size))
     largest = candidates[np.argsort(-size[candidates], kind="stable")][:MAX_CANDIDATES]
-    return np.sort([one for one in largest.tolist() if _is_combined(one, file, group, size)]).astype(np.int64)
+    return np.sort([number for number in largest.tolist() if _is_combined(number, file, group, size)]).astype(np.int64)
 
 
 def _raw(values: Array, kind: str) -> memoryview:

@@ -138,9 +138,9 @@ def _pieces(owner: Ints, file: Ints, first_line: Ints) -> Chunks:
 
 
 def _definitions(outlines: Sequence[Outline]) -> Rows:
-    every = [definition for one in outlines for definition in one.definitions]
+    every = [definition for outline in outlines for definition in outline.definitions]
     return {
-        "definition": [len(one.definitions) for one in outlines],
+        "definition": [len(outline.definitions) for outline in outlines],
         "def_last": [term_hash(definition.name.rpartition(".")[2]) for definition in every],
         "def_dotted": [term_hash(definition.name) for definition in every],
         "def_start": [definition.start_line for definition in every],
@@ -151,7 +151,7 @@ def _definitions(outlines: Sequence[Outline]) -> Rows:
 def _chunks(vocabulary: Vocabulary, outlines: Sequence[Outline], texts: Sequence[bytes]) -> Rows:
     lines = [text.count(b"\n") for text in texts]
     # A ranking compares the chunks of all files, and mixed kinds would favour one: without a grammar they are plain.
-    cut = cut_chunks([() if one.language in SYNTAX else one.definitions for one in outlines], lines)
+    cut = cut_chunks([() if outline.language in SYNTAX else outline.definitions for outline in outlines], lines)
     found = count_postings(vocabulary, list(_texts(cut, texts, lines)), _names(cut, outlines), NAME_WEIGHT)
     kept = found.distinct > 0  # chunks without terms, such as blank lines between two functions, are not results
     of_file = np.repeat(cut.file, found.distinct)
@@ -199,7 +199,7 @@ def _names(cut: Chunks, outlines: Sequence[Outline]) -> Iterator[tuple[int, str]
 
 def _strings(outlines: Sequence[Outline]) -> Rows:
     # Three consecutive words are compared, not whole messages: a message in an issue has its placeholders filled in.
-    found = [[(line, shingles(text[:1_000])) for line, text in one.strings[:MANY_STRINGS]] for one in outlines]
+    found = [[(line, shingles(text[:1_000])) for line, text in outline.strings[:MANY_STRINGS]] for outline in outlines]
     counts = [len(values) for of_file in found for _, values in of_file]
     return {
         "string": [sum(len(values) for _, values in of_file) for of_file in found],
@@ -209,7 +209,7 @@ def _strings(outlines: Sequence[Outline]) -> Rows:
 
 
 def _meta(outlines: Sequence[Outline]) -> Rows:
-    found = [_packed(one) for one in outlines]
+    found = [_packed(outline) for outline in outlines]
     return {"meta": [len(packed) for packed in found], "metas": np.frombuffer(b"".join(found), np.uint8)}
 
 

@@ -149,8 +149,8 @@ class Tools(Lookups):
         if not wanted:
             return ToolAnswer(f"`{call.what[:80]}` is not a name.")
         found = self.references(call.what, SHOWN)
-        kept = [one for one in found.passages if not call.path or one.path.startswith(call.path.strip("/"))]
-        kept.sort(key=lambda one: (*self._place(self._index.number_of[one.path]), one.start_line))
+        kept = [use for use in found.passages if not call.path or use.path.startswith(call.path.strip("/"))]
+        kept.sort(key=lambda use: (*self._place(self._index.number_of[use.path]), use.start_line))
         return ToolAnswer(f"{found.total} uses of `{call.what[:80]}`; {len(kept)} shown.", tuple(kept))
 
     def _tree(self, call: ToolCall) -> ToolAnswer:
@@ -174,7 +174,7 @@ class Tools(Lookups):
             return ToolAnswer("log needs a path, or a string whose changes are wanted.")
         shas, complete = self._changes(call.what.strip(), paths)
         commits = Log(self._repository, self._commit).details(shas)
-        changes = tuple((one.sha, _day(one.committed), one.subject) for one in commits)
+        changes = tuple((commit.sha, _day(commit.committed), commit.subject) for commit in commits)
         what = "changed how often it occurs" if call.what.strip() else "changed the file"
         end = "" if complete else f"; older history was not searched (limit {_DEEP:,} commits or {_SECONDS:.0f} s)"
         return ToolAnswer(f"{len(changes)} commits {what}, newest first{end}.", changes=changes)
