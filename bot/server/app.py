@@ -19,7 +19,7 @@ from bot.server.connections.bodies import Turns
 from bot.server.web import render
 from bot.server.web.auth import login
 from bot.server.web.auth.authentication import RequireLogin
-from bot.server.web.pages import home, repositories, run, runs
+from bot.server.web.pages import home, run, runs
 from bot.server.web.security import Shield, has_bearer_token
 from bot.server.web.site import Site
 from bot.server.webhook.endpoint import Webhook
@@ -117,7 +117,7 @@ def build_pages(settings: Settings, store: Store, worker: Work) -> Starlette:
 def _page_routes(site: Site) -> list[BaseRoute]:
     """List the routes of pages: the public ones first, then all others behind the login."""
     # One gate covers every other path, so a new page is behind the login by default.
-    closed = [*home.routes(), *runs.routes(), *run.routes(), *repositories.routes()]
+    closed = [*home.routes(), *runs.routes(), *run.routes()]
     return [
         *render.routes(),
         *login.routes(),

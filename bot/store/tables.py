@@ -26,8 +26,7 @@ from bot.store.pages import Pages
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs import IssueRuns, open_run
 from bot.store.runs.api_runs import ApiRuns
-from bot.store.runs.feedback import read_judged
-from bot.store.runs.label_judgements import LabelJudgements, read_labelled
+from bot.store.runs.feedback import LabelJudgements, read_judged, read_labelled
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited

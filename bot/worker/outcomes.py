@@ -15,8 +15,7 @@ from bot.jobs import JudgeLabels, Score
 from bot.ports import Judgement, Permission, RepositoryRef
 from bot.settings.repository import Labels, is_below, path_inside
 from bot.store.access import StoredPermissions
-from bot.store.runs.feedback import Feedback
-from bot.store.runs.label_judgements import LabelChange, LabelJudgement, LabelsAfter
+from bot.store.runs.feedback import Feedback, LabelChange, LabelJudgement, LabelsAfter
 from bot.store.runs.outcomes import Outcome, Unrated, Verdict
 from bot.store.tables import Store
 from bot.worker.issue_job import IssueJob

@@ -6,8 +6,7 @@ import pytest
 
 from bot.ports import Judgement
 from bot.report.record import ENOUGH, read_record
-from bot.store.runs.feedback import Feedback, note_feedback
-from bot.store.runs.label_judgements import MAX_LABELS, LabelJudgement
+from bot.store.runs.feedback import MAX_LABELS, Feedback, LabelJudgement, note_feedback
 from bot.store.runs.outcomes import Reported, Verdict
 from bot.store.tables import IssueStore, Store
 from bot.worker.runs.conclude import ending_of

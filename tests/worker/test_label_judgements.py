@@ -11,8 +11,7 @@ import pytest
 from bot.jobs import Labelled, Typed
 from bot.settings.repository import ConfigError, Labels, path_inside, read_config
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs.feedback import read_feedback
-from bot.store.runs.label_judgements import LabelChange
+from bot.store.runs.feedback import LabelChange, read_feedback
 from bot.worker.outcomes import existing_paths, folders_of, judgement_of
 from tests.limits.test_admission import Stage, staged
 from tests.servers.github_server import serve_github

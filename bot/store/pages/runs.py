@@ -10,11 +10,14 @@ from typing import Literal
 from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.access import Tenant
-from bot.store.databases.database import Table
+from bot.store.databases.database import Connection, Table
 from bot.store.issues.questions import Questions
-from bot.store.pages.context import RunContext, run_context
+from bot.store.issues.signals import StoredSignal, read_signals
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
+from bot.store.runs import RESULT_BEFORE, Origin
+from bot.store.runs.feedback import Feedback, read_feedback, read_judged, read_labelled
+from bot.store.runs.outcomes import Outcome, read_outcome, read_outcomes
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from nodes.evidence import Evidence
 
@@ -30,6 +33,9 @@ LISTED_JOBS = 50
 """Maximum number of jobs listed per state."""
 # A job about a repository has its key instead of an issue's; one about an installation has a key of no repository.
 _KEY = "CASE WHEN issue_key LIKE '%#%' THEN rtrim(rtrim(issue_key, '0123456789'), '#') ELSE issue_key END"
+_LABELS = "SELECT payload FROM effects WHERE issue_key = ? AND kind = 'labels' AND subject = ''"
+_CHANGED = "SELECT label, added, actor FROM label_actors WHERE issue_key = ? ORDER BY label"
+_STICKY = "SELECT github_id FROM effects WHERE issue_key = ? AND kind = 'sticky' AND subject = ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,7 @@ class Runs(Table):
 
     async def context(self, run: RunRow) -> RunContext:
         """Return what led to a run and what followed from it."""
-        return await run_context(self._database, run)
+        return await self._database.read(lambda db: _context(db, run))
 
     async def request(self, issue_key: str, guid: str) -> tuple[str, str] | None:
         """Return the state and the message of a command that was given on a page; None if there is none."""
@@ -224,3 +230,55 @@ class Queue(Table):
 
 def _kind(work: str) -> str:
     return str(json.loads(work).get("kind", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The background of a run besides its own result."""
+
+    origin: Origin
+    words: tuple[StoredSignal, ...]
+    """Redirects, corrections and answers by command that the run received, the earliest first."""
+    before: tuple[int, Result] | None
+    """The latest earlier run of the issue that has a report: its number and result."""
+    labels: tuple[str, ...]
+    """Labels that the App set on the issue, or is about to set."""
+    label_changes: tuple[tuple[str, bool, str], ...]
+    """Labels that people added (True) or removed, and their logins."""
+    outcome: Outcome | None
+    """How the report compared with the fix; None unless the issue's last report is this run's."""
+    feedback: tuple[Feedback, ...]
+    pairs: tuple[tuple[float, bool], ...]
+    """The repository's scored reports: confidence, and whether the first file was right."""
+    judged: tuple[tuple[float, bool], ...]
+    """The same for claims that people judged and that no fix has confirmed or refuted."""
+    labelled: tuple[tuple[float, bool], ...]
+    """The same for claims that only label changes judged."""
+    comment_id: int | None
+    """Id of the App's comment on the issue."""
+
+
+def _context(db: Connection, row: RunRow) -> RunContext:
+    key = row.issue_key
+    fields = "body, author, why, asked_by, asked_in, last_signal"
+    found = db.execute(f"SELECT {fields} FROM runs WHERE issue_key = ? AND run_no = ?", (key, row.number)).fetchone()
+    *origin, last_signal = found or ("", "", "", "", None, 0)
+    before = db.execute(RESULT_BEFORE, (key, row.number)).fetchone()
+    sticky, labels = db.execute(_STICKY, (key,)).fetchone(), db.execute(_LABELS, (key,)).fetchone()
+    outcome = read_outcome(db, key)
+    changes = ((label, bool(added), actor) for label, added, actor in db.execute(_CHANGED, (key,)).fetchall())
+    # A run in progress may still read a signal; a finished one has read the signals up to its last one.
+    signals = read_signals(db, key, 0)
+    return RunContext(
+        origin=Origin(*origin),
+        words=tuple(one for one in signals if not row.over or one.number <= last_signal),
+        before=(before[0], Result.model_validate_json(before[1])) if before else None,
+        labels=tuple(json.loads(labels[0])) if labels else (),
+        label_changes=tuple(changes),
+        outcome=outcome if outcome is not None and outcome.run == row.number else None,
+        feedback=read_feedback(db, key, row.number),
+        pairs=tuple(read_outcomes(db, row.repository_key)),
+        judged=tuple(read_judged(db, row.repository_key)),
+        labelled=tuple(read_labelled(db, row.repository_key)),
+        comment_id=sticky[0] if sticky else None,
+    )

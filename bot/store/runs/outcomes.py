@@ -17,8 +17,8 @@ from bot.store.runs.feedback import (
     read_corrections,
     read_feedback_counts,
     read_judged,
+    read_labelled,
 )
-from bot.store.runs.label_judgements import read_labelled
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)

@@ -1,4 +1,4 @@
-"""The list of runs, also as CSV."""
+"""The list of runs, and the pages of repositories: how accurate the reports of each were."""
 
 from __future__ import annotations
 
@@ -11,12 +11,23 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from bot.limits.ceilings import describe_limit
+from bot.report.record import ENOUGH, read_record
 from bot.server.web import streams
 from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.render import environment, render
-from bot.server.web.site import site_of
-from bot.server.web.views import filters
-from bot.server.web.views.rows import Row
+from bot.server.web.site import repository_of, site_of
+from bot.server.web.views import record
+from bot.server.web.views.rows import (
+    Condition,
+    RequestedFilter,
+    Row,
+    conditions,
+    read_conditions,
+    read_place,
+    write_place,
+)
+from bot.server.web.views.words import moment
 from bot.store.pages.rows import Keys, Place, RunRow
 from bot.store.pages.runs import FOLDED, Runs
 from bot.store.pages.selection import COUNTED, RunFilter
@@ -31,18 +42,26 @@ CSV_HEADER = (
 )
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r")
 """First characters of a cell that a spreadsheet may execute, also as full-width characters (OWASP, CSV injection)."""
+_LAST = 8
+"""Issues with runs on a repository's page. The list of runs shows all of them."""
 
 
 def routes() -> list[Route]:
     """Return the routes. They require a login."""
-    return [Route("/runs", listed), Route("/runs.csv", as_csv), Route("/runs/live", live)]
+    return [
+        Route("/runs", listed),
+        Route("/runs.csv", as_csv),
+        Route("/runs/live", live),
+        Route("/repositories", repositories),
+        Route("/repositories/{owner}/{name}", repository),
+    ]
 
 
 async def listed(request: Request) -> Response:
     """List the issues with runs that match the requested filter, the newest run first."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
     form, asked = await _asked(request)
-    before, after = (filters.place(request.query_params.get(name, "")) for name in ("before", "after"))
+    before, after = (read_place(request.query_params.get(name, "")) for name in ("before", "after"))
     found = await pages.runs.listing(asked.filter, keys, before=before, after=after, folded=True)
     counts = await pages.runs.counts(asked.filter, keys)
     return render(
@@ -54,18 +73,18 @@ async def listed(request: Request) -> Response:
         most_in_csv=CSV_RUNS,
         asked=asked,
         form=form,
-        newer=filters.written(found.newer),
-        older=filters.written(found.older),
+        newer=write_place(found.newer),
+        older=write_place(found.older),
         first=found.newer is None,
         seen=repr(max((row.changed_at for row in found.rows), default=0.0)),
     )
 
 
-async def _asked(request: Request) -> tuple[tuple[filters.Condition, ...], filters.RequestedFilter]:
+async def _asked(request: Request) -> tuple[tuple[Condition, ...], RequestedFilter]:
     """Return the form that the viewer sees, and the conditions of the request."""
     pages, keys = site_of(request).store.pages, viewer_of(request).repositories
-    form = filters.conditions(await pages.repositories.all(keys), await pages.runs.brains(keys))
-    return form, filters.read(request.query_params, form)
+    form = conditions(await pages.repositories.all(keys), await pages.runs.brains(keys))
+    return form, read_conditions(request.query_params, form)
 
 
 async def rows_of(runs: Runs, wanted: RunFilter, newest: Sequence[RunRow]) -> list[Row]:
@@ -143,3 +162,37 @@ def csv_cells(run: RunRow, address: str) -> tuple[str, ...]:
 
 def _inert(line: Sequence[str]) -> list[str]:
     return [f"'{cell}" if cell.lstrip(" ").startswith(_FORMULA) else cell for cell in line]
+
+
+async def repositories(request: Request) -> Response:
+    """List the repositories that the viewer may see."""
+    found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
+    return render(request, "repositories.html", repositories=[(one, moment(one.last_began or 0)) for one in found])
+
+
+async def repository(request: Request) -> Response:
+    """Show one repository: accuracy, labels, budgets and its latest runs."""
+    pages, known_as = site_of(request).store.pages, await repository_of(request)
+    known = record.read(await pages.repositories.outcomes({known_as.key}))
+    cases = record.Cases(known_as.full_name)
+    people = site_of(request).store.record_of(known_as.key)
+    counts = await pages.runs.counts(RunFilter(repository=known_as.key), viewer_of(request).repositories)
+    runs = await pages.runs.listing(
+        RunFilter(repository=known_as.key), viewer_of(request).repositories, most=_LAST, folded=True
+    )
+    return render(
+        request,
+        "repository.html",
+        repository=known_as,
+        record=known,
+        awaiting=counts.issues["outcome"].get("awaiting", 0),
+        cases=cases,
+        between=record.between,
+        words=read_record(known.pairs, await people.judged(), await people.labelled()),
+        enough=ENOUGH,
+        labels=await pages.repositories.labels(known_as.key),
+        spent=await pages.repositories.spent(known_as.key),
+        explained=describe_limit,
+        taught=await site_of(request).store.components_of(known_as.key).all(),
+        rows=await rows_of(pages.runs, RunFilter(repository=known_as.key), runs.rows),
+    )

@@ -12,7 +12,7 @@ from bot.report.links import Links
 from bot.report.sanitise import code
 from bot.server.web.views.words import as_html, line, prose
 from bot.store.issues.signals import StoredSignal
-from bot.store.pages.context import RunContext
+from bot.store.pages.runs import RunContext
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Outcome
 from nodes.report import TriageReport

@@ -95,7 +95,7 @@ class Cases:
     """owner/name."""
 
     def of(self, fix: str, **other: str) -> str:
-        """Return the list of reports by their comparison with the fix, as ``filters.FIXES`` names it."""
+        """Return the list of reports by their comparison with the fix, as ``rows.conditions`` names it."""
         return f"/runs?{urlencode({'repository': self.repository, 'fix': fix, **other})}"
 
     def around(self, fifth: Fifth) -> str:

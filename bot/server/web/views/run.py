@@ -19,8 +19,7 @@ from bot.server.web.views.background import Background, background
 from bot.server.web.views.evidence import Piece, cited_in, numbered, piece
 from bot.server.web.views.path import is_harmless
 from bot.server.web.views.words import Moment, line, moment, prose
-from bot.store.pages.context import RunContext
-from bot.store.pages.runs import FullRun
+from bot.store.pages.runs import FullRun, RunContext
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
