@@ -16,7 +16,7 @@ Lane = Literal["run", "control"]
 EDIT_DELAY = 60.0
 """Seconds within which edits of an issue are merged into one (SPEC section 7)."""
 
-PATIENCE = 14 * 86_400.0
+QUESTION_SECONDS = 14 * 86_400.0
 """Seconds until an unanswered question expires (SPEC section 7)."""
 PageCommandName = Literal["triage", "right", "wrong"]
 MAX_ARGUMENT = 600
@@ -118,7 +118,7 @@ class Expire(_IssueWork):
     """Expire a question that was not answered in time."""
 
     kind: Literal["expire"] = "expire"
-    rest: ClassVar[float] = PATIENCE
+    rest: ClassVar[float] = QUESTION_SECONDS
     question_id: str
 
 

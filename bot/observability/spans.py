@@ -57,7 +57,7 @@ ALLOWED = frozenset(
 """Attributes without text of an issue, of code or of a model. An issue is named by its number and by ids."""
 TEXT = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
 """Attributes with such text. They are sent only if the operator allows it."""
-_LONGEST = 20_000
+_MAX_TEXT = 20_000
 """Characters of one message."""
 NO_SDK = (
     "OTEL_EXPORTER_OTLP_ENDPOINT needs OpenTelemetry: install the extra `otel` (in a clone: make install EXTRAS=otel)"
@@ -132,7 +132,7 @@ def messages(texts: Iterable[tuple[str, str]], **more: str) -> str:
         texts: pairs of a role and a text.
         more: further fields of each message.
     """
-    parts = ((role, [{"type": "text", "content": mask(text)[:_LONGEST]}]) for role, text in texts)
+    parts = ((role, [{"type": "text", "content": mask(text)[:_MAX_TEXT]}]) for role, text in texts)
     return json.dumps([{"role": role, "parts": content, **more} for role, content in parts])
 
 

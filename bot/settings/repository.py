@@ -41,7 +41,7 @@ Glob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=ST
 PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=IGNORED_PATH)]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 __all__ = ["CommandRole", "ConfigError", "ConfigFault", "Mode", "RepositoryConfig", "read_config"]
-LONGEST = 300
+MAX_PATH = 300
 
 
 class Section(BaseModel):
@@ -122,7 +122,7 @@ def path_inside(written: str) -> str | None:
     """Return a path below the root of a repository without a slash at its end; None if it is no such path."""
     path = written.strip().removeprefix("./").rstrip("/")
     parts = path.split("/")
-    outside = not path or len(path) > LONGEST or "\\" in path or not path.isprintable()
+    outside = not path or len(path) > MAX_PATH or "\\" in path or not path.isprintable()
     return None if outside or any(part in ("", ".", "..") for part in parts) else path
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource
 
-LARGEST = 65_536
+MAX_SECRET = 65_536
 """Bytes of a secret; a private key has some thousand."""
 _SUFFIX = "_FILE"
 
@@ -66,9 +66,9 @@ def _read(path: Path) -> str:
         ValueError: the file is empty, too large or not text.
     """
     with path.open("rb") as stream:
-        raw = stream.read(LARGEST + 1)
-    if len(raw) > LARGEST:
-        raise ValueError(f"larger than {LARGEST:,} bytes")
+        raw = stream.read(MAX_SECRET + 1)
+    if len(raw) > MAX_SECRET:
+        raise ValueError(f"larger than {MAX_SECRET:,} bytes")
     try:
         text = raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:

@@ -156,8 +156,7 @@ class Pruning(Table):
         now = self._database.clock()
         # The worker deletes the checkpoints itself right after a run ends. After a minute only a kill can have
         # prevented that.
-        parameters = (now - within, now - 60.0)
-        rows = await self._rows(_OVER, parameters)
+        rows = await self._rows(_OVER, (now - within, now - 60.0))
         return [f"{issue_key}:{number}" for issue_key, number in rows]
 
     async def counters(self, older_than: float) -> None:

@@ -14,7 +14,7 @@ SEEN_FOR = 1.0
 _AHEAD = 10.0
 """Seconds by which machines' clocks may differ; a write further ahead was counted before a clock was set back."""
 # The longest wait that GitHub's headers may ask for (`bot.github.responses`).
-_LONGEST = 6 * 3_600.0
+_MAX_WAIT = 6 * 3_600.0
 # As in `bot.store.runs.usage`: retry times are spread over at most this many seconds.
 _PROMISED = 3_600.0
 _APART = 60.0 / PER_MINUTE
@@ -196,7 +196,7 @@ def _read_pause(db: Connection, key: str, now: float) -> tuple[float, int]:
     """Return the end of the quiet period, and the number of consecutive limits."""
     until, in_a_row = db.execute(_QUIET, (key,)).fetchone() or (0.0, 0)
     # Ignore times too far ahead: a clock that was set back must not extend an hour's wait to a day.
-    return (until if until < now + _LONGEST else 0.0), in_a_row
+    return (until if until < now + _MAX_WAIT else 0.0), in_a_row
 
 
 def _free_at(db: Connection, installation: str, now: float, seconds: float, limit: int) -> float:

@@ -19,7 +19,7 @@ from bot.server.app import build_app
 from bot.server.connections import Bodies, Connections, Refusals, bodies, registry
 from bot.server.connections.bodies import LARGE_AT_ONCE, USUAL, Turns
 from bot.server.connections.protocol import AHEAD
-from bot.server.connections.registry import PATIENCE, Phase, address_group
+from bot.server.connections.registry import PHASE_SECONDS, Phase, address_group
 from bot.settings import Settings
 from bot.settings.server import ServerSettings
 from bot.store.databases.sqlite import SqliteStore
@@ -31,7 +31,7 @@ from tests.support.patience import until
 if TYPE_CHECKING:
     from bot.server.connections.registry import Connection
 
-QUICK: Mapping[Phase, float] = {**PATIENCE, "head": 0.5, "body": 0.5, "idle": 0.5}
+QUICK: Mapping[Phase, float] = {**PHASE_SECONDS, "head": 0.5, "body": 0.5, "idle": 0.5}
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 BODY = b'{"action": "none"}'
 

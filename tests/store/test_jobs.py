@@ -11,7 +11,7 @@ from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job,
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
 from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
-from bot.store.jobs.deliveries import PATIENCE, Arrival, Inbox
+from bot.store.jobs.deliveries import MERGE_SECONDS, Arrival, Inbox
 
 
 @dataclass
@@ -147,7 +147,7 @@ async def test_edits_within_a_minute_are_merged(queue: Queue) -> None:
 
 async def test_repeated_edits_delay_a_job_only_for_a_limited_time(queue: Queue) -> None:
     await queue.store(Edited(ref=ref()))
-    for _ in range(int(PATIENCE // 50)):
+    for _ in range(int(MERGE_SECONDS // 50)):
         queue.clock.now += 50
         await queue.store(Edited(ref=ref()))
     assert await queue.claim()

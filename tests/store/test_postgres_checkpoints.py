@@ -59,7 +59,7 @@ async def test_text_of_a_reporter_causes_no_database_fault(url: str) -> None:
 
 
 async def test_an_unavailable_database_is_not_a_fault_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.store.databases.postgres.checkpoints.PATIENCE", 0.1)
+    monkeypatch.setattr("bot.store.databases.postgres.checkpoints.SERVER_SECONDS", 0.1)
     async with open_postgres_checkpoints("postgresql://127.0.0.1:1/nowhere") as saver:
         with pytest.raises(StoreError):
             await advance(build_graph(saver), context(ScriptedBrain(list(PLAIN))), "t", START)

@@ -14,7 +14,7 @@ import pytest
 from bot.jobs import InstallationChanged
 from bot.server.connections.bodies import MAX_TOTAL
 from bot.server.webhook import endpoint
-from bot.server.webhook.endpoint import LARGEST
+from bot.server.webhook.endpoint import MAX_DELIVERY
 from tests.connections.callers import calling
 from tests.servers.deliveries import comment_event, headers, issue_event, repository, sign
 from tests.servers.github_world import World
@@ -77,14 +77,14 @@ async def test_deliveries_that_arrive_together_are_all_stored(receiver: Receiver
 async def test_a_delivery_that_cannot_be_stored_in_time_gets_a_503(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 0.3)
+    monkeypatch.setattr(endpoint, "DELIVERY_SECONDS", 0.3)
     freed = threading.Event()
     holding = asyncio.ensure_future(receiver.store._database.do(lambda _db: freed.wait(30)))
     answer = await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))
     assert (answer.status_code, "redeliver" in answer.json()["error"]) == (503, True)
     freed.set()
     await holding
-    monkeypatch.setattr(endpoint, "PATIENCE", 30.0)
+    monkeypatch.setattr(endpoint, "DELIVERY_SECONDS", 30.0)
     assert (await receiver.http.post(PATH, content=opened, headers=headers("issues", opened))).status_code == 202
 
 
@@ -133,7 +133,7 @@ async def test_a_missing_signature_is_refused_before_the_body_is_read(
 async def test_many_large_bodies_leave_room_for_usual_ones(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 4.0)
+    monkeypatch.setattr(endpoint, "DELIVERY_SECONDS", 4.0)
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
     tracemalloc.start()
     async with AsyncExitStack() as stack:
@@ -149,7 +149,7 @@ async def test_many_large_bodies_leave_room_for_usual_ones(
 
 
 async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 0.2)
+    monkeypatch.setattr(endpoint, "DELIVERY_SECONDS", 0.2)
     async with calling(str(receiver.http.base_url)) as caller:
         await caller.send(SIGNED_LARGE + b"Content-Length: 100\r\n\r\n{")
         assert await caller.status() == 408
@@ -159,7 +159,7 @@ async def test_a_body_that_arrives_too_slowly_is_refused(receiver: Receiver, mon
 async def test_bodies_are_dropped_until_the_others_fit(
     receiver: Receiver, opened: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 600.0)  # none is refused for being slow
+    monkeypatch.setattr(endpoint, "DELIVERY_SECONDS", 600.0)  # none is refused for being slow
     head = SIGNED_LARGE + b"Content-Length: 26214400\r\n\r\n"
     url, begun = str(receiver.http.base_url), b"x" * (MAX_TOTAL // 60)
     async with AsyncExitStack() as stack:
@@ -306,7 +306,7 @@ async def test_a_chunked_body_is_refused_once_it_is_too_large(receiver: Receiver
 
 
 async def test_a_large_body_within_the_bound_is_read(receiver: Receiver, opened: bytes) -> None:
-    filler = {"filler": "x" * (LARGEST - len(opened) - 100)}
+    filler = {"filler": "x" * (MAX_DELIVERY - len(opened) - 100)}
     body = json.dumps(json.loads(opened) | filler).encode()
     assert (await receiver.http.post(PATH, content=body, headers=headers("issues", body))).status_code == 202
 

@@ -22,7 +22,7 @@ from bot.store.pages.rows import Keys
 from bot.store.tables import Store
 
 JSON_LINES = "application/x-ndjson"
-_LARGEST = 999_999_999
+_MAX_NUMBER = 999_999_999
 """Largest number of an issue or a run that a path may name."""
 Q = TypeVar("Q", bound=Query)
 Read = Callable[[Any], Awaitable[Any]]
@@ -168,7 +168,7 @@ def _query(request: Request, model: type[Q]) -> Q:
 
 def _positive(text: str) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    if not 1 <= number <= _LARGEST:
+    if not 1 <= number <= _MAX_NUMBER:
         raise ProblemError(404, "the run does not exist, or was deleted")
     return number
 

@@ -24,7 +24,7 @@ _ADDRESSES = 1_000
 """Addresses counted between two log lines."""
 Phase = Literal["head", "body", "answer", "idle", "closing"]
 """The state of a connection: waiting for a request's head or body, our answer, the next request, or its end."""
-PATIENCE: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
+PHASE_SECONDS: Mapping[Phase, float] = {"head": 10.0, "body": 30.0, "idle": 10.0, "closing": 10.0}
 """Seconds that a phase may last; our own answer ends by itself, or is a stream."""
 STALLED_SECONDS = 30.0
 """Seconds for which a caller may leave an answer unread."""
@@ -104,7 +104,9 @@ class Connections:
     closed: a delivery takes milliseconds and is never among them.
     """
 
-    def __init__(self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PATIENCE) -> None:
+    def __init__(
+        self, most: int, refusals: Refusals | None = None, patience: Mapping[Phase, float] = PHASE_SECONDS
+    ) -> None:
         self.most = most
         self._patience = patience
         self.refusals = refusals or Refusals()

@@ -21,7 +21,7 @@ from bot.store.pages.runs import FullRun
 from bot.store.tables import Store
 
 # Above any run's number, and small enough to be compared by both databases.
-_LARGEST = 2**31
+_MAX_NUMBER = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ async def full_run(request: Request) -> FullRun:
     """
     repository = await repository_of(request)
     issue, number = request.path_params["issue"], request.path_params["run"]
-    if max(issue, number) >= _LARGEST:
+    if max(issue, number) >= _MAX_NUMBER:
         raise HTTPException(404)
     found = await site_of(request).store.pages.runs.full(f"{repository.key}#{issue}", number)
     if found is None:

@@ -32,9 +32,9 @@ from bot.server.webhook.handlers import Handlers
 from bot.store.databases.database import StoreError
 from bot.store.jobs.deliveries import Arrival
 
-LARGEST = 25 * 1024 * 1024
+MAX_DELIVERY = 25 * 1024 * 1024
 """GitHub's own limit on a delivery's body, in bytes."""
-PATIENCE = 10.0
+DELIVERY_SECONDS = 10.0
 """Seconds for a whole body to arrive and be stored; GitHub waits no longer for a response."""
 LINGER = 2.0
 """Seconds to receive and discard a refused body, so that the sender can read the response."""
@@ -106,7 +106,7 @@ class Webhook:
         ACKNOWLEDGED.observe(time.perf_counter() - started)
 
     async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
-        until = asyncio.get_running_loop().time() + PATIENCE
+        until = asyncio.get_running_loop().time() + DELIVERY_SECONDS
         signature = Signature(self._secrets)
         with self._bodies.one() as held:
             try:
@@ -166,7 +166,7 @@ def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
         return _refused(401, "X-Hub-Signature-256 is missing or malformed")
     # int() raises ValueError beyond 4,300 digits; the first 20 digits already exceed the limit.
     length = headers.get("content-length", "0")
-    return _too_large() if not length.isdecimal() or int(length[:20]) > LARGEST else None
+    return _too_large() if not length.isdecimal() or int(length[:20]) > MAX_DELIVERY else None
 
 
 async def _read(receive: Receive, signature: Signature, held: Body, until: float) -> list[bytes] | None:
@@ -181,7 +181,7 @@ async def _read(receive: Receive, signature: Signature, held: Body, until: float
         async for chunk in _pieces(receive):
             # Count the size here: a chunked request has no Content-Length that could be refused earlier.
             await held.hold(len(chunk))
-            if held.size > LARGEST:
+            if held.size > MAX_DELIVERY:
                 return None
             signature.update(chunk)
             chunks.append(chunk)
@@ -217,7 +217,7 @@ async def _last_answer(response: Response, receive: Receive, send: Send) -> None
 
 
 def _too_large() -> Response:
-    return _refused(413, f"the body has more than {LARGEST} bytes")
+    return _refused(413, f"the body has more than {MAX_DELIVERY} bytes")
 
 
 def _refused(code: int, why: str, headers: dict[str, str] | None = None) -> Response:

@@ -16,7 +16,7 @@ from bot.store.databases.database import ClosedError, Connection, StoreError
 from bot.store.databases.schema import STEPS
 from bot.store.tables import Store
 
-PATIENCE, NAP = 30.0, 0.001
+LOCK_SECONDS, LOCK_NAP = 30.0, 0.001
 """Seconds to wait for another process to finish writing, and between two tries."""
 # The value of ``PRAGMA auto_vacuum`` in a file that can release pages.
 _INCREMENTAL = 2
@@ -173,7 +173,7 @@ def _in_transaction(connection: _File, work: Work[T]) -> T:
 
 def _with_retries(connection: _File, work: Work[T]) -> T:
     """Wait for another process's commit. SQLite's own busy handler sleeps up to a tenth of a second at a time."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             return work(connection)
@@ -182,7 +182,7 @@ def _with_retries(connection: _File, work: Work[T]) -> T:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise StoreError(str(error)) from error
             # This blocks the store's thread and not the event loop.
-            time.sleep(NAP)
+            time.sleep(LOCK_NAP)
 
 
 def _roll_back(connection: _File) -> None:

@@ -70,8 +70,7 @@ class PastIssues(Keyed):
             SELECT number, is_open, updated_at, title, body, crash FROM past_issues
             WHERE repository_key = ? AND number < ? AND version = ? ORDER BY number DESC LIMIT ?
         """
-        parameters = (self._key, number, VERSION, MAX_COMPARED)
-        rows = await self._rows(statement, parameters)
+        rows = await self._rows(statement, (self._key, number, VERSION, MAX_COMPARED))
         return [StoredIssue(found, bool(is_open), at, IssueWords(*words)) for found, is_open, at, *words in rows]
 
     async def progress(self) -> ReadingProgress | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.jobs import UnknownWorkError, Work, dump, kind_of, load
 from bot.store.databases.database import Connection, Database
 
-PATIENCE = 600.0
+MERGE_SECONDS = 600.0
 """Seconds for which later equal jobs may postpone a job."""
 
 
@@ -29,7 +29,7 @@ def insert_job(db: Connection, guid: str, ordinal: int, work: Work, now: float) 
 
 
 def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
-    """Update waiting jobs of the same kind and postpone them while the issue keeps changing, up to ``PATIENCE``."""
+    """Update waiting jobs of the same kind and postpone them while the issue changes, up to ``MERGE_SECONDS``."""
     statement = """
         SELECT id, work, due, stored_at FROM jobs
         WHERE issue_key = ? AND lane = ? AND state = 'todo' AND due > ? AND attempt = 0
@@ -37,7 +37,7 @@ def _postpone_equal(db: Connection, work: Work, due: float, now: float) -> bool:
     waiting = db.execute(statement, (work.key, work.lane, now)).fetchall()
     # Jobs that are due may be claimed at any moment, and those with an attempt have begun, so both are left alone.
     equal = [
-        (dump(work), max(was_due, min(due, stored_at + PATIENCE)), now, number)
+        (dump(work), max(was_due, min(due, stored_at + MERGE_SECONDS)), now, number)
         for number, text, was_due, stored_at in waiting
         if kind_of(text) == work.kind
     ]

@@ -216,8 +216,7 @@ class Outcomes(Table):
             most: their number.
         """
         now = self._clock()
-        parameters = (now - within, now - pause, most)
-        rows = await self._rows(_UNRATED, parameters)
+        rows = await self._rows(_UNRATED, (now - within, now - pause, most))
         return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
 
     async def keep_ratings(self, one: Unrated, ratings: Sequence[Feedback]) -> None:

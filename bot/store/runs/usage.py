@@ -33,7 +33,7 @@ FROM (
 """
 SHORTEST_TO_REFUSE = 20.0
 """Seconds. A caller with a shorter wait sleeps and retains its place in the queue; a longer wait is refused."""
-_LONGEST = 6 * 3_600.0
+_MAX_WAIT = 6 * 3_600.0
 # Seconds between a free slot and the latest retry time that is still continued; the sequence then starts again.
 _PROMISED = 3_600.0
 _READ = "SELECT next_at, closed_until, promised FROM paces WHERE name = ?"
@@ -161,13 +161,13 @@ class StoredPace(Table):
     async def close(self, seconds: float) -> None:
         """Refuse all calls for this many seconds, because the model server asked for it."""
         now = self._database.clock()
-        parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _LONGEST}
+        parameters: dict[str, Value] = {"name": self._name, "until": now + seconds, "longest": now + _MAX_WAIT}
         await self._change(_CLOSE, parameters)
 
     def _take(self, db: Connection, now: float) -> Slot:
         row = db.execute(_READ, (self._name,)).fetchone() or (0.0, 0.0, 0.0)
         # Ignore times too far ahead: a clock that was set back must not close the queue for a day.
-        next_at, closed, promised = (at if at < now + _LONGEST else 0.0 for at in row)
+        next_at, closed, promised = (at if at < now + _MAX_WAIT else 0.0 for at in row)
         # ``next_at`` may be ahead of the clock by the calls of one burst.
         free = max(now, closed, next_at - (self._burst - 1) * self._apart)
         if free - now <= SHORTEST_TO_REFUSE:
@@ -187,8 +187,7 @@ class RepositoryLimited(Keyed):
 
     async def note(self, what: str) -> None:
         """Count that a limit was reached, by its code, such as ``repository.tokens``."""
-        parameters = (self._key, self._today(), what)
-        await self._change(_NOTE, parameters)
+        await self._change(_NOTE, (self._key, self._today(), what))
 
     async def today(self) -> dict[str, int]:
         """Return the limits that were reached today, and how often."""

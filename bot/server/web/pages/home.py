@@ -21,7 +21,7 @@ from bot.store.pages.runs import LISTED_JOBS, JobRow, JobState
 from bot.store.pages.selection import RunFilter
 
 # Above any job's id, and small enough to be compared by both databases.
-_LARGEST = 2**31
+_MAX_JOB = 2**31
 _STATES: tuple[tuple[JobState, str, str], ...] = (
     ("dead", "Dead", "Jobs that failed on every attempt, or permanently. Replay queues a job again."),
     ("doing", "Running", "Jobs that a worker is running."),
@@ -93,7 +93,7 @@ async def replay(request: Request) -> Response:
     """Replay a dead job. Only the operator may do so; ``Shield`` has already refused forms of other sites."""
     must_operate(request)
     job = request.path_params["job"]
-    if job >= _LARGEST or not await site_of(request).store.jobs.replay(job):
+    if job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
         raise HTTPException(404)
     return RedirectResponse(f"/queue?replayed={job}", 303)
 

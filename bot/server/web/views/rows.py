@@ -29,7 +29,7 @@ Options = Mapping[str, tuple[str, Mapping[str, Any]]]
 """The values of a condition: each with its name in the form and the fields of ``RunFilter`` that it sets."""
 EARLIER = "earlier"
 """The month of comparisons whose time was not recorded."""
-_LONGEST = 200
+_MAX_VALUE = 200
 _MAX_RUNS, _LATEST = 2**31, 1e11
 """Upper bounds of run numbers and times (seconds since 1970), so that both databases can compare them."""
 _FIXES: Options = {
@@ -195,7 +195,7 @@ def read_conditions(query: Mapping[str, str], form: Sequence[Condition]) -> Requ
     faults: list[str] = []
     wanted: dict[str, Any] = {}
     for one in form:
-        text = query.get(one.name, "").strip()[:_LONGEST]
+        text = query.get(one.name, "").strip()[:_MAX_VALUE]
         if not text:
             continue
         try:

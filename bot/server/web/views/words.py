@@ -36,7 +36,7 @@ _TAGS = {
     *("a", "blockquote", "br", "code", "del", "details", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
     *("strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
-LONGEST = 40_000
+MAX_COMMENT = 40_000
 """Characters shown; a comment has at most 65,536, and few have a tenth of that."""
 CUT = "\n\n*The text is shortened; the full text is on GitHub.*\n"
 
@@ -83,7 +83,7 @@ def verbatim(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _CLASSES else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
-def as_html(markdown: str, longest: int = LONGEST) -> Markup:
+def as_html(markdown: str, longest: int = MAX_COMMENT) -> Markup:
     """Render a comment or an issue as HTML of a few harmless elements: no script, style, image, form or attribute.
 
     A comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).

@@ -27,7 +27,7 @@ CONNECTIONS = 4
 """Connections of one process at most."""
 CLOCK_KEPT = 1.0
 """Seconds for which the last reading of the server's clock is used."""
-PATIENCE = 8.0
+SERVER_SECONDS = 8.0
 """Seconds to wait for an unavailable server or for conflicting transactions. GitHub waits ten for a response."""
 _FIRST_NAP, _LONGEST_NAP = 0.002, 0.25
 # TCP alone notices after hours that a server vanished without closing its connections; with these values it takes some
@@ -107,7 +107,7 @@ class PostgresDatabase:
             raise ClosedError("the store is closed")
 
     def _with_retries(self, run: Callable[[_Connection, Work[T]], T], work: Work[T]) -> T:
-        until, nap = time.monotonic() + PATIENCE, _FIRST_NAP
+        until, nap = time.monotonic() + SERVER_SECONDS, _FIRST_NAP
         while True:
             # The clock is read in a call that is made anyway, at most once a second.
             connection = None

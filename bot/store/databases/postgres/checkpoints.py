@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres import PATIENCE, address, driver_message, storable
+from bot.store.databases.postgres import SERVER_SECONDS, address, driver_message, storable
 from nodes.checkpoints import migrated, serializer
 
 CONNECTIONS = 4
@@ -128,7 +128,7 @@ async def open_postgres_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoin
         check=_Check(),
         min_size=1,
         max_size=CONNECTIONS,
-        timeout=PATIENCE,
+        timeout=SERVER_SECONDS,
         # ``async with`` opens the pool; psycopg deprecates opening it in the constructor of an asynchronous pool.
         open=False,
     )

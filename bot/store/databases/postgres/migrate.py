@@ -13,7 +13,7 @@ from bot.errors import UserError
 from bot.store.databases.postgres.wakeups import install, is_installed
 from bot.store.databases.schema import STEPS
 
-PATIENCE = 60.0
+MIGRATION_SECONDS = 60.0
 """Seconds to wait for another migration."""
 _LOCK = 7_227_434_100_001
 """An arbitrary number, the same in every release."""
@@ -98,7 +98,7 @@ def _version(connection: Connection) -> int:
 
 def _wait(connection: Connection) -> None:
     # Poll instead of waiting for the lock: a waiting transaction would block CREATE INDEX CONCURRENTLY.
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + MIGRATION_SECONDS
     while not _one(connection, f"SELECT pg_try_advisory_lock({_LOCK})")[0]:
         if time.monotonic() > until:
             raise UserError("another `triage migrate` is running on the database and does not end")
