@@ -112,19 +112,11 @@ class Store:
 
     def for_repository(self, ref: RepositoryRef) -> RepositoryStore:
         """Return the part of the store that belongs to one repository."""
-        return RepositoryStore(self._database, ref.key)
+        return self.of_repository(ref.key)
 
-    def record_of(self, repository_key: str) -> RepositoryOutcomes:
-        """Return the scored reports of a repository."""
-        return RepositoryOutcomes(self._database, repository_key)
-
-    def components_of(self, repository_key: str) -> Components:
-        """Return the words that people taught in a repository."""
-        return Components(self._database, repository_key)
-
-    def past_of(self, repository_key: str) -> PastIssues:
-        """Return the hashes of a repository's past issues."""
-        return PastIssues(self._database, repository_key)
+    def of_repository(self, repository_key: str) -> RepositoryStore:
+        """Return the same part by the repository's key."""
+        return RepositoryStore(self._database, repository_key)
 
     def for_issue(self, ref: IssueRef) -> IssueStore:
         """Return the part of the store that belongs to one issue."""

@@ -177,4 +177,4 @@ async def _remove(tools: Tools, keys: Sequence[str]) -> None:
     """Remove repositories, and delete what was learnt from their issues."""
     await tools.store.installations.remove(keys)
     for key in keys:
-        await tools.store.past_of(key).clear()
+        await tools.store.of_repository(key).past.clear()

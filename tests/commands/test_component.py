@@ -131,10 +131,10 @@ async def test_the_number_of_words_is_limited(stage: Stage) -> None:
 async def test_words_apply_only_in_their_repository(store: Store, database: Database) -> None:
     await database.do(lambda db: teach(db, PARSER.key, TaughtWord("lexer", "src"), "mia", 1.0))
     await database.do(lambda db: teach(db, PARSER.key, TaughtWord("none", ""), "mia", 1.0))
-    assert await store.components_of(PARSER.key).all() == (TaughtWord("lexer", "src"),)
-    assert await store.components_of(OTHER.key).all() == ()
+    assert await store.of_repository(PARSER.key).components.all() == (TaughtWord("lexer", "src"),)
+    assert await store.of_repository(OTHER.key).components.all() == ()
     await store.repository_data(PARSER.key).forget()
-    assert await store.components_of(PARSER.key).all() == ()
+    assert await store.of_repository(PARSER.key).components.all() == ()
 
 
 @pytest.mark.parametrize(

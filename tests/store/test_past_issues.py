@@ -46,7 +46,7 @@ async def test_deleted_issues_are_removed_from_the_index(store: Store, past: Pas
     await past.store_page([kept(1), kept(2)], ReadingProgress(2, 2))
     await past.forget(1)
     assert [one.number for one in await past.before(9)] == [2]
-    await store.past_of(REF.key).clear()
+    await store.of_repository(REF.key).past.clear()
     assert await past.before(9) == []
     assert await past.progress() is None
 
@@ -76,6 +76,6 @@ async def test_a_denial_on_either_issue_applies(store: Store, past: PastIssues) 
 
 async def test_no_text_of_an_issue_is_stored(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    await store.past_of(REF.key).keep([kept(1, "The unmistakeable zebra")])
+    await store.of_repository(REF.key).past.keep([kept(1, "The unmistakeable zebra")])
     await store.aclose()
     assert not any(b"zebra" in file.read_bytes() for file in tmp_path.iterdir())

@@ -64,7 +64,7 @@ async def test_a_label_judges_and_its_removal_withdraws_the_judgement(stage: Sta
     assert await labels.judged() == [("mia", "area: dates", True), ("mia", "storage", False)]
     await labels.change("area: dates", added=False)
     assert await labels.judged() == [("mia", "storage", False)]
-    record = stage.worker.store.record_of(stage.ref(labels.number).repository.key)
+    record = stage.worker.store.of_repository(stage.ref(labels.number).repository.key).outcomes
     assert [one.why for one in await record.corrections()] == ["`feedbox/store.py`"]
     await labels.change("storage", added=False)
     assert await labels.judged() == []
@@ -101,7 +101,7 @@ async def test_removing_a_label_of_the_app_judges_the_report_wrong(stage: Stage)
     await labels.change("area: dates", added=False)
     await labels.change("storage", added=False)
     assert await labels.judged() == [("mia", "area: dates", False)]
-    record = stage.worker.store.record_of(stage.ref(labels.number).repository.key)
+    record = stage.worker.store.of_repository(stage.ref(labels.number).repository.key).outcomes
     assert await record.corrections() == []  # it names no other place
 
 

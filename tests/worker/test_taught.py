@@ -35,7 +35,9 @@ async def test_later_issues_that_name_the_word_are_searched_there(tmp_path: Path
             await say(stage, first, "/triage component shelf = feedbox/store.py", "rita")
             await say(stage, first, "/triage component shelf = feedbox/store.py", "mia")
             key = stage.ref(first).repository.key
-            assert await stage.worker.store.components_of(key).all() == (TaughtWord("shelf", "feedbox/store.py"),)
+            assert await stage.worker.store.of_repository(key).components.all() == (
+                TaughtWord("shelf", "feedbox/store.py"),
+            )
 
             async def score(body: str) -> float:
                 """Return the score of the taught file among what the run of a new issue read."""

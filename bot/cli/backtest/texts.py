@@ -208,7 +208,7 @@ async def read_stored(settings: Settings, name: str) -> Stored:
         keys = await store.installations.keys_of(name)
         if not keys:
             raise UserError(f"no data is stored for {name}")
-        found = [store.record_of(key) for key in keys]
+        found = [store.of_repository(key).outcomes for key in keys]
         corrections = [one for record in found for one in await record.corrections()]
         texts = {number: Text(title, body) for record in found for number, title, body in await record.texts()}
     return Stored(tuple(corrections), texts)

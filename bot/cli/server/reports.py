@@ -66,7 +66,7 @@ async def _figures(store: Store, tally: Tally) -> _Known:
     from bot.report.record import read_record
     from bot.runs.promise import fifths
 
-    record = store.record_of(tally.key)
+    record = store.of_repository(tally.key).outcomes
     pairs, judged, labelled = await record.record(), await record.judged(), await record.labelled()
     return _Known(tally, fifths(pairs), read_record(pairs, judged, labelled), await record.feedback_counts())
 

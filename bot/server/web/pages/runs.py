@@ -175,7 +175,7 @@ async def repository(request: Request) -> Response:
     pages, known_as = site_of(request).store.pages, await repository_of(request)
     known = record.read(await pages.repositories.outcomes({known_as.key}))
     cases = record.Cases(known_as.full_name)
-    people = site_of(request).store.record_of(known_as.key)
+    people = site_of(request).store.of_repository(known_as.key).outcomes
     counts = await pages.runs.counts(RunFilter(repository=known_as.key), viewer_of(request).repositories)
     runs = await pages.runs.listing(
         RunFilter(repository=known_as.key), viewer_of(request).repositories, most=_LAST, folded=True
@@ -193,6 +193,6 @@ async def repository(request: Request) -> Response:
         labels=await pages.repositories.labels(known_as.key),
         spent=await pages.repositories.spent(known_as.key),
         explained=describe_limit,
-        taught=await site_of(request).store.components_of(known_as.key).all(),
+        taught=await site_of(request).store.of_repository(known_as.key).components.all(),
         rows=await rows_of(pages.runs, RunFilter(repository=known_as.key), runs.rows),
     )
