@@ -8,29 +8,36 @@ because a report compares versions to say that something broke.
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.search.history.cues import NEAR, WORDINGS
 from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
+"""Words of reports in many languages."""
+SAYS = {
+    **{
+        name: re.compile(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
+        for name, row in WORDINGS["stems"].items()
+    },
+    **{name: re.compile("".join(lines)) for name, lines in WORDINGS["patterns"].items()},
+}
+"""For each thing that a report says of a version, the words that say it."""
+NEAR = 60
+"""Maximum number of characters between a word and the version that it is about."""
 _LISTED = 22
 """Maximum number of characters between two versions of a list."""
-_GOOD, _BAD, _FIXED, _ALSO, _UPDATED, _REVERTED = (
-    re.compile(rf"\b(?:{''.join(row['words'])})|{row['unspaced']}", re.IGNORECASE)
-    for row in (WORDINGS["stems"][name] for name in ("good", "bad", "fixed", "also", "updated", "reverted"))
-)
-_NOT, _SINCE, _ONWARDS, _CUT, _LAST, _CONTRAST = (
-    re.compile("".join(WORDINGS["patterns"][name])) for name in ("not", "since", "onwards", "cut", "last", "contrast")
-)
-_ARROW = re.compile(r"->|→|=>|➜|➔")
-_JOINED = re.compile(r"\s?[぀-ヿ一-鿿가-힣]")
-"""A language that puts words after a version: Japanese, Chinese, Korean."""
-Role = Literal["good", "bad"]
+
+
+Role = Literal["good", "bad", "until", "affected"]
+"""good: it worked there; bad: it broke there; until: it broke near there; affected: it happens there, with no statement
+about earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class Mention:
     end: int
     product: str = ""
     """The name of another product; empty if the version may be the project's."""
+    named: bool = False
+    """Whether a word before it names a product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,39 +63,121 @@ class _Judged:
     also: bool = False
 
 
-def compared(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[int, int], Role]:
-    """Return the roles of the versions that a text compares, by sentence and position, if one is good and one bad.
+def roles_of(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[int, int], Role]:
+    """Return the roles of versions, by sentence and position: as the text compares them, else as their clause says.
 
     Args:
         sentences: each sentence with its versions.
     """
-    judged = [
-        judgement for number, (text, mentions) in enumerate(sentences) for judgement in _judged(number, text, mentions)
-    ]
     roles: dict[tuple[int, int], Role] = {}
-    for product in dict.fromkeys(judgement.mention.product for judgement in judged):
-        group = [judgement for judgement in judged if judgement.mention.product == product]
+    for number, (text, mentions) in enumerate(sentences):
+        stepped = _steps(text, mentions)
+        for at, (before, after) in enumerate(_clauses(text, mentions)):
+            sign = stepped.get(at, 0)
+            role = ("good" if sign > 0 else "bad") if sign else _alone(before, after, mentions[at])
+            # "Upgrading numpy from 1.2 to 1.3 breaks kettle 2.3": the fault is new in the other product.
+            role = "affected" if stepped and not sign and role == "bad" else role
+            roles |= {(number, at): role} if role else {}
+    return roles | _compared(sentences)
+
+
+def is_cue(text: str) -> bool:
+    """Return whether a text has a word that says whether something works."""
+    return any(
+        pattern.search(text)
+        for pattern in (
+            SAYS["good"],
+            SAYS["bad"],
+            SAYS["new"],
+            SAYS["updated"],
+            SAYS["reverted"],
+            SAYS["fixed"],
+            SAYS["used"],
+            SAYS["neutral"],
+        )
+    )
+
+
+def _alone(before: str, after: str, mention: Mention) -> Role | None:
+    """Return the role of a version by the words next to it, else by those of its whole clause."""
+    if mention.named:
+        before = f"{before.rstrip().rpartition(' ')[0]} "
+    near_before, near_after = SAYS["cut"].split(f" {before}")[-1], SAYS["cut"].split(after, maxsplit=1)[0]
+    role = _stated(near_before, near_after)
+    # A colon or a bracket may stand between a version and the words about it.
+    if role is None and not _says(near_before + near_after):
+        role = _stated(before[-NEAR:], after[:NEAR])
+    is_used = SAYS["used"].search(before) or mention.named
+    if (
+        role is None
+        and is_used
+        and not SAYS["fixed"].search(near_before)
+        and not SAYS["neutral"].search(f"{near_before} {near_after}")
+    ):
+        return "affected"
+    return role
+
+
+def _stated(before: str, after: str) -> Role | None:
+    if SAYS["until"].search(before):
+        return "until"
+    if SAYS["from"].search(before) or (SAYS["as"].search(before) and SAYS["not"].search(before)):
+        return "good"
+    clause, sign = f"{before} \0 {after}", _sign(before, after)
+    if not _has_changed(before, after):
+        if sign > 0 and not (SAYS["updated"].search(before) and SAYS["bad"].search(after)):
+            return "good"
+        if not sign:
+            return None
+        # "2.1 does not work": a word for what works, turned around, says that it worked before.
+        is_new = SAYS["new"].search(f"{before[-NEAR * 2 // 3 :]} \0 {after[: NEAR // 2]}") or not SAYS["bad"].search(
+            clause
+        )
+    else:
+        is_new = True
+    if SAYS["fixed"].search(clause) or SAYS["neutral"].search(clause):
+        return None
+    return "bad" if is_new else "affected"
+
+
+def _has_changed(before: str, after: str) -> bool:
+    """Return whether the words directly around a version say that something changed there."""
+    if SAYS["since"].search(before) or SAYS["prior"].search(before):
+        return True
+    return any(pattern.match(after) for pattern in (SAYS["onwards"], SAYS["or_later"])) or bool(
+        SAYS["new"].match(after.lstrip())
+    )
+
+
+def _compared(sentences: Sequence[tuple[str, Sequence[Mention]]]) -> dict[tuple[int, int], Role]:
+    """Return the roles of the versions of which one is good and a later one bad."""
+    judged = [one for number, (text, mentions) in enumerate(sentences) for one in _judged(number, text, mentions)]
+    roles: dict[tuple[int, int], Role] = {}
+    for product in dict.fromkeys(one.mention.product for one in judged):
+        group = [one for one in judged if one.mention.product == product]
         group = _completed(group)
         if _is_regression(group):
-            roles |= {judgement.place: "good" if judgement.sign > 0 else "bad" for judgement in group if judgement.sign}
+            roles |= {one.place: "good" if one.sign > 0 else "bad" for one in group if one.sign}
     return roles
 
 
-def worked_before(sentence: str) -> bool:
-    """Return whether a sentence says that the release before worked, without its number."""
-    found = _LAST.search(sentence)
+def role_of_last(sentence: str) -> Role | None:
+    """Return the role of the last release in a sentence that does not give its number."""
+    if SAYS["latest"].search(sentence) and not SAYS["fixed"].search(sentence):
+        return "bad"
+    found = SAYS["last"].search(sentence)
     if found is None:
-        return False
+        return None
     ((before, after),) = _clauses(sentence, [Mention("", found.start(), found.end())])
-    cut = _CUT.search(after)
-    return _sign(before, after[: cut.start()] if cut else after) > 0
+    cut = SAYS["cut"].search(after)
+    return "good" if _sign(before, after[: cut.start()] if cut else after) > 0 else None
 
 
 def _is_regression(group: Sequence[_Judged]) -> bool:
     """Return whether a version is good and a later one bad, and no version is both."""
     signs: dict[str, set[int]] = {}
-    for judgement in group:
-        signs.setdefault(judgement.mention.text, set()).add(judgement.sign)
+    for one in group:
+        signs.setdefault(one.mention.text, set()).add(one.sign)
     good = [
         version for text, found in signs.items() if found <= {0, 1} and 1 in found and (version := parse_version(text))
     ]
@@ -102,8 +193,8 @@ def _is_regression(group: Sequence[_Judged]) -> bool:
 def _completed(group: Sequence[_Judged]) -> list[_Judged]:
     """Give a version without a role the opposite one of its neighbour, in the same or the next sentence."""
     found = list(group)
-    decided = [judgement for judgement in group if judgement.sign]
-    versions = {judgement.mention.text for judgement in group}
+    decided = [one for one in group if one.sign]
+    versions = {one.mention.text for one in group}
     for at, one in enumerate(group):
         near = [other for other in decided if not other.also and abs(other.place[0] - one.place[0]) <= 1]
         # A third version may belong to either side.
@@ -120,7 +211,7 @@ def _judged(number: int, text: str, mentions: Sequence[Mention]) -> Iterator[_Ju
     clauses = list(_clauses(text, mentions))
     stepped = _steps(text, mentions)
     signs = [stepped.get(at, _sign(before, after)) for at, (before, after) in enumerate(clauses)]
-    also = [bool(_ALSO.search(before) or _ALSO.search(after)) for before, after in clauses]
+    also = [bool(SAYS["also"].search(before) or SAYS["also"].search(after)) for before, after in clauses]
     for at, (one, other) in enumerate(pairwise(mentions)):
         # "2.1 and 2.2 fail": the versions of a list have one role.
         differ = signs[at] * signs[at + 1] < 0
@@ -129,14 +220,17 @@ def _judged(number: int, text: str, mentions: Sequence[Mention]) -> Iterator[_Ju
         signs[at] = signs[at + 1] = signs[at] or signs[at + 1]
         also[at] = also[at + 1] = True
     for at, mention in enumerate(mentions):
-        if not _FIXED.search(" ".join(clauses[at])) or signs[at] > 0:
+        if not SAYS["fixed"].search(" ".join(clauses[at])) or signs[at] > 0:
             yield _Judged((number, at), mention, signs[at], also[at])
 
 
 def _is_list(between: str) -> bool:
     if len(between) > _LISTED or re.search(r"[.!?;。|]", between):
         return False
-    return not any(pattern.search(between) for pattern in (_GOOD, _BAD, _NOT, _SINCE, _CONTRAST, _ARROW))
+    return not any(
+        pattern.search(between)
+        for pattern in (SAYS["good"], SAYS["bad"], SAYS["not"], SAYS["since"], SAYS["contrast"], SAYS["arrow"])
+    )
 
 
 def _steps(text: str, mentions: Sequence[Mention]) -> dict[int, int]:
@@ -145,11 +239,17 @@ def _steps(text: str, mentions: Sequence[Mention]) -> dict[int, int]:
     for at, (one, other) in enumerate(pairwise(mentions)):
         between = text[one.end : other.start]
         lead, rest = text[max(0, one.start - NEAR) : one.start], text[other.end : other.end + NEAR]
-        if len(between) > _LISTED + len(other.product) or _CUT.search(between.replace(":", " ")):
+        if (
+            one.product != other.product
+            or len(between) > _LISTED + len(other.product)
+            or SAYS["cut"].search(between.replace(":", " "))
+        ):
             continue
-        if _ARROW.search(between) or _UPDATED.search(f"{lead} {between} {rest}") or _REVERTED.search(lead):
-            back = bool(_REVERTED.search(f"{lead} {between}"))
-            signs |= {at: -1 if back else 1, at + 1: 1 if back else -1}
+        is_step = SAYS["between"].search(lead) or SAYS["arrow"].search(between) or SAYS["reverted"].search(lead)
+        left, right = parse_version(one.text), parse_version(other.text)
+        if left and right and (is_step or SAYS["updated"].search(f"{lead} {between} {rest}")):
+            # "Downgraded from 3 to 2" turns the order around; the older one is good.
+            signs |= {at: 1 if left < right else -1, at + 1: -1 if left < right else 1}
     return signs
 
 
@@ -157,43 +257,46 @@ def _clauses(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[str, str]
     """Yield the words of each version's clause before and after it."""
     bounds = [0]
     first, last = (text[: mentions[0].start], text[mentions[-1].end :]) if mentions else ("", "")
-    behind = not _is_cue(first) and _is_cue(last)
+    behind = not _says(first) and _says(last)
     for one, other in pairwise(mentions):
         between = text[one.end : other.start]
-        cuts = list(_CUT.finditer(between))
+        # A colon directly before a version belongs to the words before it.
+        cuts = [cut for cut in SAYS["cut"].finditer(between) if cut[0] != ":" or between[cut.end() :].strip()]
         if cuts:
             bounds += [one.end + cuts[-1].start()]
         else:
-            bounds += [other.start if behind or _JOINED.match(between) else one.end]
+            bounds += [other.start if behind or SAYS["joined"].match(between) else one.end]
     bounds.append(len(text))
     for at, mention in enumerate(mentions):
         before = text[max(bounds[at], mention.start - 2 * NEAR) : mention.start]
         yield before, text[mention.end : min(bounds[at + 1], mention.end + 2 * NEAR)]
 
 
-def _is_cue(text: str) -> bool:
-    return bool(_GOOD.search(text) or _BAD.search(text))
+def _says(text: str) -> bool:
+    return bool(SAYS["good"].search(text) or SAYS["bad"].search(text))
 
 
 def _sign(before: str, after: str) -> int:
     """Return what the words of a clause say of its version."""
-    if (back := _REVERTED.search(before)) and not _NOT.search(before, back.end()):
+    if (back := SAYS["reverted"].search(before)) and not SAYS["not"].search(before, back.end()):
         return 1
-    if _REVERTED.match(after.lstrip(" 版本にへ으로에")) or re.match(
+    if SAYS["reverted"].match(after.lstrip(" 版本にへ으로에")) or re.match(
         r"(?:に|으로|로)?\s?(?:戻|ダウングレード|되돌|다운그레이드)", after
     ):
         return 1
     clause = f"{before} \0 {after}"
     hits = _merged(
-        [(*found.span(), 1) for found in _GOOD.finditer(clause)]
-        + [(*found.span(), -1) for found in _BAD.finditer(clause)]
+        [(*found.span(), 1) for found in SAYS["good"].finditer(clause)]
+        + [(*found.span(), -1) for found in SAYS["bad"].finditer(clause)]
     )
     if hits:
-        turned = {min(range(len(hits)), key=lambda at: _gap(hits[at], found.span())) for found in _NOT.finditer(clause)}
+        turned = {
+            min(range(len(hits)), key=lambda at: _gap(hits[at], found.span())) for found in SAYS["not"].finditer(clause)
+        }
         total = sum(-sign if at in turned else sign for at, (_, _, sign) in enumerate(hits))
         if total:
             return 1 if total > 0 else -1
-    if _SINCE.search(before) or _ONWARDS.match(after) or (_UPDATED.search(before) and not hits):
+    if SAYS["since"].search(before) or SAYS["onwards"].match(after) or (SAYS["updated"].search(before) and not hits):
         return -1
     return 0
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nodes.search.history.claims import Claim
-from nodes.search.history.cues import OTHERS
+from nodes.search.history.marks import OTHERS
 from nodes.search.history.types import HERE, NoRange, Range
 from nodes.search.history.versions import (
     DATED,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from nodes.search.history.claims import Claims
+    from nodes.search.history.contrast import Role
     from nodes.search.history.log import Log
     from nodes.search.history.versions import Release
 
@@ -124,14 +125,14 @@ def find_range(claims: Claims, log: Log, own: frozenset[str], now: int) -> Range
         own: the project's names, normalised by ``plain``.
         now: the time of the commit, in seconds since 1970.
     """
-    series = read_releases(log.repository, now) if claims.versions or claims.days or claims.last_worked else {}
+    series = read_releases(log.repository, now) if claims.versions or claims.days or claims.last else {}
     own_claims = [
         claim
         for claim in claims.versions
         if (is_own(claim, own) or is_tagged(claim, series, own)) and not _is_unrelated_number(claim, own)
     ]
-    if claims.last_worked:
-        own_claims += _last_release(own_claims, series, own)
+    if claims.last:
+        own_claims += _last_release(claims.last, own_claims, series, own)
     # Versions before days: a release is exact, and a day in an issue is often only the day on which somebody noticed
     # the fault.
     if any(claim.part != "affected" for claim in own_claims):
@@ -239,13 +240,18 @@ def _has_all(releases: Releases, claims: Iterable[Claim]) -> bool:
     return all(version is not None and releases.exactly(version) for version in versions)
 
 
-def _last_release(own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]) -> Iterator[Claim]:
-    """Yield the claim "it worked in the last release": the one before the given version, else the newest one."""
+def _last_release(
+    role: Role, own_claims: Iterable[Claim], series: Mapping[str, Releases], own: frozenset[str]
+) -> Iterator[Claim]:
+    """Yield the claim about the last release: a bad one is the given version, a good one is before it."""
+    if any(claim.part in ("good", "bad") for claim in own_claims):
+        return
     versions = [version for claim in own_claims if (version := parse_version(claim.text))]
-    final = [release for release in project_releases(series, own).all if not release.version.is_prerelease]
-    earlier = [release for release in final if not versions or release.version < min(versions)]
-    if earlier and not any(claim.part == "good" for claim in own_claims):
-        yield Claim("good", str(earlier[-1].version))
+    final = [release.version for release in project_releases(series, own).all if not release.version.is_prerelease]
+    if role == "bad" and len(set(versions)) == 1:
+        yield Claim("bad", str(versions[0]))
+    elif earlier := [version for version in final if role == "bad" or not versions or version < min(versions)]:
+        yield Claim(role, str(earlier[-1]))
 
 
 def _is_unrelated_number(claim: Claim, own: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.search.history.claims import Claim, Named, read_claims
-from nodes.search.history.cues import parse_day
+from nodes.search.history.marks import parse_day
 from tests.support.growth import assert_linear
 
 VERSIONS = [

@@ -86,12 +86,33 @@ COMPARED = (
     ("tr1", "2.1.0 sürümünde çalışıyordu, 2.2.0 sürümünde çalışmıyor."),
     ("uk1", "У 2.1.0 працювало, у 2.2.0 не працює."),
     ("cs1", "Ve verzi 2.1.0 to fungovalo, ve verzi 2.2.0 už ne."),
+    ("sign", "2.1.0 ✅, 2.2.0 ❌"),
+    ("back", "2.2.0 → 2.1.0 fixes the problem"),
+    ("ja4", "2.1.0は問題なし、2.2.0でエラー"),
     ("sv1", "Fungerade i 2.1.0 men inte i 2.2.0."),
 )
 """Texts that say that 2.1.0 is good and 2.2.0 bad."""
-OTHERS = (("en23", "It worked in the last release, on main it is broken.", "2.3.0 → the commit read"),)
+OTHERS = (
+    ("en23", "It worked in the last release, on main it is broken.", "2.3.0 → the commit read"),
+    ("last1", "Since the last update nothing is saved. I have 2.2.0.", "2.1.0 → 2.2.0"),
+    ("last2", "This started with the latest release.", "2.2.0 → 2.3.0"),
+    ("last3", "Seit dem letzten Update ist die Liste leer.", "2.2.0 → 2.3.0"),
+    ("last4", "Depuis la dernière mise à jour, la liste est vide.", "2.2.0 → 2.3.0"),
+    ("last5", "Desde la última actualización la lista está vacía.", "2.2.0 → 2.3.0"),
+    ("last6", "Dopo l'ultimo aggiornamento la lista è vuota.", "2.2.0 → 2.3.0"),
+    ("last7", "Desde a última atualização a lista fica vazia.", "2.2.0 → 2.3.0"),
+    ("last8", "Od ostatniej aktualizacji lista jest pusta.", "2.2.0 → 2.3.0"),
+    ("last9", "После последнего обновления список пустой.", "2.2.0 → 2.3.0"),
+    ("last10", "最近一次更新之后列表是空的。", "2.2.0 → 2.3.0"),
+    ("last11", "前回のアップデートからリストが空になりました。", "2.2.0 → 2.3.0"),
+    ("last12", "최근 업데이트 이후 목록이 비어 있습니다.", "2.2.0 → 2.3.0"),
+    ("last13", "Sinds de laatste update is de lijst leeg.", "2.2.0 → 2.3.0"),
+    ("last14", "Mit der Vorgängerversion ging es noch. Ich habe 2.2.0.", "2.1.0 → 2.2.0"),
+)
 NOTHING = (
     ("still", "Initially discovered on 2.1.0 but verified still happens on 2.2.0."),
+    ("last-fixed", "After the last update it is fixed, thanks. I use 2.2.0."),
+    ("last-used", "I use the latest release, 2.2.0, and see empty titles."),
     ("all", "This happens in 2.2.0, but I guess it's relevant to all versions down to 2.1.0."),
     ("address", "It fails in 2.2.0. Changing 127.0.0.1 to 0.0.0.0 works."),
     ("path", "Set the path to /home/u/work/kettle_v2.1.0/lib, which is a bug."),

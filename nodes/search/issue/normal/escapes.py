@@ -140,7 +140,7 @@ def _holds_trace(content: str) -> bool:
             return False
         content = _decoded(content)
         lines = content.split("\n")
-        if traced(lines) > plain and any(map(is_frame, lines)):
+        if traced(lines) >= max(1, plain) and any(map(is_frame, lines)):
             return True
     return False
 

@@ -25,6 +25,7 @@ _FRAME = re.compile(
             r"(?:\* )?frame #\d",
             r"goroutine \d{1,12} \[",
             r"PHP {1,6}\d{1,4}\. ",
+            r"thread '[^'\n]{0,200}'.{0,40} panicked at \S{1,300}:\d",
             r"[❯❱] ",  # noqa: RUF001
         )
     )

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from nodes.search.issue.normal.evidence import is_traced
 from nodes.search.issue.normal.mapped import Edit, Row, rows
 
-_ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0")
-"""Line ends of other systems, and characters that look like nothing or like a space."""
+_ODD = re.compile("\r\n?|[\u200b\u2060\ufeff]|\u00a0|(?<!\\S)\\^I")
+"""Line ends of other systems, characters that look like nothing or like a space, and a tab as ``cat -A`` writes it."""
 _COLOUR = re.compile(
     r"(?:\x1b|␛|\^\[|\\(?:x1[bB]|u001[bB]|033|e))(?:\[[0-9;:?]{0,40}[A-Za-z]|\]8;[^\x07\x1b\\\n]{0,400}(?:\x07|(?:\x1b|␛|\^\[)\\))"
     r"|\[(?:\d{1,3};){0,5}\d{1,3}m"
@@ -27,7 +27,7 @@ _ASCII = "|+"
 
 def plain_characters(text: str) -> list[Edit]:
     """Replace line ends of other systems and invisible characters."""
-    kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " "}
+    kinds = {"\r\n": "\n", "\r": "\n", "\u00a0": " ", "^I": "\t"}
     return [Edit(found.start(), found.end(), kinds.get(found[0], "")) for found in _ODD.finditer(text)]
 
 

@@ -31,22 +31,32 @@ _KINDS = (
 _STARTS = (
     re.compile(r"(?<!\S)File \"[^\"\n]{1,400}\", line \d{1,9}"),
     re.compile(r"(?<!\S)(?<!eval )at (?:async |new )?[\w$.<>/\[\]-]{1,300} ?\([^()\n]{1,300}:\d{1,9}(?::\d{1,9})?\)"),
+    re.compile(
+        r"(?<!\S)at [\w.<>`+|\[\],$]{1,300}\([^()\n]{0,300}\)"
+        r"(?: in [^\s()][^()\n]{0,300}?:[^\W\d]{1,12} \d{1,9}(?!\S))?(?!\S)"
+    ),
+    re.compile(r"(?<!\S)[\w./-]{1,300}\.(?:rb|erb|rake|haml|slim):\d{1,9}:in [`'][^`'\n]{1,200}'"),
     re.compile(r"(?<!\S)at (?:file:///|node:|/)[^\s()]{1,300}:\d{1,9}:\d{1,9}(?!\S)"),
-    re.compile(r"(?<!\S)#\d{1,4} {1,2}(?:\{main\}|/[^\s()]{1,300}\(\d{1,9}\): |0x[0-9a-f]{4,16} in )"),
+    re.compile(r"(?<!\S)#\d{1,4} {1,2}(?:\{main\}|(?:[A-Za-z]:\\|/)[^\s()]{1,300}\(\d{1,9}\): |0x[0-9a-f]{4,16} in )"),
 )
 """How each kind of frame begins in the middle of a line; not inside another frame."""
 _CAUSE = re.compile(
-    r"(?<=\s)(?:Caused by: |During handling of the above|The above exception was|Traceback \(most recent)"
+    r"(?<=\s)(?:Caused by: |--- (?=End of )|Stack trace:|During handling of the above|The above exception was"
+    r"|Traceback \(most recent)"
 )
 _IN = re.compile(r", in [\w.<>]{1,200}")
 _ERROR = re.compile(
-    r"(?<=\s)(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Warning|Exit|Interrupt|Iteration)(?=: |$)"
+    r"(?<=\s)(?<!Uncaught )(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}"
+    r"(?:Error|Exception|Warning|Exit|Interrupt|Iteration)(?=: |$)"
 )
 _JOINED = 40
 """The minimum number of characters of a line with two frames."""
 _NARROWEST = 60
 """The minimum width of a terminal."""
 _WIDTHS = frozenset({79, 80, 100, 120, 128, 132, 140, 150, 160, 180, 200})
+_REACH = 200
+_PATH_END = re.compile(r"[/\\][\w.~-]{1,80}\.[A-Za-z]\w{0,4}:$")
+_NUMBER = re.compile(r"\d{1,6}(?::\d{1,6})?: \S")
 _NAMED = re.compile(r"[\w.]{1,200}(?::|$)")
 
 
@@ -66,6 +76,8 @@ def _separated(row: Row) -> Iterator[Edit]:
         if len(starts) < 2 and not (starts and "Traceback (most recent" in row.text):
             continue
         cuts = {*starts, *(found.start() for found in _CAUSE.finditer(row.text))}
+        # What a log wrote before the error stays on a line of its own.
+        cuts.update(found.start() for found in _ERROR.finditer(row.text, 0, starts[0]))
         if kind is _STARTS[0]:
             cuts.update(_python_cuts(row.text, starts))
         for cut in sorted(cuts - {0}):
@@ -94,6 +106,8 @@ def wrapped(text: str) -> list[Edit]:
     index = 0
     while index < len(lines):
         length, glue = _continued(lines, index)
+        if length == 1 and index + 1 < len(lines) and _is_cut(lines[index].text, lines[index + 1].text):
+            length, glue = 2, ""
         if length == 1 and index + 1 < len(lines) and _is_full(lines[index], lines[index + 1], widths):
             length, glue = 2, ""
         for row, below in zip(lines[index : index + length], lines[index + 1 : index + length], strict=False):
@@ -110,7 +124,7 @@ def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
     close = close_spaced = lines[index].text.rstrip()
     for count, row in enumerate(lines[index + 1 : index + _MAX_JOINED], 2):
         bare = row.text.strip()
-        if not bare or len(close_spaced) > LONGEST or _begins_other(bare, kind):
+        if not bare or len(close_spaced) > LONGEST or _begins_other(close, bare, kind):
             break
         close, close_spaced = close + bare, f"{close_spaced} {bare}"
         for whole, glue in ((close, ""), (close_spaced, " ")):
@@ -119,11 +133,16 @@ def _continued(lines: Sequence[Row], index: int) -> tuple[int, str]:
     return 1, ""
 
 
-def _begins_other(bare: str, kind: tuple[re.Pattern[str], re.Pattern[str]]) -> bool:
+def _begins_other(close: str, bare: str, kind: tuple[re.Pattern[str], re.Pattern[str]]) -> bool:
     """Return whether a line cannot continue a frame: it begins a frame or names an error."""
-    if kind is _KINDS[1] and bare.startswith(("at ", "from ")):
+    if kind is _KINDS[1] and (bare.startswith(("at ", "from ")) or close.endswith(" at")):
         return False
     return is_traced(bare)
+
+
+def _is_cut(line: str, below: str) -> bool:
+    """Return whether a line ends with a path and a colon, and the next one begins with the line's number."""
+    return line.endswith(":") and bool(_PATH_END.search(line[-_REACH:])) and bool(_NUMBER.match(below))
 
 
 def _widths(lines: Sequence[Row]) -> frozenset[int]:

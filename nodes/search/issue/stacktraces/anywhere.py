@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from nodes.search.issue.located import find_located
 from nodes.search.issue.normal.fences import is_fence
@@ -46,6 +47,9 @@ _MESSAGE = re.compile(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
 )
+_THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
+"""Dart's heading, whose message is on the next line."""
+_CMDLET = re.compile(r"[A-Z]\w{1,30}-\w{1,60} ?: (.+)")
 _CALLEES = (".R", ".r", ".pl", ".pm", ".t")
 _JULIA = re.compile(r"\[\d{1,4}\] (\S[^(]{0,200})")
 
@@ -151,9 +155,19 @@ def _plain(name: str) -> str | None:
 
 def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *, floor: int) -> StackTrace | None:
     top, heading, caption = _heading_above(lines, first, floor)
+    # PowerShell prints one place: ``At path:1 char:2`` below the message, or ``path:1:2`` above a drawing of the line.
+    is_script = lines[first].bare.startswith("At ") and " char:" in lines[first].bare
+    if stop < len(lines) and lines[stop].bare == "Line |":
+        drawing = list(takewhile(lambda line: "|" in line.bare, lines[stop : stop + _GAP]))
+        heading = Heading(lines[first].bare.partition(":")[0], drawing[-1].bare.lstrip("| "))
+        is_script, stop = True, stop + len(drawing)
     certain, named = sum(one.is_certain for one in found), any(one.is_named for one in found)
     # A list of places is no trace; a place and its function below a caption are.
-    if not ((len(found) > 1 and 2 * certain >= len(found)) or (caption and (certain or named or len(found) > 1))):
+    if not (
+        is_script
+        or (len(found) > 1 and 2 * certain >= len(found))
+        or (caption and (certain or named or len(found) > 1))
+    ):
         return None
     frames = [one.frame for one in found]
     # Perl and Lua print the innermost place with the message.
@@ -178,14 +192,22 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
             break
         if not caption and _CAPTION.search(bare[:200]):
             caption, top = bare[:200], index
+        if thrown := _THROWN.match(bare[:_LONGEST]):
+            return (
+                index,
+                Heading(thrown[1], lines[index + 1].bare if index + 1 < first else None),
+                caption or bare[:200],
+            )
         if heading := next(_errors(bare), None):
             return index, heading, caption or bare[:200]
     return top, Heading(None), caption
 
 
 def _errors(bare: str) -> Iterator[Heading]:
-    if heading := error_line(bare.removeprefix("ERROR").lstrip()):
+    if heading := error_line(bare.rpartition("Unhandled Exception: ")[2].removeprefix("ERROR").lstrip()):
         yield heading
+    if command := _CMDLET.match(bare[:_LONGEST]):
+        yield Heading(None, command[1])
     if message := _MESSAGE.match(bare[:_LONGEST]):
         yield Heading("panic" if "panic" in message["error"].lower() else None, message["message"].strip() or None)
     place = next(find_located(bare), None)

@@ -47,9 +47,9 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 def _frame(bare: str) -> Frame | None:
     lead = _AT.match(bare)
-    if not lead:
+    if not lead and " [0x" not in bare:
         return None
-    written, paren, rest = bare[lead.end() :].partition("(")
+    written, paren, rest = bare[lead.end() if lead else 0 :].partition("(")
     # Some printers put modifiers and the type of the result in front: ``async Task<int> Acme.Folder.Fold``.
     name = written.rstrip().rpartition(" ")[2]
     module, dot, function = _split_name(name)
@@ -62,7 +62,7 @@ def _frame(bare: str) -> Frame | None:
     if mono:
         return Frame(forward(mono[1] or ""), int(mono[2]) if mono[1] else None, function, module)
     # Frames without a location look the same in other languages, but those have a file between the parentheses.
-    if not rest.endswith(")") or rest.startswith("<") or ":" in rest or ".java" in rest:
+    if not lead or not rest.endswith(")") or rest.startswith("<") or ":" in rest or ".java" in rest:
         return None
     return Frame("", None, function, module) if bare.startswith("at ") or " " not in written.strip() else None
 

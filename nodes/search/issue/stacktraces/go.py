@@ -110,6 +110,10 @@ def _heading_above(lines: Sequence[Line], *, floor: int, first: int) -> tuple[in
             top, state = index, goroutine[1]
         elif why := _WHY.match(bare):
             return index, Heading(why[1], _RECOVERED.sub("", why[2]).strip() or None)
+    # Errors with a trace print their message directly above it.
+    above = lines[first - 1]
+    if top == first > floor and _ERRORS.match(lines[first].bare) and not is_fence(above.bare):
+        return first - 1, Heading(None, above.bare)
     return top, Heading(None, state)
 
 

@@ -18,8 +18,8 @@ from nodes.search.issue.stacktraces.runs import (
 from nodes.search.types import Frame, StackTrace
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
-_SHORT = re.compile(r"([^\s:()]{1,200}\.(?:[cm]?[jt]sx?|vue|svelte)):(\d{1,9})$")
-"""A location as a browser console shortens it: no folder, no column."""
+_SHORT = re.compile(r"(\S{1,300}\.(?:[cm]?[jt]sx?|vue|svelte)\??):(\d{1,9})$")
+"""A location without a column, as browser consoles and bundlers print it."""
 _TAIL = 24  # enough for ":line:column"; a search of the whole line would take more than linear time
 _ORIGIN = re.compile(r"(?:https?|capacitor|ionic|app|chrome-extension|moz-extension|safari-extension)://[^/\s]{0,200}")
 _BUNDLER = re.compile(r"(?:rsc://[^/]{0,80}/[^/]{0,80}/)?webpack(?:-internal)?://(?:/|[^/\s]{0,200}/)?")

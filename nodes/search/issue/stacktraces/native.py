@@ -27,8 +27,9 @@ _RUNTIME = re.compile(
     rf"({_SOURCE}):(\d{{1,9}})(?::\d{{1,9}})?: (runtime error|Assertion failed|assertion failed): (.*)"
 )
 _ASSERTED = re.compile(
-    rf"(?:[\w./-]{{1,100}}: )?({_SOURCE}):(\d{{1,9}}): "
-    r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): Assertion [`'](.*)' failed"
+    rf"(?:[\w./-]{{1,100}}:(?: |ERROR:))?({_SOURCE}):(\d{{1,9}}): ?"
+    r"([^:]{0,200}(?:::[^:]{0,200}){0,8}): "
+    r"(?:Assertion [`'](?=.*' failed)|assertion failed[:(] ?\(?)(.*?)(?:' failed.*|\)?)$"
 )
 _CHECKED = re.compile(rf"(?:.{{0,80}} )?({_SOURCE}):(\d{{1,9}})[:\]] (Check failed): (.*)")
 """A check of a logging library, after a time or the name of an exception."""

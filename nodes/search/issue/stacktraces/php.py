@@ -37,7 +37,7 @@ _FATAL = re.compile(
 )
 _UNCAUGHT = re.compile(r"(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
 _WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
-_LARAVEL = re.compile(r".{0,60}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
+_LARAVEL = re.compile(r".{0,400}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
 _LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
 _NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
 _MAX_MESSAGE = 1_000
@@ -80,6 +80,7 @@ def _called(written: str) -> tuple[str | None, str | None]:
 
 
 def _heading(bare: str) -> Heading | None:
+    bare = bare.removeprefix("( ! ) ")
     for pattern in (_UNCAUGHT, _FATAL, _LARAVEL, _NEXT):
         if match := pattern.match(bare):
             return _located(match[1], match[2] or "")
@@ -139,6 +140,7 @@ def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
 
 
 def _frameless_error(bare: str) -> Heading | None:
+    bare = bare.removeprefix("( ! ) ")
     match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
     if not match:
         return None

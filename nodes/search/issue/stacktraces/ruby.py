@@ -15,7 +15,7 @@ _SPEC = re.compile(r"# (\.{0,2}/[^:\"]{1,400}\.r(?:b|ake)):(\d{1,9})$")
 # The colons are required: a name that can be split in many ways takes exponential time to fail.
 _CLASS = r"([A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,7})"
 _RAISED = re.compile(rf"(.*?) ?\({_CLASS}\):?$")
-_RAILS = re.compile(rf"{_CLASS} \((.*)\):?$")
+_RAILS = re.compile(rf"{_CLASS} \((.{{0,1900}}?)\)(?::?$|: {{1,4}}\d)")
 _NAMED = re.compile(rf"{_CLASS}:(?:\s+(.*))?$")
 _CARETS = re.compile(r"\^[\^~ ]{0,200}$")
 _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")

@@ -59,7 +59,7 @@ MAX_FRAMES = 200
 """The maximum number of frames per trace."""
 
 # Repetitions in the patterns are bounded, so that hostile text costs linear time only.
-_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\(code: \d{1,9}\))?(?::\s+(.*)|:?$)")
+_ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\([^()]{1,80}\)(?=:))?(?::\s+(.*)|:?$)")
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 

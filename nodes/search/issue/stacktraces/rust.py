@@ -33,6 +33,7 @@ _MACHINERY = (
     "<alloc::boxed::Box",
 )
 _HEADING = "stack backtrace:"
+_QUOTES = str.maketrans("‘’", "''")  # noqa: RUF001
 
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
@@ -56,6 +57,7 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
 
 def _panic(lines: Sequence[Line], index: int, error: str) -> tuple[Heading, int]:
     """Parse the message and the location; return the index after these lines."""
+    error = error.translate(_QUOTES)
     # Before 1.73 the message came first, in quotes: ``panicked at 'message', file:1:2``.
     place = None if error.startswith("'") else _PLACE.match(error)
     if place:  # since Rust 1.73 the message is on a separate line
@@ -108,8 +110,9 @@ def _backtrace_frame(lines: Sequence[Line], index: int, *, inside: bool = False)
 
 def _frames(lines: Sequence[Line], index: int) -> tuple[int, list[Frame]]:
     frames: list[Frame] = []
+    is_announced = index > 0 and lines[index - 1].bare.startswith(_HEADING)
     while index < len(lines):
-        frame = _backtrace_frame(lines, index, inside=bool(frames))
+        frame = _backtrace_frame(lines, index, inside=bool(frames) or is_announced)
         if frame:
             frames.append(frame)
         elif not (frames and (_AT.match(lines[index].bare) or lines[index].bare.startswith("⋮"))):

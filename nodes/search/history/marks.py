@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from nodes.search.history.contrast import NEAR, WORDINGS, is_cue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MarkKind = Literal["day", "version", "number", "sha"]
-WORDINGS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text(encoding="utf-8"))
-"""Words of reports in many languages."""
 _SENTENCE = 400
 _MAX_LINE = 2_000
 _PROJECT = r"https?://[^\s/]{1,100}/[^\s/]{1,100}/[^\s/]{1,100}"
@@ -51,20 +49,6 @@ _FILE_NAME = re.compile(
 )
 """The rest of the name of a program's file after its version."""
 _EMPHASIS = str.maketrans("", "", "`*\"“”'’‘\u200b")  # noqa: RUF001
-Part = Literal["good", "bad", "until", "affected"]
-"""good: it worked there; bad: it broke there; until: it broke near there; affected: it happens there, with no statement
-about earlier versions."""
-NEAR = 60
-"""The maximum number of characters between such words and the version."""
-_BEFORE: tuple[tuple[Part | None, re.Pattern[str]], ...] = tuple(
-    (part or None, re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE)) for part, words in WORDINGS["cues"]["before"]
-)
-_AFTER: tuple[tuple[Part | None, re.Pattern[str]], ...] = tuple(
-    (part or None, re.compile(rf"[\s)]{{0,2}}(?:{words})", re.IGNORECASE)) for part, words in WORDINGS["cues"]["after"]
-)
-_PLAINLY_GOOD = re.compile(r"work|fine|ok|pass|correct|as expected", re.IGNORECASE)
-_NOT = re.compile(r"(?:n'?t|\bnot|\bnever|\bno longer|\bstop\w{0,4}|\bnor)(?: \w{1,20}){0,2} ?$", re.IGNORECASE)
-_STATED = re.compile(r"\bversions?(?: (?:is|used|number|installed))?[\s:=]{0,4}[vV]?$", re.IGNORECASE)
 _BLAMED = re.compile(
     r"\b(?:regress|introduc|since|bisect|broke|caus|culprit|prior to|before|after|due to|result of|because of|via|"
     r"start|stopped|first bad)\w{0,4}\b",
@@ -84,8 +68,8 @@ _BLAMED_AFTER = re.compile(
 _WORD = re.compile(r"[^\s:=@<>~^(),]+|==")
 _NAME = re.compile(r"[A-Za-z@][\w.+#/@-]{0,60}")
 _SKIPPED = frozenset(("==", *"version versions ver v release releases rel tag series is was".split()))
-_GLUE = frozenset(WORDINGS["cues"]["glue"].split())
-OTHERS = frozenset(WORDINGS["cues"]["others"].split())
+_GLUE = frozenset(WORDINGS["names"]["glue"].split())
+OTHERS = frozenset(WORDINGS["names"]["others"].split())
 """Software whose versions most issues state although the issue is not about it."""
 
 
@@ -146,22 +130,6 @@ def parse_day(text: str) -> str | None:
     return None
 
 
-def part_of(before: str, after: str) -> Part | None:
-    """Return the role of a version: the words directly after it decide, else the nearest words before it."""
-    for part, pattern in _AFTER:
-        if pattern.match(after[:NEAR]):
-            return part
-    nearby = before[-2 * NEAR :]
-    end, start, match = _nearest(nearby)
-    # "Never worked in 2.3": the nearest cue is good, but its negation is bad.
-    if match == "good" and _PLAINLY_GOOD.match(nearby, start) and _NOT.search(nearby[:start]):
-        return "bad"
-    # "Version: 2.3" and "Django 2.3" say which version is used, without a word about the fault.
-    if end < 0 and (_STATED.search(before) or name_before(before)[0]):
-        return "affected"
-    return match
-
-
 def is_blamed(before: str, after: str) -> bool:
     """Return whether the words around a commit say that it broke something."""
     if _BLAMED_AFTER.match(after[:NEAR]):
@@ -190,22 +158,10 @@ def name_before(before: str, *, is_file: bool = False) -> tuple[str, bool]:
         return words[-2], True
     word = words[-1].strip(".,;!?-_/[]") if words else ""
     plain = word.lower()
-    if plain in _GLUE or not _NAME.fullmatch(word) or any(pattern.fullmatch(word) for _, pattern in _BEFORE):
+    if plain in _GLUE or not _NAME.fullmatch(word) or is_cue(word):
         return "", False
     # The first word of a sentence is capitalised whether it is a name or not.
     begins = len(words) == 1 and word.istitle()
     if is_file:
         return word, plain in OTHERS
     return word, plain in OTHERS or exact or not (begins or (word.islower() and word.isalpha()))
-
-
-def _nearest(text: str) -> tuple[int, int, Part | None]:
-    """Return the end, start and role of the last words that give a role; if two end together, the longer ones."""
-    best: tuple[int, int] = (-1, 0)
-    match: Part | None = None
-    for part, pattern in _BEFORE:
-        for found in pattern.finditer(text):
-            place = (found.end(), -found.start())
-            if len(text) - found.end() <= NEAR and place > best:
-                best, match = place, part
-    return best[0], -best[1], match

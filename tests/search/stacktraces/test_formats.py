@@ -1,0 +1,242 @@
+# ruff: noqa: E501 - printed lines are as long as they are
+"""Traces as tools and logs of many languages print them: their error, their message and their first frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.search.issue.stacktraces import find_traces
+
+FORMATS = {
+    "flutter-logcat": (
+        "E/flutter (12391): [ERROR:flutter/lib/ui/ui_dart_state.cc(186)] Unhandled Exception: RangeError (index): Invalid value: Not in inclusive range 0..2: 3\nE/flutter (12391): #0      List.[] (dart:core-patch/growable_array.dart:264:36)\nE/flutter (12391): #1      Basket.priceAt (package:shop/src/basket.dart:41:23)\nE/flutter (12391): #2      _BasketPageState.build.<anonymous closure> (package:shop/pages/basket_page.dart:88:17)\nE/flutter (12391): <asynchronous suspension>\nE/flutter (12391): #3      main (package:shop/main.dart:12:3)",
+        "RangeError",
+        None,
+        [("shop/lib/src/basket.dart", 41), ("shop/lib/pages/basket_page.dart", 88)],
+    ),
+    "flutter-box": (
+        "══╡ EXCEPTION CAUGHT BY WIDGETS LIBRARY ╞══════════════════════════════\nThe following NoSuchMethodError was thrown building Builder(dirty):\nThe getter 'length' was called on null.\nReceiver: null\n\nWhen the exception was thrown, this was the stack:\n#0      Object.noSuchMethod (dart:core-patch/object_patch.dart:51:5)\n#1      ModelPage.rows (package:pave/util/model_page.dart:78:12)\n#2      StatelessElement.build (package:flutter/src/widgets/framework.dart:4569:28)\n════════════════════════════════════════════════════════════════════════",
+        "NoSuchMethodError",
+        None,
+        [("pave/lib/util/model_page.dart", 78)],
+    ),
+    "powershell": (
+        "```\nGet-Content : Cannot find path 'C:\\temp\\x.json' because it does not exist.\nAt C:\\Users\\me\\Documents\\PowerShell\\Modules\\Ledger\\Private\\Read-Ledger.ps1:27 char:13\n+     $raw = Get-Content -Path $Path -Raw\n+            ~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n    + CategoryInfo          : ObjectNotFound: (C:\\temp\\x.json:String) [Get-Content], ItemNotFoundException\n    + FullyQualifiedErrorId : PathNotFound,Microsoft.PowerShell.Commands.GetContentCommand\n```",
+        None,
+        "Cannot find path 'C:\\temp\\x.json' because it does not exist.",
+        [("C:/Users/me/Documents/PowerShell/Modules/Ledger/Private/Read-Ledger.ps1", 27)],
+    ),
+    "powershell7": (
+        '```\nException: C:\\src\\ledger\\Public\\Close-Month.ps1:14:5\nLine |\n  14 |      throw "month is open"\n     |      ~~~~~~~~~~~~~~~~~~~~~\n     | month is open\n```',
+        "Exception",
+        "month is open",
+        [("C:/src/ledger/Public/Close-Month.ps1", 14)],
+    ),
+    "lua-packer-prefix": (
+        "```\n[packer.nvim] stack traceback:\n[packer.nvim] ^I...share/nvim/plugged/fold.nvim/lua/fold/engine.lua:47: in function 'compute'\n[packer.nvim] ^I[C]: in function 'require'\n[packer.nvim] ^I...share/nvim/plugged/fold.nvim/lua/fold/init.lua:12: in main chunk\n```",
+        None,
+        None,
+        [("...share/nvim/plugged/fold.nvim/lua/fold/engine.lua", 47)],
+    ),
+    "lua-wrapped-path": (
+        "Error detected while processing /home/a/.config/nvim/init.lua:\nE5113: Error while calling lua chunk: /home/a/proj/lua/fold/plugins.lua:\n2: attempt to concatenate global 'DATA_PATH' (a nil value)\nstack traceback:\n        /home/a/proj/lua/fold/plugins.lua:2: in main chunk\n        [C]: in function 'require'",
+        None,
+        "attempt to concatenate global 'DATA_PATH' (a nil value)",
+        [("/home/a/proj/lua/fold/plugins.lua", 2)],
+    ),
+    "php-one-line": (
+        "Fatal error: Uncaught TypeError: call_user_func_array(): Argument #1 ($callback) must be a valid callback in E:\\xampp\\htdocs\\plug\\includes\\hook.php:308 Stack trace: #0 E:\\xampp\\htdocs\\plug\\includes\\hook.php(332): Plug_Hook->apply_filters(NULL, Array) #1 E:\\xampp\\htdocs\\plug\\includes\\plugin.php(517): Plug_Hook->do_action(Array) #2 E:\\xampp\\htdocs\\plug\\index.php(17): require(‘E:\\\\xampp\\\\htdocs…’) #3 {main} thrown in E:\\xampp\\htdocs\\plug\\includes\\hook.php on line 308",
+        "TypeError",
+        None,
+        [("E:/xampp/htdocs/plug/includes/hook.php", 308), ("E:/xampp/htdocs/plug/includes/hook.php", 332)],
+    ),
+    "net-mono-no-at": (
+        "### Stacktrace ###\n\nSensus.Probes.PollingProbe+<TestHealthAsync>d__37.MoveNext () [0x00197] in /Users/x/sensus/Probes/PollingProbe.cs:210\nSensus.Protocol+<TestHealthAsync>d__219.MoveNext () [0x003ca] in /Users/x/sensus/Protocol.cs:1180\n\n### Reason ###\n\nSystem.NullReferenceException",
+        None,
+        None,
+        [("/Users/x/sensus/Probes/PollingProbe.cs", 210), ("/Users/x/sensus/Protocol.cs", 1180)],
+    ),
+    "net-one-line": (
+        "2016-01-05 09:18:13.7566 [Error] Boot: An unhandled exception occurred System.NullReferenceException: Object reference not set to an instance of an object.    at Acme.Sync.Manager.<LoadAsync>d__134.MoveNext() in C:\\projects\\sync\\src\\Manager.cs:line 459 --- End of stack trace from previous location where exception was thrown ---    at System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task task)    at Acme.Sync.Manager.<StartAsync>d__128.MoveNext() in C:\\projects\\sync\\src\\Manager.cs:line 348",
+        "System.NullReferenceException",
+        "Object reference not set to an instance of an object.",
+        [("C:/projects/sync/src/Manager.cs", 459), ("C:/projects/sync/src/Manager.cs", 348)],
+    ),
+    "rust-backslash": (
+        "thread 'main' panicked at src\\explorer_modinfo.rs:45:14:\ncalled `Option::unwrap()` on a `None` value\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        "panic",
+        "called `Option::unwrap()` on a `None` value",
+        [("src/explorer_modinfo.rs", 45)],
+    ),
+    "rust-old-curly": (
+        "thread 'main' panicked at ‘called ‘Option::unwrap()’ on a ‘None’ value’, src/main.rs:75:48\nstack backtrace:\n   0:        0x10a5959ae - <std::sys_common::backtrace::_print::DisplayBacktrace as core::fmt::Display>::fmt::h0b3cb0f81eb6c032\n  10:        0x10a5d1037 - core::panicking::panic::he62db7e7a9a0c786\n  11:        0x10a43c7ad - orogene::generate_html::h736a41a5d4519ff6\n  12:        0x10a43dc95 - orogene::main::hc00c4a3e2d1a7b8c",
+        "panic",
+        None,
+        [("src/main.rs", 75)],
+    ),
+    "rust-spaced": (
+        "thread 'main' panicked at crates/lune-utils/src/fmt/components.rs:188:40:         called `Option::unwrap()` on a `None` value",
+        "panic",
+        "called `Option::unwrap()` on a `None` value",
+        [("crates/lune-utils/src/fmt/components.rs", 188)],
+    ),
+    "rust-worker-json": (
+        '{"level":"ERROR","ts":"2025-02-01T10:00:00Z","msg":"thread \'tokio-runtime-worker\' panicked at src/queue.rs:91:9:\\nattempt to subtract with overflow\\nnote: run with `RUST_BACKTRACE=1`"}',
+        "panic",
+        "attempt to subtract with overflow",
+        [("src/queue.rs", 91)],
+    ),
+    "go-pkg-errors": (
+        "```\nhello world\ngithub.com/acme/kettle/boil.Run.func1\n        /home/d/src/github.com/acme/kettle/boil/boil.go:156\ngithub.com/acme/kettle/boil.(*Pot).Heat\n        /home/d/src/github.com/acme/kettle/boil/pot.go:44\nmain.main\n        /home/d/src/github.com/acme/kettle/main.go:12\nruntime.main\n        /home/dfc/go/src/runtime/proc.go:183\n```",
+        None,
+        "hello world",
+        [
+            ("/home/d/src/github.com/acme/kettle/boil/boil.go", 156),
+            ("/home/d/src/github.com/acme/kettle/boil/pot.go", 44),
+        ],
+    ),
+    "go-zap-json": (
+        '{"level":"error","ts":1612345678.9,"caller":"store/open.go:77","msg":"open failed","error":"EOF","stacktrace":"github.com/acme/kettle/store.Open\\n\\t/src/store/open.go:77\\nmain.run\\n\\t/src/main.go:31\\nmain.main\\n\\t/src/main.go:19"}',
+        None,
+        None,
+        [("/src/store/open.go", 77), ("/src/main.go", 31)],
+    ),
+    "go-http-panic": (
+        "2023/04/01 12:00:00 http: panic serving 10.0.0.7:51234: runtime error: index out of range [3] with length 3\ngoroutine 52 [running]:\nnet/http.(*conn).serve.func1()\n\t/usr/local/go/src/net/http/server.go:1868 +0xb9\npanic({0x6d1a80?, 0xc0000b4000?})\n\t/usr/local/go/src/runtime/panic.go:920 +0x270\ngithub.com/acme/kettle/api.(*Server).list(0xc000010000, {0x7a1, 0xc0001})\n\t/build/api/list.go:58 +0x1d\nnet/http.HandlerFunc.ServeHTTP(0x0?, {0x7a?, 0xc0?}, 0x0?)\n\t/usr/local/go/src/net/http/server.go:2136 +0x29",
+        None,
+        None,
+        [("/build/api/list.go", 58)],
+    ),
+    "vitest": (
+        " FAIL  src/parse.test.ts > parse > keeps order\nAssertionError: expected [ 'b', 'a' ] to deeply equal [ 'a', 'b' ]\n ❯ sortKeys src/parse.ts:31:11\n     29|   const keys = Object.keys(x)\n     30|\n     31|     throw new Error('x')\n       |           ^\n     32|\n ❯ src/parse.test.ts:12:18",
+        "AssertionError",
+        "expected [ 'b', 'a' ] to deeply equal [ 'a', 'b' ]",
+        [("src/parse.ts", 31), ("src/parse.test.ts", 12)],
+    ),
+    "jest-bullet": (
+        "  ● parse › keeps order\n\n    TypeError: Cannot read properties of undefined (reading 'id')\n\n      12 |   const first = rows[0]\n    > 13 |   return first.id\n         |                ^\n\n      at firstId (src/rows.js:13:16)\n      at Object.<anonymous> (src/rows.test.js:7:10)",
+        "TypeError",
+        "Cannot read properties of undefined (reading 'id')",
+        [("src/rows.js", 13)],
+    ),
+    "webpack-no-column": (
+        "Uncaught TypeError: t.map is not a function\n    at List (webpack:///./src/components/List.jsx?:24)\n    at renderWithHooks (webpack:///./node_modules/react-dom/cjs/react-dom.development.js?:16305)",
+        "TypeError",
+        "t.map is not a function",
+        [("src/components/List.jsx", 24)],
+    ),
+    "safari-frames": (
+        "TypeError: undefined is not an object (evaluating 'a.b')\ndraw@https://app.example.org/static/js/canvas.js:10:22\nonFrame@https://app.example.org/static/js/loop.js:4:9\nglobal code@https://app.example.org/static/js/main.js:1:1",
+        "TypeError",
+        "undefined is not an object (evaluating 'a.b')",
+        [("/static/js/canvas.js", 10)],
+    ),
+    "py-journal": (
+        'Feb 01 10:00:00 host app[812]: Traceback (most recent call last):\nFeb 01 10:00:00 host app[812]:   File "/opt/app/feed.py", line 9, in <module>\nFeb 01 10:00:00 host app[812]:     main()\nFeb 01 10:00:00 host app[812]:   File "/opt/app/feed.py", line 5, in main\nFeb 01 10:00:00 host app[812]:     raise KeyError("uid")\nFeb 01 10:00:00 host app[812]: KeyError: \'uid\'\nFeb 01 10:00:00 host systemd[1]: app.service: Main process exited',
+        "KeyError",
+        "'uid'",
+        [("/opt/app/feed.py", 5), ("/opt/app/feed.py", 9)],
+    ),
+    "py-json-exc": (
+        '{"asctime": "2024-01-01", "levelname": "ERROR", "message": "boom", "exc_info": "Traceback (most recent call last):\\n  File \\"/srv/app/jobs.py\\", line 88, in run\\n    self.step()\\n  File \\"/srv/app/steps.py\\", line 12, in step\\n    raise ValueError(\\"no step\\")\\nValueError: no step"}',
+        "ValueError",
+        "no step",
+        [("/srv/app/steps.py", 12), ("/srv/app/jobs.py", 88)],
+    ),
+    "py-dict-repr": (
+        "celery said: {'exc': \"Traceback (most recent call last):\\n  File \\\"/srv/app/tasks.py\\\", line 7, in send\\n    conn.sendmail()\\nsmtplib.SMTPServerDisconnected: please run connect() first\\n\", 'id': 4}",
+        "smtplib.SMTPServerDisconnected",
+        "please run connect() first",
+        [("/srv/app/tasks.py", 7)],
+    ),
+    "gdb-wrapped": (
+        'Thread 1 "kettle" received signal SIGSEGV, Segmentation fault.\n0x0000555555555155 in boil (p=0x0) at src/boil.c:12\n12\t  return p->heat;\n(gdb) bt\n#0  0x0000555555555155 in boil (p=0x0) at\n    src/boil.c:12\n#1  0x00005555555551a4 in run_kettle (argc=1, argv=0x7fffffffe0a8, env=0x0,\n    flags=4) at src/main.c:33\n#2  main () at src/main.c:50',
+        "SIGSEGV",
+        "Segmentation fault",
+        [("src/boil.c", 12), ("src/main.c", 33), ("src/main.c", 50)],
+    ),
+    "c-assert-glib": (
+        "kettle: ../src/heat.c:77: heat_set: Assertion `level >= 0' failed.\nAborted (core dumped)",
+        "Assertion",
+        "level >= 0",
+        [("../src/heat.c", 77)],
+    ),
+    "glib-critical": (
+        "**\nKettle:ERROR:../src/kettle-window.c:212:kettle_window_show: assertion failed: (KETTLE_IS_WINDOW (self))\nBail out!",
+        None,
+        None,
+        [("../src/kettle-window.c", 212)],
+    ),
+    "asan-inline": (
+        "==4242==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000014 at pc 0x0000004f8b5a bp 0x7ffd sp 0x7ffc\nREAD of size 4 at 0x602000000014 thread T0\n    #0 0x4f8b59 in kettle::Pot::drain(int) /src/kettle/pot.cc:61:12\n    #1 0x4f9000 in main /src/kettle/main.cc:9:3",
+        "heap-buffer-overflow",
+        None,
+        [("/src/kettle/pot.cc", 61)],
+    ),
+    "elixir": (
+        "** (FunctionClauseError) no function clause matching in Shop.Cart.add/2\n    (shop 0.3.1) lib/shop/cart.ex:18: Shop.Cart.add(nil, %{id: 1})\n    (shop 0.3.1) lib/shop_web/live/cart_live.ex:44: ShopWeb.CartLive.handle_event/3\n    (phoenix_live_view 0.20.1) lib/phoenix_live_view/channel.ex:447: anonymous fn/3 in Phoenix.LiveView.Channel.view_handle_event/3",
+        "FunctionClauseError",
+        "no function clause matching in Shop.Cart.add/2",
+        [("lib/shop/cart.ex", 18), ("lib/shop_web/live/cart_live.ex", 44)],
+    ),
+    "erlang-genserver": (
+        "[error] GenServer Shop.Stock terminating\n** (ArithmeticError) bad argument in arithmetic expression\n    (shop 0.3.1) lib/shop/stock.ex:29: Shop.Stock.handle_call/3\n    (stdlib 5.0) gen_server.erl:1113: :gen_server.try_handle_call/4\nLast message (from #PID<0.1.0>): :take",
+        "ArithmeticError",
+        "bad argument in arithmetic expression",
+        [("lib/shop/stock.ex", 29)],
+    ),
+    "xdebug-html-text": (
+        "( ! ) Fatal error: Uncaught Error: Call to a member function id() on null in /var/www/html/src/Cart.php on line 42\n( ! ) Error: Call to a member function id() on null in /var/www/html/src/Cart.php on line 42\nCall Stack\n#\tTime\tMemory\tFunction\tLocation\n1\t0.0004\t362304\t{main}( )\t.../index.php:0\n2\t0.0100\t512000\tApp\\Cart->total( )\t.../index.php:12",
+        "Error",
+        "Call to a member function id() on null",
+        [("/var/www/html/src/Cart.php", 42)],
+    ),
+    "laravel-log": (
+        '[2024-01-01 10:00:00] production.ERROR: Undefined array key "sku" {"exception":"[object] (ErrorException(code: 0): Undefined array key \\"sku\\" at /var/www/app/Services/Stock.php:58)\n[stacktrace]\n#0 /var/www/vendor/laravel/framework/src/Illuminate/Foundation/Bootstrap/HandleExceptions.php(255): handleError()\n#1 /var/www/app/Services/Stock.php(58): Illuminate\\\\Foundation\\\\Bootstrap\\\\HandleExceptions->{closure}()\n#2 /var/www/app/Http/Controllers/StockController.php(21): App\\\\Services\\\\Stock->take()\n#3 {main}\n"}',
+        "ErrorException",
+        None,
+        [("/var/www/app/Services/Stock.php", 58)],
+    ),
+    "ruby-34": (
+        "/home/u/kettle/lib/kettle/pot.rb:14:in 'Kettle::Pot#heat': undefined method '+' for nil (NoMethodError)\n\n    @level + 1\n           ^\n\tfrom /home/u/kettle/lib/kettle/cli.rb:30:in 'block in Kettle::CLI#run'\n\tfrom /home/u/kettle/exe/kettle:5:in '<main>'",
+        "NoMethodError",
+        "undefined method '+' for nil",
+        [("/home/u/kettle/lib/kettle/pot.rb", 14), ("/home/u/kettle/lib/kettle/cli.rb", 30)],
+    ),
+    "rails-inline": (
+        "ActionView::Template::Error (undefined method `name' for nil:NilClass): 3: <%= @pot.name %> app/views/pots/show.html.erb:3:in `_app_views_pots_show_html_erb' app/controllers/pots_controller.rb:9:in `show'",
+        "ActionView::Template::Error",
+        None,
+        [("app/views/pots/show.html.erb", 3), ("app/controllers/pots_controller.rb", 9)],
+    ),
+    "kotlin-android-at": (
+        "--------- beginning of crash\n02-01 10:00:00.000  4242  4242 E AndroidRuntime: FATAL EXCEPTION: main\n02-01 10:00:00.000  4242  4242 E AndroidRuntime: Process: org.acme.pot, PID: 4242\n02-01 10:00:00.000  4242  4242 E AndroidRuntime: kotlin.UninitializedPropertyAccessException: lateinit property adapter has not been initialized\n02-01 10:00:00.000  4242  4242 E AndroidRuntime: \tat org.acme.pot.ui.PotFragment.onResume(PotFragment.kt:73)\n02-01 10:00:00.000  4242  4242 E AndroidRuntime: \tat androidx.fragment.app.Fragment.performResume(Fragment.java:3039)",
+        "kotlin.UninitializedPropertyAccessException",
+        "lateinit property adapter has not been initialized",
+        [("PotFragment.kt", 73)],
+    ),
+    "swift-fatal": (
+        "Kettle/Pot.swift:33: Fatal error: Unexpectedly found nil while unwrapping an Optional value\n2024-01-01 10:00:00.000 Kettle[4242:1234] Kettle/Pot.swift:33: Fatal error: Unexpectedly found nil while unwrapping an Optional value",
+        "Fatal error",
+        "Unexpectedly found nil while unwrapping an Optional value",
+        [("Kettle/Pot.swift", 33)],
+    ),
+    "zig": (
+        "thread 4242 panic: index out of bounds: index 5, len 3\n/home/u/kettle/src/pot.zig:18:22: 0x1034d6b in heat (kettle)\n    return self.rows[i];\n                     ^\n/home/u/kettle/src/main.zig:7:13: 0x1034a12 in main (kettle)\n/usr/lib/zig/std/start.zig:511:22: 0x1034650 in posixCallMainAndExit (kettle)",
+        "panic",
+        "index out of bounds: index 5, len 3",
+        [("/home/u/kettle/src/pot.zig", 18), ("/home/u/kettle/src/main.zig", 7)],
+    ),
+}
+"""A text, its error and its message if they must be found, and the place of its frames."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_trace_with_its_error_and_its_frames(name):
+    text, error, message, places = FORMATS[name]
+    (trace,) = [found for found in find_traces(text) if found.frames]
+    assert error in (None, trace.error)
+    assert message in (None, trace.message)
+    found = [(frame.path, frame.line) for frame in trace.frames]
+    first = found.index(places[0])
+    assert [place for place in found[first:] if place in places] == places
