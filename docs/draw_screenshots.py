@@ -149,7 +149,7 @@ async def main() -> None:
     if path is None:
         sys.exit(MISSING)
     async with started(path) as browser:
-        for scene in [one for one in SCENES if one.__name__ in sys.argv[1:]] or SCENES:
+        for scene in [item for item in SCENES if item.__name__ in sys.argv[1:]] or SCENES:
             with tempfile.TemporaryDirectory() as folder:
                 async with scene(Path(folder)) as shots:
                     for shot in shots:

@@ -277,7 +277,7 @@ def _command(name: str, command: click.Command, parent: click.Context, level: st
     example = _EXAMPLES.get(context.command_path.removeprefix("triage "))
     if example:
         yield f"```sh\n{example}\n```\n"
-    options = [record for one in command.get_params(context)[:-1] if (record := one.get_help_record(context))]
+    options = [record for param in command.get_params(context)[:-1] if (record := param.get_help_record(context))]
     if options:
         yield "| Option | Meaning |\n|---|---|"
         yield from (f"| {_cell(f'`{usage}`')} | {_cell(meaning)} |" for usage, meaning in options if meaning)

@@ -340,7 +340,7 @@ class BugTriageState(Value):
     @property
     def submitted(self) -> Submission | None:
         """The end of a model's last reading of the code, by content keys; None if there was none."""
-        return next((one.submitted for one in reversed(self.findings) if one.submitted is not None), None)
+        return next((finding.submitted for finding in reversed(self.findings) if finding.submitted is not None), None)
 
     @field_validator("max_retries", mode="before")
     @classmethod

@@ -64,8 +64,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"bot.cli.{COMMANDS[cmd_name][0]}")
-        commands = (one for one in vars(module).values() if isinstance(one, click.Command))
-        return next(one for one in commands if one.name == cmd_name)
+        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""

@@ -92,7 +92,7 @@ class Plan:
     @property
     def fresh(self) -> tuple[Issue, ...]:
         """The issues that are to be triaged."""
-        return tuple(one.issue for one in self.issues if one.state == "to triage")
+        return tuple(issue.issue for issue in self.issues if issue.state == "to triage")
 
     @property
     def writes_of_one(self) -> tuple[int, int]:
@@ -158,11 +158,11 @@ async def _planned(store: Store, issue: Issue, config: RepositoryConfig) -> Plan
 
 def describe(plan: Plan) -> list[str]:
     """Return the plan in sentences, one a line."""
-    states = Counter(one.state for one in plan.issues)
+    states = Counter(issue.state for issue in plan.issues)
     lines = [f"{count(len(plan.fresh), 'issue')} of the newest {len(plan.issues)} open ones to triage"]
     if states["triaged"] or states["queued"]:
         lines.append(f"resumes: {states['triaged']} triaged before, {states['queued']} queued already")
-    reasons = Counter(one.reason for one in plan.issues if one.reason)
+    reasons = Counter(issue.reason for issue in plan.issues if issue.reason)
     lines += [f"left alone: {number}, because {reason}" for reason, number in sorted(reasons.items())]
     return [*lines, *_costs(plan)] if plan.fresh else lines
 
@@ -186,7 +186,7 @@ def _model(plan: Plan) -> str:
     most = f"; at most {plan.most_calls * number} calls" if plan.most_calls is not None else ""
     if plan.spent is None:
         return f"model {plan.model}: no earlier run shows what one costs (docs/cost.md has measurements){most}"
-    calls, tokens, dollars = (round(one * number / plan.spent.runs) for one in plan.spent.totals)
+    calls, tokens, dollars = (round(total * number / plan.spent.runs) for total in plan.spent.totals)
     cost = f", ${dollars / 1_000_000:.2f}" if dollars else ", no prices are set"
     basis = f"as in the last {count(plan.spent.runs, 'run')} with a model"
     return f"model {plan.model}: about {calls} calls, {tokens:,} tokens{cost}, {basis}{most}"

@@ -1,4 +1,4 @@
-"""What GitHub gives for a code that a browser brings: a new App with its registration, or a person's token."""
+"""The answers of GitHub to a code that a browser brings: a new App with its registration, or a person's token."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class RepositoryClient:
         except GoneError:
             return frozenset()
         with expect_shape("a list of issue types"):
-            return frozenset(text(one["name"]) for one in response.objects() if one.get("is_enabled", True))
+            return frozenset(text(answer["name"]) for answer in response.objects() if answer.get("is_enabled", True))
 
     async def set_type(self, number: int, name: str, suggestion: Mapping[str, str] | None = None) -> str:
         """Set an issue's type, or suggest it to people; return the issue's type."""

@@ -138,7 +138,7 @@ def ratings_of(items: Sequence[Json]) -> list[Rating]:
         if content in ("+1", "-1") and not by_bot(user) and user.get("login"):
             at = datetime.fromisoformat(text(item.get("created_at"))).timestamp()
             found.setdefault(text(user["login"]), []).append(Rating(text(user["login"]), content == "+1", at))
-    return [ratings[0] for ratings in found.values() if len({one.up for one in ratings}) == 1]
+    return [ratings[0] for ratings in found.values() if len({rating.up for rating in ratings}) == 1]
 
 
 def permission_of(data: Json) -> Permission:

@@ -190,7 +190,7 @@ class Ceiling:
     def capped_by(self, other: Ceiling) -> Ceiling:
         """Return the lower limit of each resource."""
         both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return Ceiling(*(min((one for one in pair if one is not None), default=None) for pair in both))
+        return Ceiling(*(min((limit for limit in pair if limit is not None), default=None) for pair in both))
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,11 @@ class Observer(AsyncCallbackHandler):
             "gen_ai.request.max_tokens": details.get("ls_max_tokens"),
         }
         if self._spans.text:
-            texts = ((_ROLES.get(one.type, one.type), str(one.content)) for batch in messages for one in batch)
+            texts = (
+                (_ROLES.get(message.type, message.type), str(message.content))
+                for batch in messages
+                for message in batch
+            )
             asked["gen_ai.input.messages"] = as_messages(texts)
         known = {key: value for key, value in asked.items() if value is not None}
         span = self._spans.begin(f"chat {name}", known, parent, calls=True)
@@ -183,8 +187,8 @@ class Observer(AsyncCallbackHandler):
 
 def _answer(response: LLMResult) -> BaseMessage | None:
     """Return the message of a response; None if it has none."""
-    generations = (one for batch in response.generations for one in batch)
-    return next((one.message for one in generations if isinstance(one, ChatGeneration)), None)
+    generations = (message for batch in response.generations for message in batch)
+    return next((generation.message for generation in generations if isinstance(generation, ChatGeneration)), None)
 
 
 @contextlib.contextmanager

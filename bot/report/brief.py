@@ -132,5 +132,5 @@ def _quoted(place: Suspect) -> str:
 
 
 def _listed(places: Sequence[Suspect], title: str) -> str:
-    lines = (f"- {code(f'{one.path}:{one.start_line}-{one.end_line}')}" for one in places)
+    lines = (f"- {code(f'{place.path}:{place.start_line}-{place.end_line}')}" for place in places)
     return "\n".join((f"{title}, without a checked fact:", "", *lines))

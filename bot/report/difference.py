@@ -43,7 +43,7 @@ def differences(before: TriageReport, after: TriageReport) -> tuple[str, ...]:
 
 def _finding(report: TriageReport) -> tuple[object, ...]:
     first = report.suspects[0].path if report.suspects and report.statement not in ("ranked", "nothing") else None
-    same = tuple(sorted(one.reference for one in report.related if one.relation != "related"))
+    same = tuple(sorted(other.reference for other in report.related if other.relation != "related"))
     return (report.kind, report.statement, first, same)
 
 
@@ -78,7 +78,7 @@ def _changes(report: TriageReport) -> dict[object, str]:
 
 
 def _related(report: TriageReport) -> dict[object, str]:
-    return {(one.reference, one.relation): f"{one.reference} ({one.relation})." for one in report.related}
+    return {(other.reference, other.relation): f"{other.reference} ({other.relation})." for other in report.related}
 
 
 def _listed(name: str, before: dict[object, str], after: dict[object, str]) -> Iterator[str]:

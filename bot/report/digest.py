@@ -120,29 +120,31 @@ def build_digest(repository: str, found: OpenReports, now: float, days: int) -> 
         days: length of the period in which reports count as new.
     """
     since = now - days * DAY
-    bugs = [one for one in found.reports if one.report.kind == "bug"]
-    placed = [(one, place) for one in bugs if (place := _place(one.report)) is not None]
+    bugs = [report for report in found.reports if report.report.kind == "bug"]
+    placed = [(bug, place) for bug in bugs if (place := _place(bug.report)) is not None]
     known = {one.number for one, _ in placed}
     return Digest(
         repository=repository,
         since=_day(since),
         until=_day(now),
         bugs=len(bugs),
-        new=sum(one.since >= since for one in bugs),
+        new=sum(bug.since >= since for bug in bugs),
         closed=found.closed,
         not_read=found.all - len(found.reports),
         places=_places(placed, since),
-        without_place=tuple(_bug(one, since) for one in _newest_first(bugs) if one.number not in known),
+        without_place=tuple(_bug(item, since) for item in _newest_first(bugs) if item.number not in known),
         changes=_changes(bugs),
-        questions=tuple(_question(one, now) for one in found.questions),
+        questions=tuple(_question(question, now) for question in found.questions),
         duplicates=tuple(_duplicates(_newest_first(found.reports))),
     )
 
 
 def only(found: OpenReports, titles: dict[int, str]) -> OpenReports:
     """Return what is about these issues, with their current titles."""
-    reports = tuple(replace(one, title=titles[one.number]) for one in found.reports if one.number in titles)
-    questions = tuple(replace(one, title=titles[one.number]) for one in found.questions if one.number in titles)
+    reports = tuple(replace(report, title=titles[report.number]) for report in found.reports if report.number in titles)
+    questions = tuple(
+        replace(question, title=titles[question.number]) for question in found.questions if question.number in titles
+    )
     dropped = len(found.reports) - len(reports)
     return replace(found, reports=reports, questions=questions, all=found.all - dropped)
 
@@ -165,7 +167,7 @@ def _place(report: TriageReport) -> _Stated | None:
         return _Stated(first, function_of(report), "claim")
     if report.statement == "first_place":
         return _Stated(first, first.symbol, "first_place")
-    with_facts = (one for one in report.suspects if one.facts or one.pointed)
+    with_facts = (suspect for suspect in report.suspects if suspect.facts or suspect.pointed)
     stated = next(with_facts, None) if report.statement == "facts" else None
     return _Stated(stated, stated.symbol, "facts") if stated else None
 
@@ -188,25 +190,27 @@ def _place_bugs(path: str, symbol: str, group: list[tuple[OpenReport, _Stated]],
 
 def _changes(bugs: Iterable[OpenReport]) -> tuple[ChangeBugs, ...]:
     found: dict[str, ChangeBugs] = {}
-    for one in _newest_first(bugs):
-        for change in one.report.suspect_changes:
+    for item in _newest_first(bugs):
+        for change in item.report.suspect_changes:
             known = found.get(change.sha) or ChangeBugs(change.sha, change.title, change.day, ())
             if change.checked:
-                found[change.sha] = replace(known, bugs=(*known.bugs, one.number))
-    return tuple(sorted(found.values(), key=lambda one: (-len(one.bugs), -max(one.bugs), one.sha)))
+                found[change.sha] = replace(known, bugs=(*known.bugs, item.number))
+    return tuple(sorted(found.values(), key=lambda item: (-len(item.bugs), -max(item.bugs), item.sha)))
 
 
 def _duplicates(reports: Iterable[OpenReport]) -> Iterable[DuplicateIssue]:
-    for one in reports:
-        corrections = {relation.other: relation.duplicate for relation in one.relations}
+    for report in reports:
+        corrections = {relation.other: relation.duplicate for relation in report.relations}
         confirmed = [other for other, duplicate in corrections.items() if duplicate]
         # As in the comment: people's statements replace those of the report.
-        named = [] if confirmed else [other for other in _named(one.report) if other not in corrections]
-        yield from (DuplicateIssue(one.number, one.title, other, other in confirmed) for other in (*confirmed, *named))
+        named = [] if confirmed else [other for other in _named(report.report) if other not in corrections]
+        yield from (
+            DuplicateIssue(report.number, report.title, other, other in confirmed) for other in (*confirmed, *named)
+        )
 
 
 def _named(report: TriageReport) -> list[int]:
-    references = (one.reference for one in report.related if one.relation == "duplicate" and one.checked)
+    references = (other.reference for other in report.related if other.relation == "duplicate" and other.checked)
     return [int(reference[1:]) for reference in references if reference[:1] == "#" and reference[1:].isdecimal()]
 
 
@@ -220,7 +224,7 @@ def _bug(one: OpenReport, since: float) -> OpenBug:
 
 
 def _newest_first(reports: Iterable[OpenReport]) -> list[OpenReport]:
-    return sorted(reports, key=lambda one: -one.number)
+    return sorted(reports, key=lambda item: -item.number)
 
 
 def _day(seconds: float) -> str:

@@ -111,15 +111,15 @@ class _Words:
     def _path(self, trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
         rows = [
             (
-                str(one.round),
-                code(one.node),
-                prose(one.decision),
-                one.confidence,
-                code(one.guard),
-                code(one.judged_by),
-                prose(self._reason(one)),
+                str(item.round),
+                code(item.node),
+                prose(item.decision),
+                item.confidence,
+                code(item.guard),
+                code(item.judged_by),
+                prose(self._reason(item)),
             )
-            for one in (step(entry, reasons=reasons) for entry in trace)
+            for item in (step(entry, reasons=reasons) for entry in trace)
         ]
         return self._table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 

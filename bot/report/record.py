@@ -63,7 +63,7 @@ def read_record(
         return None
     whole = (*outcomes, *judged)
     half = min(LABEL, LABELS * len(outcomes) / len(labelled)) if labelled else 0.0
-    every = (*((one, 1.0) for one in whole), *((one, half) for one in labelled))
+    every = (*((sentence, 1.0) for sentence in whole), *((sentence, half) for sentence in labelled))
     right = sum(weight for (_, was_right), weight in every if was_right)
     logits = [(_logit(confidence), weight) for (confidence, _), weight in every]
     low, high = -10.0, 10.0

@@ -36,7 +36,7 @@ def as_sarif(report: TriageReport, title: str) -> str:
     notes = [_PRIVATE] if is_private else [report.verdict] if report.verdict and not places else []
     invocation: dict[str, Any] = {"executionSuccessful": True}
     if notes:
-        invocation["toolExecutionNotifications"] = [{"level": "note", "message": {"text": one}} for one in notes]
+        invocation["toolExecutionNotifications"] = [{"level": "note", "message": {"text": note}} for note in notes]
     rules = [
         {"id": name, "shortDescription": {"text": says}, "defaultConfiguration": {"level": level}}
         for name, (level, says) in _RULES.items()

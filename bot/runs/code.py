@@ -45,11 +45,11 @@ def hints_of(taught: Iterable[TaughtWord], title: str, body: str) -> tuple[str, 
     """Return the paths of the words that an issue names, each once, in the order of the words."""
     text = ""
     found = dict[str, None]()
-    for one in taught:
+    for word in taught:
         # Prepared once and only if there is a word at all: most repositories have none.
         text = text or f" {normal(f'{title} {body}'[:_LONGEST_TEXT])} "
-        if names_word(text, one.word):
-            found[one.path] = None
+        if names_word(text, word.word):
+            found[word.path] = None
     return tuple(found)
 
 

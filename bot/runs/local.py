@@ -151,7 +151,7 @@ def settings_hash(settings: Settings) -> str:
         if settings.brain == "llm"
         else (settings.brain,)
     )
-    return hashlib.sha256("\x00".join(str(one) for one in text).encode()).hexdigest()[:12]
+    return hashlib.sha256("\x00".join(str(item) for item in text).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager

@@ -112,7 +112,7 @@ class LogReader:
                 name = _name(urlsplit(url).path)
                 try:
                     content = await within(limits.seconds, self._fetcher.get(client, url))
-                    room = EXCERPT - sum(len(one.text) for one in read.values())
+                    room = EXCERPT - sum(len(item.text) for item in read.values())
                     read[url] = await asyncio.to_thread(_texts, name, content, room)
                 except RefusedAttachment as refusal:
                     notes.append(f"The attached {code(name)} was not read: {refusal}.")
@@ -150,7 +150,7 @@ def _name(path: str) -> str:
 def _inserted(body: str, read: dict[str, AttachedText], links: dict[str, int]) -> str:
     lines = body.split("\n")
     # From the end, so that the numbers of earlier lines stay valid.
-    for url in sorted(read, key=lambda one: -links[one]):
+    for url in sorted(read, key=lambda item: -links[item]):
         text = read[url].text
         fence = "`" * max((len(run) + 1 for run in re.findall("`{3,}", text)), default=3)
         lines[links[url] + 1 : links[url] + 1] = ["", fence, *text.split("\n"), fence, ""]
@@ -178,7 +178,7 @@ def _members(content: bytes) -> Iterator[str]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if len(archive.infolist()) > _ENTRIES:
                 raise RefusedAttachment("too many files in it")
-            named = [one for one in archive.infolist() if one.filename.lower().endswith(_TEXT)]
+            named = [item for item in archive.infolist() if item.filename.lower().endswith(_TEXT)]
             for member in named[:_MEMBERS]:
                 yield _decoded(_member(archive, member))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:

@@ -65,7 +65,7 @@ class StoredPast:
             denied = await self._past.confirmed_distinct(self._ref.number)
         except BotError as error:
             raise PastUnreadableError(str(error)) from error
-        self._seen = {one.number: (one.is_open, one.updated_at) for one in kept}
+        self._seen = {issue.number: (issue.is_open, issue.updated_at) for issue in kept}
         return await asyncio.to_thread(_nearby, kept, denied, title, body, limit)
 
     async def read(self, number: int) -> PastIssue | None:
@@ -174,9 +174,13 @@ def _issue(file: str, number: int, line: bytes) -> PastIssue:
 
 
 def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:
-    past = PastIndex([(one.number, one.words) for one in kept])
-    is_open = {one.number: one.is_open for one in kept}
-    near = [one.number for one in past.nearest(words_of(title, body), _LOOKED_AT) if one.number not in denied]
+    past = PastIndex([(issue.number, issue.words) for issue in kept])
+    is_open = {issue.number: issue.is_open for issue in kept}
+    near = [
+        neighbour.number
+        for neighbour in past.nearest(words_of(title, body), _LOOKED_AT)
+        if neighbour.number not in denied
+    ]
     chosen = _some_open(near, is_open, limit)
     return Nearby(tuple(number for number in near if number in chosen), past)
 

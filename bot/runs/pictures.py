@@ -252,7 +252,7 @@ class PictureFetcher:
             page = html.unescape((await self._rendered())[:_MAX_HTML])
         except BotError:
             return ""
-        return next((one for one in _SIGNED.findall(page) if name in urlsplit(one).path), "")
+        return next((item for item in _SIGNED.findall(page) if name in urlsplit(item).path), "")
 
 
 def find_pictures(body: str) -> tuple[str, ...]:

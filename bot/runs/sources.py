@@ -189,7 +189,7 @@ class OpenPulls:
         """Return open pull requests, the first ones with their files if paths are wanted; none if GitHub refuses."""
         try:
             listed = await self.github.open_pulls(LISTED)
-            files = [await self.github.pull_files(one.number) for one in listed[: READ if paths else 0]]
+            files = [await self.github.pull_files(pull.number) for pull in listed[: READ if paths else 0]]
         # The permission is optional, and a report is complete without them; `triage doctor` explains what it adds.
         except BotError as error:
             if self.installation not in _LOGGED or not isinstance(error, MissingPermissionError):

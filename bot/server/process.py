@@ -113,7 +113,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then log the listening address."""
         await super().startup(sockets)
-        for host, port in {one.getsockname()[:2] for one in sockets or ()}:
+        for host, port in {item.getsockname()[:2] for item in sockets or ()}:
             logger.info("listening on %s port %s", host, port, extra={"action": "listening"})
 
     @contextlib.contextmanager

@@ -172,7 +172,13 @@ def _add(db: Connection, repositories: Sequence[RepositoryRef]) -> None:
             installation_id = CASE WHEN excluded.installation_id = 0 THEN repositories.installation_id
                 ELSE excluded.installation_id END
     """
-    db.executemany(statement, [(one.key, one.host, one.installation_id, one.owner, one.name) for one in repositories])
+    db.executemany(
+        statement,
+        [
+            (repository.key, repository.host, repository.installation_id, repository.owner, repository.name)
+            for repository in repositories
+        ],
+    )
 
 
 def _repository(db: Connection, key: str) -> RepositoryState | None:

@@ -1,4 +1,4 @@
-"""What people are told outside of an issue: alerts on a crash that several report, and notices to the operator."""
+"""Messages to people outside of an issue: alerts on a crash that several report, and notices to the operator."""
 
 from __future__ import annotations
 

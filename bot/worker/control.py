@@ -69,7 +69,7 @@ async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
 async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
     """Set the postponed labels of a report, or drop them if a person stopped triage meanwhile."""
     effects, key = issue_job.store.repository.effects, issue_job.ref.key
-    if not any(one.kind == LATER for one in await effects.pending(key)):
+    if not any(item.kind == LATER for item in await effects.pending(key)):
         return
     labels, known = (
         ReportLabels(issue_job.github, effects, issue_job.may_write, issue_job.record_missing_permission),

@@ -137,7 +137,7 @@ async def read_again(
         now: seconds since 1970.
     """
     titles = {}
-    numbers = {one.number for one in found.reports} | {one.number for one in found.questions}
+    numbers = {report.number for report in found.reports} | {question.number for question in found.questions}
     for number in sorted(numbers - {ref.number}):
         issue = await github.issue(number)
         opted_out = issue is not None and config.opt_out_label.casefold() in map(str.casefold, issue.labels)

@@ -109,7 +109,7 @@ async def permissions_of(
     never = (Permission.NONE, 0.0)
     due = [name for name in names if now - known.get(name.lower(), never)[1] > FRESH]
     # The sort is stable, so people of the same age stay in the order of their reactions.
-    for name in sorted(due, key=lambda one: known.get(one.lower(), never)[1])[:MAX_READS]:
+    for name in sorted(due, key=lambda item: known.get(item.lower(), never)[1])[:MAX_READS]:
         permission = await github.permission(name)
         await stored.keep(name, permission)
         known[name.lower()] = (permission, now)
@@ -122,15 +122,15 @@ async def read_ratings(store: Store, github_for: Callable[[RepositoryRef], Repos
     Only reactions of people with at least the triage permission are stored, as with ``/triage right``.
     """
     due = await store.outcomes.unrated(within=WITHIN, pause=PAUSE, most=MAX_REPORTS)
-    for one in due:
+    for item in due:
         try:
-            found = await _ratings(store, github_for(one.ref.repository), one)
+            found = await _ratings(store, github_for(item.ref.repository), item)
         except RefusedError:
             found = []  # archived or no longer accessible: nothing can be read there
         except BotError as error:
-            logger.info("%s", error, extra={"action": "not_rated", "repository": one.ref.repository.key})
+            logger.info("%s", error, extra={"action": "not_rated", "repository": item.ref.repository.key})
             continue
-        await store.outcomes.keep_ratings(one, found)
+        await store.outcomes.keep_ratings(item, found)
     return len(due)
 
 
@@ -195,7 +195,7 @@ async def _judged(
         for change in allowed
         if folders[change.label] in existing
     )
-    return tuple(one for one in found if one is not None)
+    return tuple(item for item in found if item is not None)
 
 
 def judgement_of(

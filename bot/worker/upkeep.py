@@ -247,9 +247,9 @@ async def queue_fix_searches(store: Store) -> int:
     An issue may be closed before its fix lands, or while no server was running.
     """
     due = await store.outcomes.due()
-    for one in due:
-        work = Score(ref=one.ref)
-        await store.inbox.accept(Arrival(f"score:{one.ref.key}:{one.run}:{one.looks}", "score", b"", (work,)))
+    for item in due:
+        work = Score(ref=item.ref)
+        await store.inbox.accept(Arrival(f"score:{item.ref.key}:{item.run}:{item.looks}", "score", b"", (work,)))
     return len(due)
 
 

@@ -186,7 +186,7 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     two sentences name something in the lines that they cite, and together they have two terms of the report.
     """
     cause = submitted.cause if submitted is not None else ()
-    cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
+    cited = [(entry.text, [evidence[name].evidence for name in entry.evidence if name in evidence]) for entry in cause]
     # That something has no matches names no code, so it explains nothing by itself.
     naming = [text for text, items in cited if names_quoted(text, [item for item in items if item.kind != "lookup"])]
     shared = query_terms(" ".join(text for text, _ in cited)).keys() & query_terms(issue).keys()
@@ -208,7 +208,9 @@ def _is_read(state: BugTriageState, context: Context) -> bool:
     before, now = state.marks.after_search, progress(state)
     if before is None or not is_model_asked(context, state):
         return False
-    by_model = any(one.agent_name == "codebase_search" and one.judged_by != "rules" for one in state.findings)
+    by_model = any(
+        finding.agent_name == "codebase_search" and finding.judged_by != "rules" for finding in state.findings
+    )
     return by_model and (before.answers, before.redirects) == (now.answers, now.redirects)
 
 
@@ -221,7 +223,7 @@ def _objected(state: BugTriageState) -> bool:
 
 def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
     """Return the step of a search after a model's reading to which nobody objects: it would read the same again."""
-    before = next(one for one in reversed(state.trace) if one.node == "codebase_search")
+    before = next(step for step in reversed(state.trace) if step.node == "codebase_search")
     return TraceEntry(
         node="codebase_search",
         decision="nothing new",

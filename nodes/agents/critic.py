@@ -141,7 +141,9 @@ async def _around(evidence: Evidence, context: Context) -> tuple[int, list[str]]
     path, start, end = str(where.path), where.start_line or 1, where.end_line or 1
     found = await context.code.definitions(evidence.symbol) if evidence.symbol else None
     spans = [
-        (one.start_line, max(one.ends, one.end_line)) for one in (found.passages if found else ()) if one.path == path
+        (item.start_line, max(item.ends, item.end_line))
+        for item in (found.passages if found else ())
+        if item.path == path
     ]
     span = next((span for span in spans if span[0] <= start <= span[1]), None)
     text = await context.code.read(path, *span) if span is not None else None

@@ -91,6 +91,8 @@ def _together(timings: Sequence[Timing]) -> Timing | None:
 
 
 def _in_words(findings: Sequence[AgentFinding], failed: Sequence[str]) -> str:
-    answered = [f"{one.agent_name} {one.confidence:.0%}" for one in findings if one.agent_name not in failed]
+    answered = [
+        f"{finding.agent_name} {finding.confidence:.0%}" for finding in findings if finding.agent_name not in failed
+    ]
     failures = f"; no answer from {', '.join(failed)}" if failed else ""
     return f"Together: {', '.join(answered) or 'nothing'}{failures}."

@@ -99,7 +99,7 @@ async def _drafted_by_reader(case: Case, context: Context) -> Judged[Draft] | No
         return None
     by_rules = await context.rules.write(case)
     draft = proposed(by_rules.value, case)
-    read = next((one.judged_by for one in reversed(case.state.findings) if one.submitted is not None), "")
+    read = next((finding.judged_by for finding in reversed(case.state.findings) if finding.submitted is not None), "")
     return None if draft is None else replace(by_rules, value=draft, judged_by=read)
 
 
@@ -148,7 +148,7 @@ def _raw_support(case: Case, judged: Judged[Draft], checked: Checked, support: f
 def _moved(case: Case, checked: Checked) -> bool:
     """Return whether the draft's first file differs from the first file of the model that read the code."""
     first = next(iter(checked.draft.suspects), None)
-    path = next((one.evidence.locator.path for one in case.evidence if first and one.id == first.evidence), None)
+    path = next((item.evidence.locator.path for item in case.evidence if first and item.id == first.evidence), None)
     return bool(path) and _read_first(case.state) not in ("", path)
 
 
@@ -160,13 +160,17 @@ def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -
     first = _read_first(case.state)
     if not first or is_rejected(case.state):
         return draft
-    suspects = sorted(draft.suspects, key=lambda one: evidence[one.evidence].locator.path != first)
+    suspects = sorted(draft.suspects, key=lambda item: evidence[item.evidence].locator.path != first)
     return draft.model_copy(update={"suspects": tuple(suspects)})
 
 
 def _read_first(state: BugTriageState) -> str:
     """Return the file that a model ranked first; empty if no model ranked any."""
-    read = [one for one in state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"]
+    read = [
+        finding
+        for finding in state.findings
+        if finding.agent_name == "codebase_search" and finding.judged_by != "rules"
+    ]
     return next(iter(read[-1].relevant_files), "") if read and state.search_confidence else ""
 
 
@@ -177,7 +181,7 @@ async def _labels(draft: Draft, case: Case, context: Context) -> tuple[str, ...]
     if context.labels is None or not proposed:  # reading the repository's labels costs a request
         return own
     known = {name.casefold(): name for name in await context.labels()}
-    return tuple(dict.fromkeys((*own, *(known[one.casefold()] for one in proposed if one.casefold() in known))))
+    return tuple(dict.fromkeys((*own, *(known[item.casefold()] for item in proposed if item.casefold() in known))))
 
 
 def _rejected(report: TriageReport, judged: Judged[Draft]) -> tuple[AgentFinding, ...]:

@@ -140,15 +140,17 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     judged = feedback.on_evidence.evidence if feedback is not None and feedback.on_evidence is not None else None
     answers = frozenset(case.state.evidence[judged:]) if judged is not None else frozenset[str]()
     submitted = case.state.submitted
-    cited = frozenset(key for one in submitted.cause for key in one.evidence) if submitted is not None else frozenset()
-    places = frozenset(one.evidence for one in submitted.places) if submitted is not None else frozenset()
+    cited = (
+        frozenset(key for item in submitted.cause for key in item.evidence) if submitted is not None else frozenset()
+    )
+    places = frozenset(place.evidence for place in submitted.places) if submitted is not None else frozenset()
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
         return select(case.evidence, first=(answers, cited), room=room)
     # Of what only the search found, the place that it prefers and the lines that a program checked can refute. The
     # issue itself is above.
-    best = max((one.evidence.score for one in case.evidence if one.evidence.key not in places), default=0.0)
-    basis = [one for one in case.evidence if one.evidence.key in answers | cited | places or _may_refute(one, best)]
+    best = max((item.evidence.score for item in case.evidence if item.evidence.key not in places), default=0.0)
+    basis = [item for item in case.evidence if item.evidence.key in answers | cited | places or _may_refute(item, best)]
     return select(basis, first=(answers, cited | places), room=room)
 
 
@@ -156,7 +158,7 @@ def _may_refute(item: NumberedEvidence, best: float) -> bool:
     evidence = item.evidence
     if evidence.kind != "code":
         return evidence.kind not in ("issue", "trace")
-    return evidence.score >= best or any(one.startswith(CHECKED) for one in evidence.reasons)
+    return evidence.score >= best or any(reason.startswith(CHECKED) for reason in evidence.reasons)
 
 
 def select(
@@ -234,7 +236,7 @@ def rejection(case: Case) -> str:
     reason, audit = metrics.retry_reasons[-1], metrics.last_citation_audit
     lines = [f"Attempt {reason.iteration} was rejected at a confidence of {reason.confidence:.0%}: {reason.reason}."]
     lines += [f"Its first sentence: {draft.verdict}"]
-    lines += [f"Its places: {', '.join(one.path for one in draft.suspects[:5])}"] if draft.suspects else []
+    lines += [f"Its places: {', '.join(suspect.path for suspect in draft.suspects[:5])}"] if draft.suspects else []
     dropped = audit.dropped if audit is not None else ()
     lines += [f"Removed, because a program could not confirm it: {' | '.join(dropped[:6])}"] if dropped else []
     return mask("\n".join(lines))

@@ -145,12 +145,12 @@ class Conversation:
         """Return what was submitted, its lines, and the objection; the rest of what was read is not sent again."""
         given, case = self._case.state.submitted, self._case
         gathered = {item.evidence.key: item for item in case.evidence}
-        places = [gathered[one.evidence] for one in given.places if one.evidence in gathered] if given else []
+        places = [gathered[place.evidence] for place in given.places if place.evidence in gathered] if given else []
         shown = [await tools.use(_around(item.evidence.locator), _SHOWN_AGAIN) for item in places[:_PLACES]]
         cited = [gathered[key] for key in given.cited if key in gathered] if given is not None else []
         lines = "\n".join((*shown, tools.quote(cited, _CITED)))
         looked_up = tools.quote(case.looked_up or (), _LOOKED_UP)
-        earlier = "\n".join(one.text for one in given.cause) if given is not None else ""
+        earlier = "\n".join(entry.text for entry in given.cause) if given is not None else ""
         sections = (
             ("Submitted before", fence("submission", earlier) if earlier else ""),
             ("The lines that it cites", fence("answer", lines) if lines else ""),

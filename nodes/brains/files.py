@@ -39,6 +39,6 @@ async def choose_files(
         model, FileStep, build_conversation(case, "files", join_sections(sections)), budget=budget
     )
     step = answer.value
-    named = [known[name] for one in step.files if (name := one.strip(" []()`").upper()) in known]
+    named = [known[name] for file in step.files if (name := file.strip(" []()`").upper()) in known]
     missing = [sketch.path for sketch in await tools.sketched(step.not_listed)]
     return answer, tuple(dict.fromkeys((*named, *missing[:1], *known.values())))

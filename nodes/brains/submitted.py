@@ -27,8 +27,8 @@ class Concluded:
 
     async def reading(self, submit: Submit) -> CodeReading:
         """Return the reading that the submission is worth."""
-        cause = [await self._sentence(one) for one in submit.cause]
-        places = [place for one in submit.places if (place := await self._place(one)) is not None]
+        cause = [await self._sentence(item) for item in submit.cause]
+        places = [place for item in submit.places if (place := await self._place(item)) is not None]
         rival = await self._place(submit.rival) if submit.rival and submit.rival.evidence else None
         against = (await self._cited(submit.against) if submit.against and rival else None) or ""
         submitted = Submission(
@@ -40,7 +40,7 @@ class Concluded:
             confirm=submit.confirm if self._holds(submit.confirm) else "",
         )
         suspects = tuple(place.evidence for place in submitted.places)
-        texts = [f"{one.text} {_marks(one.evidence)}".strip() for one in submitted.cause]
+        texts = [f"{item.text} {_marks(item.evidence)}".strip() for item in submitted.cause]
         summary = texts[0] if texts else "None of the places that were read explains the issue."
         return CodeReading(
             summary=summary[:300],

@@ -73,14 +73,14 @@ def questions(title: str, body: str) -> tuple[Asked, ...]:
     mark = "?" if _BEGINS.match(title) and not title.endswith("?") else ""
     outside = "\n".join(outside_fences(body[:LONGEST]))
     text = f"{title}{mark}\n{_NOT_ASKED.sub(' ', outside)}"
-    sentences = (one.strip() for one in _ENDS.split(text) if one.rstrip().endswith("?"))
-    asked = (_asked(one) for one in sentences if len(one) <= _LONGEST_SENTENCE)
-    return tuple(islice((one for one in asked if one.kinds), MAX_QUESTIONS))
+    sentences = (item.strip() for item in _ENDS.split(text) if item.rstrip().endswith("?"))
+    asked = (_asked(sentence) for sentence in sentences if len(sentence) <= _LONGEST_SENTENCE)
+    return tuple(islice((item for item in asked if item.kinds), MAX_QUESTIONS))
 
 
 def answers(fact: Fact, asked: Sequence[Asked]) -> bool:
     """Return whether a fact answers one of these questions."""
-    return any(one.is_answered_by(fact) for one in asked)
+    return any(item.is_answered_by(fact) for item in asked)
 
 
 def _asked(sentence: str) -> Asked:

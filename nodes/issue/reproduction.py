@@ -61,7 +61,7 @@ def _parsed(code: str) -> list[ast.AST]:
         return []
     try:
         program = ast.parse(code)
-        program.body = [one for one in program.body if not _is_printed(one)]
+        program.body = [item for item in program.body if not _is_printed(item)]
         return list(ast.walk(program))
     # A long chain of operators nests as deeply as brackets do.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -75,7 +75,7 @@ def _is_printed(statement: ast.stmt) -> bool:
     return (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
-        and all(isinstance(one, plain) for one in (*call.args, *(one.value for one in call.keywords)))
+        and all(isinstance(arg, plain) for arg in (*call.args, *(arg.value for arg in call.keywords)))
         and bool(call.args)
         and not isinstance(call.args[0], ast.Constant)
     )
@@ -120,7 +120,7 @@ def _read_files(nodes: Iterable[ast.AST]) -> Iterator[str]:
             continue
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         name, mode = node.args[0].value, node.args[1] if len(node.args) > 1 else None
-        writes = any(isinstance(one, ast.Constant) and one.value not in ("r", "rb") for one in (mode,))
+        writes = any(isinstance(item, ast.Constant) and item.value not in ("r", "rb") for item in (mode,))
         if isinstance(name, str) and _FILE.fullmatch(name) and _READS.fullmatch(called) and not writes:
             yield name
 

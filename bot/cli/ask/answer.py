@@ -121,7 +121,7 @@ class Answerer:
             return None
         fact = self._engine.definition(name, self._sha)
         text = fact.says if fact else f"`{name}` is defined in {_counted(found.total, 'place')}."
-        places = sorted(found.passages, key=lambda one: fact is not None and one.path != fact.path)
+        places = sorted(found.passages, key=lambda item: fact is not None and item.path != fact.path)
         return Reply("where", text, tuple(map(_of_passage, places[:PLACES])))
 
     def _calls(self, name: str) -> Reply | None:
@@ -195,7 +195,9 @@ class Answerer:
         history, found = self._past(question)
         if not found.locations:
             return Reply("owner", _NOTHING)
-        people = tuple(f"{one.name}: {'; '.join(reason.text for reason in one.reasons[:2])}" for one in history.owners)
+        people = tuple(
+            f"{owner.name}: {'; '.join(reason.text for reason in owner.reasons[:2])}" for owner in history.owners
+        )
         if not people:
             return Reply(
                 "owner", "No owner is known: these lines have neither a CODEOWNERS rule nor a history.", _places(found)
@@ -229,18 +231,18 @@ class Answerer:
             return Reply("changes", f"I found nothing: no change{of} {period}.{when}")
         count = "At least " if len(known) == MAX_COMMITS else ""
         text = f"{count}{_counted(len(known), 'change')}{of} {period}."
-        return Reply("changes", text, changes=tuple(f"{_day(one.committed)} {_line(one)}" for one in known))
+        return Reply("changes", text, changes=tuple(f"{_day(change.committed)} {_line(change)}" for change in known))
 
     def _paths(self, question: Question) -> tuple[str, ...]:
         """Return the files that a question about changes names: by path, name in code, file name or matching words."""
         lookups = self._engine.lookups(self._sha)
         named = [name for name in question.names if self._engine.exists(self._sha, name)]
         names = (*question.names, *question.plain)
-        named += [one.path for name in names for one in lookups.definitions(name).passages]
+        named += [passage.path for name in names for passage in lookups.definitions(name).passages]
         named = named or lookups.paths_called(question.topic)
         if question.topic and not named:
             found = self._found(replace(question, text=question.topic))
-            named = [one.path for one in found.locations[:1]]
+            named = [location.path for location in found.locations[:1]]
         return tuple(dict.fromkeys(named))[:PLACES]
 
     def _trace(self, question: Question) -> Reply:

@@ -98,7 +98,7 @@ def changed_lines(repository: Repository, landed: MainlineCommit, paths: Sequenc
 
 def _fixes(landed: MainlineCommit, project: str) -> Iterator[Fix]:
     linked = [references(message, project) for message in landed.messages if "#" in message or "-" in message]
-    closes = {number for one in linked for number in one.closes}
+    closes = {number for reference in linked for number in reference.closes}
     if len(closes) > MAX_ISSUES:
         return
     yield from (Fix(number, landed, sure=True) for number in sorted(closes))

@@ -172,20 +172,20 @@ async def _collect(
     answered: Iterable[FixWithFiles], texts: Texts, limit: int, left_out: Counter[str], on_progress: ProgressCallback
 ) -> list[_Case]:
     cases: list[_Case] = []
-    for one in answered:
+    for answer in answered:
         if len(cases) >= limit:
             break
-        if one.why_not:
-            left_out[one.why_not] += 1
+        if answer.why_not:
+            left_out[answer.why_not] += 1
             continue
-        on_progress(0, 0, f"reading #{one.fix.number}")
-        text = await texts.of(one.fix)
+        on_progress(0, 0, f"reading #{answer.fix.number}")
+        text = await texts.of(answer.fix)
         if text is None:
             left_out["no text found for that number, or it is a pull request"] += 1
-        elif text.created > one.fix.landed.committed:
+        elif text.created > answer.fix.landed.committed:
             left_out["the issue was opened after the fix"] += 1
         else:
-            cases.append(_Case(one, text))
+            cases.append(_Case(answer, text))
     return cases
 
 
@@ -231,7 +231,7 @@ def _opinions(result: Result) -> dict[str, float] | None:
     names = ("search", "model", "agree", "near", "read", "explained")
     if not read:
         return None
-    verdicts = [one.decision for one in result.trace if one.node == "critic" and one.judged_by != "rules"]
+    verdicts = [step.decision for step in result.trace if step.node == "critic" and step.judged_by != "rules"]
     approved = float(verdicts[-1:] == ["APPROVED"])
     return {**{name: read[-1][name] for name in names if name in read[-1]}, "approved": approved}
 

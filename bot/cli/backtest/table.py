@@ -53,7 +53,7 @@ def as_text(found: Found) -> str:
     judge = found.judges[-1]
     if not judge.cases:
         return "\n".join(("No past fix could be scored.", *_left_out(found)))
-    names = "".join(f"{one.name[-14:]:>15}" for one in found.judges)
+    names = "".join(f"{item.name[-14:]:>15}" for item in found.judges)
     compared = f"{'only rules':>12}{'only model':>12}{'chance':>9}" if len(found.judges) > 1 else ""
     return "\n".join(
         (

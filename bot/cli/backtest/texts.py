@@ -209,7 +209,7 @@ async def read_stored(settings: Settings, name: str) -> Stored:
         if not keys:
             raise UserError(f"no data is stored for {name}")
         found = [store.of_repository(key).outcomes for key in keys]
-        corrections = [one for record in found for one in await record.corrections()]
+        corrections = [correction for record in found for correction in await record.corrections()]
         texts = {number: Text(title, body) for record in found for number, title, body in await record.texts()}
     return Stored(tuple(corrections), texts)
 
@@ -225,17 +225,20 @@ def corrected(
         fixed: issues with a known fix, which decides for them.
         left_out: counts the reasons why others are not cases.
     """
-    for one in corrections:
-        if one.issue in fixed:
+    for correction in corrections:
+        if correction.issue in fixed:
             continue
-        if repository.output("cat-file", "-e", f"{one.sha}^{{commit}}") is None:
+        if repository.output("cat-file", "-e", f"{correction.sha}^{{commit}}") is None:
             left_out["the commit of a corrected report is not in this clone"] += 1
             continue
-        gold = _named(repository, one)
+        gold = _named(repository, correction)
         if not gold:
             left_out["a correction names no other source file of the report's commit"] += 1
             continue
-        yield FixWithFiles(Fix(one.issue, MainlineCommit(one.sha, one.sha, int(one.at), ""), sure=True), gold)
+        yield FixWithFiles(
+            Fix(correction.issue, MainlineCommit(correction.sha, correction.sha, int(correction.at), ""), sure=True),
+            gold,
+        )
 
 
 def _named(repository: Repository, correction: Correction) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def summary_lines(checks: Sequence[Check]) -> Iterator[Line]:
         yield "FAIL", fault.name, fault.says
     for part in get_args(Part):
         sound = [check for check in checks if check.part == part and check.ok]
-        text = "; ".join(dict.fromkeys(one for one in map(_brief, sound) if one))
+        text = "; ".join(dict.fromkeys(item for item in map(_brief, sound) if item))
         if text:
             yield "ok", part, text
     yield "", "", _count(faults, len(checks))

@@ -173,5 +173,5 @@ async def opened(full_name: str, settings: Settings, token: str) -> AsyncIterato
 
 async def missing_labels(client: RepositoryClient, config: RepositoryConfig) -> list[str]:
     """Return the labels, sorted, that a configuration names and that do not exist in the repository."""
-    wanted = {*config.labels.map.values(), *(one for one in config.labels.allowed if "*" not in one)}
+    wanted = {*config.labels.map.values(), *(label for label in config.labels.allowed if "*" not in label)}
     return sorted(wanted - await client.repository_labels())

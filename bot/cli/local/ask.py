@@ -130,7 +130,7 @@ def _document(reply: Reply) -> dict[str, Any]:
         "places": [asdict(place) for place in reply.places],
         "people": list(reply.people),
         "changes": list(reply.changes),
-        "results": [{"url": one.locator.url, "quote": one.quote} for one in reply.results],
+        "results": [{"url": result.locator.url, "quote": result.quote} for result in reply.results],
         "judged_by": reply.judged_by,
         "notes": list(reply.notes),
     }
@@ -138,7 +138,7 @@ def _document(reply: Reply) -> dict[str, Any]:
 
 def _text(reply: Reply) -> str:
     lines = [click.style(printable(reply.text), bold=True)]
-    lines += [f"  {printable(one)}" for one in (*reply.people, *reply.changes)]
+    lines += [f"  {printable(person)}" for person in (*reply.people, *reply.changes)]
     for place in reply.places:
         lines += ["", *_placed(place)]
     for result in reply.results:

@@ -36,8 +36,13 @@ def history_document(history: History) -> dict[str, Any]:
             for owner in history.owners
         ],
         "fingerprints": [
-            {"value": one.value, "basis": one.basis, "error": one.error, "frames": list(one.frames)}
-            for one in history.fingerprints
+            {
+                "value": fingerprint.value,
+                "basis": fingerprint.basis,
+                "error": fingerprint.error,
+                "frames": list(fingerprint.frames),
+            }
+            for fingerprint in history.fingerprints
         ],
     }
 
@@ -61,7 +66,10 @@ def history_text(history: History) -> str:
     lines += ["", "People who know this code:"] if history.owners else []
     lines += [f"  {owner.name}: {_reasons(owner.reasons)}" for owner in history.owners]
     lines += [""] if history.fingerprints else []
-    lines += [f"Crash {one.value}, named by its {one.basis}: {one.error}" for one in history.fingerprints]
+    lines += [
+        f"Crash {fingerprint.value}, named by its {fingerprint.basis}: {fingerprint.error}"
+        for fingerprint in history.fingerprints
+    ]
     return "\n".join(map(printable, lines))
 
 

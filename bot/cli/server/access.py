@@ -123,14 +123,16 @@ async def _create(store: Store, repository: str, label: str, *, dry_run: bool) -
 
 async def _revoke(store: Store, token_id: str, *, dry_run: bool) -> bool:
     if dry_run:
-        return token_id in {one.id for one in await store.api_tokens.all()}
+        return token_id in {token.id for token in await store.api_tokens.all()}
     return await store.api_tokens.revoke(token_id)
 
 
 async def _listed(store: Store, *, as_json: bool) -> list[str]:
     lines = []
-    for one in await store.api_tokens.all():
-        created = datetime.fromtimestamp(one.created_at, UTC).isoformat(timespec="seconds")
-        row = {"id": one.id, "repository": one.repository, "label": one.label, "created_at": created}
-        lines.append(json.dumps(row) if as_json else f"{one.id}  {created}  {one.repository:<32} {one.label}".rstrip())
+    for token in await store.api_tokens.all():
+        created = datetime.fromtimestamp(token.created_at, UTC).isoformat(timespec="seconds")
+        row = {"id": token.id, "repository": token.repository, "label": token.label, "created_at": created}
+        lines.append(
+            json.dumps(row) if as_json else f"{token.id}  {created}  {token.repository:<32} {token.label}".rstrip()
+        )
     return lines

@@ -51,7 +51,7 @@ def command(*, repo: str | None, github: str | None, no_calls: bool, every: bool
         if every and not as_json:
             _show("ok" if check.ok else "FAIL", check.name, check.says)
     if as_json:
-        click.echo(json.dumps([{"ok": one.ok, "name": one.name, "says": one.says} for one in checks], indent=1))
+        click.echo(json.dumps([{"ok": item.ok, "name": item.name, "says": item.says} for item in checks], indent=1))
     elif not every:
         for line in summary_lines(checks):
             _show(*line)

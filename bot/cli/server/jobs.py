@@ -85,8 +85,8 @@ def replay_command(*, file: Path, event: str | None, store: bool) -> None:
 
 def print_work(work: list[Work]) -> None:
     """Print one object per job."""
-    for one in work:
-        click.echo(json.dumps({"lane": one.lane, "delay": one.delay, **json.loads(one.model_dump_json())}))
+    for task in work:
+        click.echo(json.dumps({"lane": task.lane, "delay": task.delay, **json.loads(task.model_dump_json())}))
 
 
 def _decide(file: Path, event: str) -> tuple[Delivery, list[Work]]:

@@ -39,8 +39,8 @@ def stats_command(*, repository: str | None, as_json: bool) -> None:
 
     known = asyncio.run(_known(open_existing_store(load_settings())))
     if repository:
-        known = [one for one in known if one.tally.repository.lower() == repository.lower()]
-    click.echo(json.dumps([_document(one) for one in known], indent=1) if as_json else _text(known))
+        known = [row for row in known if row.tally.repository.lower() == repository.lower()]
+    click.echo(json.dumps([_document(row) for row in known], indent=1) if as_json else _text(known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def _document(known: _Known) -> dict[str, Any]:
 def _text(known: list[_Known]) -> str:
     if not known:
         return "No reports yet."
-    width = max(len("repository"), *(len(one.tally.repository) for one in known))
+    width = max(len("repository"), *(len(row.tally.repository) for row in known))
     head = f"{'repository':<{width}}  reports  claims  scored  first right  in top 3  claims right  unknown"
-    return "\n".join((head, *(_row(one.tally, width) for one in known), *(_words(one) for one in known)))
+    return "\n".join((head, *(_row(row.tally, width) for row in known), *(_words(row) for row in known)))
 
 
 def _row(tally: Tally, width: int) -> str:

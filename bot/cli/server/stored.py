@@ -85,13 +85,13 @@ async def _export(name: str) -> None:
     from bot.store.repository_data import REPOSITORY_ROWS
 
     async with opened(name) as kept:
-        for one in kept.repositories:
+        for repository in kept.repositories:
             for table in REPOSITORY_ROWS:
-                for row in await one.rows(table):
+                for row in await repository.rows(table):
                     click.echo(json.dumps({"table": table, **row}, ensure_ascii=False))
-            async for row in kept.checkpoints(one):
+            async for row in kept.checkpoints(repository):
                 click.echo(json.dumps(row, ensure_ascii=False))
-            for folder in kept.mirrors(one):
+            for folder in kept.mirrors(repository):
                 click.echo(json.dumps({"table": "mirror", "folder": str(folder)}))
 
 
@@ -112,14 +112,14 @@ def forget_command(*, name: str, yes: bool, dry_run: bool) -> None:
 
 async def _forget(name: str, *, dry_run: bool) -> None:
     async with opened(name) as kept:
-        for one in kept.repositories:
+        for repository in kept.repositories:
             # First: the ids of the checkpoints are read from the rows that `forget` deletes.
-            threads = len(await one.threads()) if dry_run else await kept.forget_checkpoints(one)
-            for table, rows in (await one.counts() if dry_run else await one.forget()).items():
+            threads = len(await repository.threads()) if dry_run else await kept.forget_checkpoints(repository)
+            for table, rows in (await repository.counts() if dry_run else await repository.forget()).items():
                 if rows:
                     click.echo(f"{rows:>8} {table}")
             click.echo(f"{threads:>8} runs' checkpoints")
-            for folder in kept.mirrors(one):
+            for folder in kept.mirrors(repository):
                 if not dry_run:
                     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
                 click.echo(f"{1:>8} mirror: {folder}")

@@ -83,12 +83,12 @@ class _Page:
         short = len(place.path) <= _PATH
         address = links.lines(place.path, place.line, place.end_line, place.commit) if short else None
         symbol = f" {code(place.symbol[:_TITLE])}" if place.symbol else ""
-        bugs = [f"  - {self._bug(one)}" for one in place.bugs[:_OF_PLACE]]
+        bugs = [f"  - {self._bug(bug)}" for bug in place.bugs[:_OF_PLACE]]
         more = [f"  - {self.say(f'{len(place.bugs) - _OF_PLACE} more')}"] if len(place.bugs) > _OF_PLACE else []
         return "\n".join((f"- {f'[{shown}]({address})' if address else shown}{symbol}", *bugs, *more))
 
     def without_place(self, bugs: Sequence[OpenBug]) -> str:
-        return self.say(f"No place is stated for {self._numbers([one.number for one in bugs])}.") if bugs else ""
+        return self.say(f"No place is stated for {self._numbers([bug.number for bug in bugs])}.") if bugs else ""
 
     def change(self, change: ChangeBugs) -> str:
         link = Links(self._server_url, self._repository, change.sha).change(SuspectChange(sha=change.sha, title=""))

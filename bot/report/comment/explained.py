@@ -24,11 +24,11 @@ PLACES = 3
 
 def cause(report: TriageReport, links: Links) -> Iterator[str]:
     """Yield each checked sentence as a list item with the links of its evidence."""
-    known = {one.evidence: one for one in report.citations}
+    known = {citation.evidence: citation for citation in report.citations}
     for sentence in split(report.root_cause or report.unconfirmed):
         cited = [known[name] for name in dict.fromkeys(cited_in(sentence)) if name in known]
         # An answer without matches has no address.
-        where = " ".join(dict.fromkeys(filter(None, (_link(one, links) for one in cited))))
+        where = " ".join(dict.fromkeys(filter(None, (_link(citation, links) for citation in cited))))
         yield f"- {prose(uncited(sentence)).rstrip('.')}{f' {where}' if where else ''}."
 
 
@@ -36,7 +36,8 @@ def places(report: TriageReport, links: Links, record: Record | None) -> str:
     """Return the places to change, with their functions; for a claim with its confidence, where that supports it."""
     shown = ", ".join(
         dict.fromkeys(
-            _place(one.path, one.start_line, one.end_line, one.symbol, links) for one in report.suspects[:PLACES]
+            _place(suspect.path, suspect.start_line, suspect.end_line, suspect.symbol, links)
+            for suspect in report.suspects[:PLACES]
         )
     )
     if not shown:
@@ -65,7 +66,10 @@ def facts_beside(report: TriageReport) -> tuple[Fact, ...]:
 def _is_cited(fact: Fact, report: TriageReport) -> bool:
     if fact.line is None or fact.sha:
         return False
-    return any(one.path == fact.path and one.start_line <= fact.line <= one.end_line for one in report.citations)
+    return any(
+        citation.path == fact.path and citation.start_line <= fact.line <= citation.end_line
+        for citation in report.citations
+    )
 
 
 def _link(one: Citation, links: Links) -> str:

@@ -52,7 +52,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
         (8, sentence("Severity", report.severity_reason) if report.severity != "unknown" else ""),
         (4, sentence("For review", _review(report))),
         (0, bullets("Related", map(_related, report.related))),
-        (0, bullets("Pull requests and commits", (_related_change(one, links) for one in report.changes))),
+        (0, bullets("Pull requests and commits", (_related_change(change, links) for change in report.changes))),
         (6, bullets("Outside this repository, not checked", map(_outside, report.outside))),
         (1, _owner(report)),
     ]

@@ -73,7 +73,7 @@ class MarkdownRenderer:
         lines = (
             "" if _claims_in_headline(report) else _bullet(_claim(report, self._record)),
             *(f"- {prose(doubt)}" for doubt in report.doubts),
-            *(_fact(one, links, _linked_path(report)) for one in shown),
+            *(_fact(fact, links, _linked_path(report)) for fact in shown),
             _attached(report),
         )
         parts = (
@@ -91,7 +91,7 @@ class MarkdownRenderer:
             *cause(report, links),
             places(report, links, self._record),
             *objections(report),
-            *(_fact(one, links) for one in shown),
+            *(_fact(fact, links) for fact in shown),
             _attached(report),
         )
         headline, facts = f"**{prose(report.verdict) or _NO_VERDICT}**", "\n".join(filter(None, lines))
@@ -212,7 +212,7 @@ def _permalink(report: TriageReport, links: Links) -> str:
         return ""
     if not fact.line:
         return links.file(fact.path, report.commit) or ""
-    place = next((one for one in report.suspects if one.path == fact.path and not fact.sha), None)
+    place = next((suspect for suspect in report.suspects if suspect.path == fact.path and not fact.sha), None)
     start, end = _range(fact.line, place) if place is not None else (fact.line, fact.line)
     return links.lines(fact.path, start, end, fact.sha or report.commit) or code(f"{fact.path}:{fact.line}")
 

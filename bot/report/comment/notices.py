@@ -66,7 +66,7 @@ def answer_reply(
 
 def _finding(report: TriageReport) -> str:
     """Return what the report names, as a sentence with a blank for its address; empty if it names nothing."""
-    same = next((one for one in report.related if one.relation != "related"), None)
+    same = next((other for other in report.related if other.relation != "related"), None)
     if same is not None:
         # In a code span, because a live reference would write into the other issue's history.
         known = "an issue that may be the same" if same.relation == "duplicate" else "what may have fixed it"

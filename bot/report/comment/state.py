@@ -73,18 +73,18 @@ class CommentState(_Part):
             kind=report.kind if report is not None else "",
             statement=report.statement if report is not None else "",
             places=tuple(
-                StatePlace(path=one.path, start_line=one.start_line, end_line=one.end_line, symbol=one.symbol)
-                for one in _shown(report)
+                StatePlace(path=fact.path, start_line=fact.start_line, end_line=fact.end_line, symbol=fact.symbol)
+                for fact in _shown(report)
             ),
             questions=tuple(
                 StateQuestion(
-                    question_id=one.question_id,
-                    text=one.text,
-                    reason=one.reason,
-                    options=one.options,
-                    state=one.state,
+                    question_id=question.question_id,
+                    text=question.text,
+                    reason=question.reason,
+                    options=question.options,
+                    state=question.state,
                 )
-                for one in questions
+                for question in questions
             ),
         )
 

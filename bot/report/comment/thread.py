@@ -66,7 +66,7 @@ class Thread:
     def words(self) -> Callable[[str], int]:
         """Return how words are counted: by characters if either language is written without spaces."""
         languages = {known_language(code) for code in (self.language, self.reporter_language or self.language)}
-        return spaced_words if all(catalogue(one).has_spaces for one in languages) else all_words
+        return spaced_words if all(catalogue(language).has_spaces for language in languages) else all_words
 
     @property
     def footer(self) -> str:

@@ -111,13 +111,15 @@ class Catalogue:
 
     @cached_property
     def _fixed(self) -> dict[str, Sentence]:
-        return {one.text: one for one in self.sentences.values() if not one.names}
+        return {sentence.text: sentence for sentence in self.sentences.values() if not sentence.names}
 
     @cached_property
     def _open(self) -> Sequence[tuple[str, Sentence]]:
         """Return each sentence with placeholders and its longest literal text, the most specific one first."""
-        named = sorted((one for one in self.sentences.values() if one.names), key=lambda one: -one.weight)
-        return [(one.needle, one) for one in named]
+        named = sorted(
+            (sentence for sentence in self.sentences.values() if sentence.names), key=lambda item: -item.weight
+        )
+        return [(sentence.needle, sentence) for sentence in named]
 
     def candidates(self, text: str) -> list[tuple[Sentence, dict[str, str]]]:
         """Return the sentences that a text may be, the most specific one first, with the texts of placeholders."""
@@ -125,7 +127,7 @@ class Catalogue:
             return [(self._fixed[text], {})]
         # Every line is compared with hundreds of sentences: a call for each costs more than this search.
         likely = [one for needle, one in self._open if needle in text]
-        return [(one, values) for one in likely if (values := one.read(text)) is not None]
+        return [(candidate, values) for candidate in likely if (values := candidate.read(text)) is not None]
 
 
 @cache

@@ -124,7 +124,7 @@ def _parameters(query: type[Query]) -> list[dict[str, Any]]:
     found = []
     for name, schema in query.model_json_schema()["properties"].items():
         rest = {key: value for key, value in schema.items() if key not in ("anyOf", "title", "description", "default")}
-        kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+        kinds = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         default = {} if schema.get("default") is None else {"default": schema["default"]}
         described = {"name": name, "in": "query", "description": schema["description"]}
         found.append({**described, "schema": {**(kinds[0] if kinds else rest), **default}})

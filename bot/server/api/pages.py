@@ -61,7 +61,7 @@ class RepositoryPages:
     async def facts(self, query: ReportQuery) -> FactPage:
         """Return the facts of a page of reports."""
         page = await self.reports(query)
-        return FactPage(items=[fact for one in page.items for fact in _facts(one)], next=page.next)
+        return FactPage(items=[fact for item in page.items for fact in _facts(item)], next=page.next)
 
     async def run(self, issue: int, number: int) -> WholeRun | None:
         """Return one run with its result."""
@@ -80,19 +80,19 @@ class RepositoryPages:
         items = [
             StoredOutcome(
                 repository=self.repository.full_name,
-                issue=one.issue,
-                run=one.run,
-                commit=one.sha,
-                claimed=one.claimed,
-                confidence=one.confidence,
-                named=list(one.named),
-                state=one.state,
-                rank=one.rank if one.state == "scored" else None,
-                fix=one.fix or None,
-                why=one.why or None,
-                settled_at=_time(one.settled_at),
+                issue=row.issue,
+                run=row.run,
+                commit=row.sha,
+                claimed=row.claimed,
+                confidence=row.confidence,
+                named=list(row.named),
+                state=row.state,
+                rank=row.rank if row.state == "scored" else None,
+                fix=row.fix or None,
+                why=row.why or None,
+                settled_at=_time(row.settled_at),
             )
-            for one in rows[: query.limit]
+            for row in rows[: query.limit]
         ]
         return OutcomePage(items=items, next=str(items[-1].issue) if len(rows) > query.limit else None)
 
@@ -100,23 +100,23 @@ class RepositoryPages:
         """Return a page of days."""
         before = query.cursor or "9999-12-31~"
         days = [
-            one
-            for one in await self.pages.repositories.spent(self.repository.key, _ALL_DAYS)
-            if one.day < before
-            and (query.since is None or one.day >= query.since.isoformat())
-            and (query.until is None or one.day <= query.until.isoformat())
+            day
+            for day in await self.pages.repositories.spent(self.repository.key, _ALL_DAYS)
+            if day.day < before
+            and (query.since is None or day.day >= query.since.isoformat())
+            and (query.until is None or day.day <= query.until.isoformat())
         ]
         items = [
             DayOfUsage(
                 repository=self.repository.full_name,
-                day=date.fromisoformat(one.day),
-                model_calls=one.calls,
-                model_tokens=one.tokens,
-                cost_dollars=one.cost / 1_000_000,
-                issues=one.issues,
-                limits=dict(one.limits),
+                day=date.fromisoformat(day.day),
+                model_calls=day.calls,
+                model_tokens=day.tokens,
+                cost_dollars=day.cost / 1_000_000,
+                issues=day.issues,
+                limits=dict(day.limits),
             )
-            for one in days[: query.limit]
+            for day in days[: query.limit]
         ]
         return UsagePage(items=items, next=items[-1].day.isoformat() if len(days) > query.limit else None)
 
@@ -174,7 +174,7 @@ def _whole(one: StoredResult) -> WholeRun:
 
 
 def _reports(results: Sequence[StoredResult]) -> list[StoredReport]:
-    found = ((one, Result.model_validate_json(one.result).report) for one in results if one.result)
+    found = ((result, Result.model_validate_json(result.result).report) for result in results if result.result)
     return [
         StoredReport(**_run(one.row), commit=one.sha or None, language=report.language, report=report)
         for one, report in found

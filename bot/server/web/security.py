@@ -100,7 +100,7 @@ def sent_by_us(headers: Mapping[str, str], public: str = "") -> bool:
 def same_token(shown: str, token: str) -> bool:
     """Compare two tokens in constant time, independent of their content and length."""
     # compare_digest leaks the length of unequal inputs; digests have one length.
-    digests = [sha256(one.encode("utf-8", "surrogateescape")).digest() for one in (shown, token)]
+    digests = [sha256(fact.encode("utf-8", "surrogateescape")).digest() for fact in (shown, token)]
     return hmac.compare_digest(*digests)
 
 

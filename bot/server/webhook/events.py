@@ -36,14 +36,14 @@ class Signature:
 
     def update(self, piece: bytes) -> None:
         """Add the next chunk of the body."""
-        for one in self._sums:
-            one.update(piece)
+        for item in self._sums:
+            item.update(piece)
 
     def matches(self, header: str | None) -> bool:
         """Return whether the header carries the body's HMAC under any secret, in constant time."""
         given = (header or "").encode("utf-8", "surrogateescape")
         # Compare with every secret, so that the time does not reveal which one matches.
-        found = [hmac.compare_digest(b"sha256=" + one.hexdigest().encode(), given) for one in self._sums]
+        found = [hmac.compare_digest(b"sha256=" + item.hexdigest().encode(), given) for item in self._sums]
         return any(found)
 
 

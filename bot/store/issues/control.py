@@ -179,7 +179,7 @@ def _append_signals(db: Connection, applied: _AppliedCommand) -> None:
 
 def _started(applied: _AppliedCommand) -> Work:
     """Return a job for the digest, one that continues the run for an answer or a redirect, or else a new triage."""
-    continues = any(one.kind in ("answer", "redirect") for one in applied.effects.signals)
+    continues = any(signal.kind in ("answer", "redirect") for signal in applied.effects.signals)
     actor = applied.comment.author
     # A command given on a page has a negative id, and no comment to reply to.
     asked_in = applied.comment.id if applied.comment.id > 0 else None

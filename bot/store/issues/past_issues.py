@@ -105,8 +105,17 @@ def _keep(db: Connection, key: str, issues: Sequence[StoredIssue]) -> None:
         WHERE excluded.updated_at >= past_issues.updated_at OR excluded.version > past_issues.version
     """
     rows = [
-        (key, one.number, int(one.is_open), one.updated_at, VERSION, one.words.title, one.words.body, one.words.crash)
-        for one in issues
+        (
+            key,
+            issue.number,
+            int(issue.is_open),
+            issue.updated_at,
+            VERSION,
+            issue.words.title,
+            issue.words.body,
+            issue.words.crash,
+        )
+        for issue in issues
     ]
     db.executemany(statement, rows)
 

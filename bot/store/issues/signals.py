@@ -85,7 +85,9 @@ class IssueSignals:
         if now - self._queried_at < PACE:
             return ()
         self._queried_at = now
-        return [Signal(one.number, "redirect", one.text) for one in await self.since(after) if one.kind == "redirect"]
+        return [
+            Signal(item.number, "redirect", item.text) for item in await self.since(after) if item.kind == "redirect"
+        ]
 
     async def since(self, after: int) -> list[StoredSignal]:
         """Return all signals with a number above ``after``, oldest first."""

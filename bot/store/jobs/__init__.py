@@ -90,9 +90,9 @@ class Jobs:
         for _ in range(_ROUNDS):
             keys = await self._database.read(lambda db: next_issues(db, parameters))
             unknown = 0
-            for one in keys:
+            for key in keys:
                 try:
-                    job = await self._claim(owner, one, parameters)
+                    job = await self._claim(owner, key, parameters)
                 except UnknownWorkError as error:
                     unknown += 1
                     self._leave(error)

@@ -134,7 +134,7 @@ class Runs(Table):
     async def evidence(self, run: RunRow) -> list[Evidence]:
         """Return the evidence of a run, the best first."""
         found = await RunEvidence(self._database, run.thread).all()
-        return sorted(found, key=lambda one: -one.score)
+        return sorted(found, key=lambda item: -item.score)
 
     async def events(self, run: RunRow) -> list[Event]:
         """Return the events of a run so far."""
@@ -271,7 +271,7 @@ def _context(db: Connection, row: RunRow) -> RunContext:
     signals = read_signals(db, key, 0)
     return RunContext(
         origin=Origin(*origin),
-        words=tuple(one for one in signals if not row.over or one.number <= last_signal),
+        words=tuple(signal for signal in signals if not row.over or signal.number <= last_signal),
         before=(before[0], Result.model_validate_json(before[1])) if before else None,
         labels=tuple(json.loads(labels[0])) if labels else (),
         label_changes=tuple(changes),

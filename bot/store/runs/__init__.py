@@ -242,7 +242,7 @@ def _unread(db: Connection, key: str, last_signal: int, unread: Callable[[], Wor
 
 def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
     """Return whether a redirect arrived after a signal."""
-    return any(one.kind == "redirect" for one in read_signals(db, key, last_signal))
+    return any(signal.kind == "redirect" for signal in read_signals(db, key, last_signal))
 
 
 def _begin(

@@ -165,7 +165,7 @@ def keep_reactions(db: Connection, issue_key: str, run: int, found: Sequence[Fee
     """Store the reactions to a report in place of the earlier ones, within a transaction."""
     # GitHub reports no removal of a reaction, so all stored ones are replaced.
     db.execute("DELETE FROM feedback WHERE issue_key = ? AND run_no = ? AND source = 'reaction'", (issue_key, run))
-    rows = [(issue_key, run, one.source, one.actor, int(one.judgement.right), "", one.at) for one in found]
+    rows = [(issue_key, run, item.source, item.actor, int(item.judgement.right), "", item.at) for item in found]
     db.executemany(_NOTE, rows)
 
 
@@ -255,6 +255,6 @@ def _changes(db: Connection, key: str, run: int) -> LabelsAfter:
 
 def _keep(db: Connection, key: str, run: int, found: Sequence[LabelJudgement]) -> int:
     db.execute("DELETE FROM label_judgements WHERE issue_key = ? AND run_no = ?", (key, run))
-    rows = [(key, run, one.label, one.actor, int(one.right), one.why, one.at) for one in found]
+    rows = [(key, run, item.label, item.actor, int(item.right), item.why, item.at) for item in found]
     db.executemany(_KEEP, rows)
     return len(rows)

@@ -123,7 +123,7 @@ async def _taught(before: str, after: str, context: CommandContext) -> CommandEf
     word = word_of(before)
     if word is None:
         raise UserError("Name the component by a word or two, as in `/triage component tokenizer = src/parser`.")
-    known = {one.word: one.path for one in await context.control.taught()}
+    known = {item.word: item.path for item in await context.control.taught()}
     if not after.strip():
         if word not in known:
             raise UserError(f"The word {code(word)} is not taught here.")

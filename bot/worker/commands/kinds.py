@@ -52,7 +52,7 @@ async def check_exists(path: str, read: PathsReader) -> None:
         UserError: it has none; the message names the nearest ones.
     """
     commit = await read()
-    if any(one == path or one.startswith(f"{path}/") for one in commit.paths):
+    if any(item == path or item.startswith(f"{path}/") for item in commit.paths):
         return
     near = await asyncio.to_thread(nearest, path, commit.paths)
     missing = f"There is no {code(path)} at commit {code(commit.sha[:12])}."
@@ -61,16 +61,16 @@ async def check_exists(path: str, read: PathsReader) -> None:
 
 def nearest(path: str, paths: Iterable[str]) -> list[str]:
     """Return the files and folders whose name or path is most similar to a path, at most three."""
-    every = dict.fromkeys(part for one in paths for part in (*_folders(one), one))
+    every = dict.fromkeys(part for item in paths for part in (*_folders(item), item))
     name = path.rpartition("/")[2].casefold()
-    same = [one for one in every if one.rpartition("/")[2].casefold() == name]
+    same = [item for item in every if item.rpartition("/")[2].casefold() == name]
     if same:
-        return sorted(same, key=lambda one: (one.count("/"), one))[:_NEAREST]
+        return sorted(same, key=lambda item: (item.count("/"), item))[:_NEAREST]
     # Folders first: a component is rarely a single file.
-    folders = {folder: None for one in every for folder in _folders(one)}
-    compared = {one[:120].casefold(): one for one in [*folders, *every][:_COMPARED]}
+    folders = {folder: None for item in every for folder in _folders(item)}
+    compared = {item[:120].casefold(): item for item in [*folders, *every][:_COMPARED]}
     close = difflib.get_close_matches(path[:120].casefold(), compared, _NEAREST, 0.6)
-    return [compared[one] for one in close]
+    return [compared[item] for item in close]
 
 
 def _folders(path: str) -> list[str]:

@@ -154,7 +154,7 @@ def _was_present(line: str, before: str) -> bool:
     A bare ``/triage`` must have been a whole line, because every other command begins with it.
     """
     line_words = _words(line)
-    lines = [_words(one) for one in before.split("\n")]
+    lines = [_words(item) for item in before.split("\n")]
     return line_words in lines if line_words == "/triage" else f" {line_words} " in f" {' '.join(lines)} "
 
 

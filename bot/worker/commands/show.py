@@ -66,7 +66,7 @@ def _taught(words: Sequence[TaughtWord]) -> list[str]:
     """Return the words that people taught for places, the first ones in a list."""
     if not words:
         return []
-    shown = "\n".join(f"- {code(one.word)} → {code(one.path)}" for one in words[:_SHOWN])
+    shown = "\n".join(f"- {code(word.word)} → {code(word.path)}" for word in words[:_SHOWN])
     more = [f"{len(words) - _SHOWN} more words are on the page of the repository."] if len(words) > _SHOWN else []
     return ["Words that people taught for places of this repository:", shown, *more]
 

@@ -184,7 +184,7 @@ class Publisher:
     async def _reply_to_answer(self, publication: Publication, issue: Issue, poster: Poster, url: str) -> None:
         """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies nobody."""
         state = publication.outcome.state if isinstance(publication.outcome, Finished) else None
-        answered = [one for one in publication.questions if one.state == "answered"]
+        answered = [question for question in publication.questions if question.state == "answered"]
         if publication.why != "answer" or publication.first or state is None or state.report is None or not answered:
             return
         asked = answered[-1].question_id

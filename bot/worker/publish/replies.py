@@ -96,7 +96,7 @@ class Replies:
         except RateLimitedError as error:
             logger.info("labels postponed: %s", error, extra={"action": "labels.later"})
         try:
-            for comment in dict.fromkeys(one.subject.partition(".")[0] for one in pending if one.kind == ANSWER):
+            for comment in dict.fromkeys(item.subject.partition(".")[0] for item in pending if item.kind == ANSWER):
                 await self._reply(comment)
             for effect in pending:  # releases before 0.2 wrote one reply per command
                 if effect.kind == _REPLY and "." in effect.subject:
@@ -151,14 +151,14 @@ def _combined(answers: list[Effect], language: str) -> str:
     """Return the distinct answers in the order of their commands. If several remain, each names its commands."""
     # The length is bounded here, because GitHub refuses a comment that is too long as a whole.
     texts: dict[str, list[str]] = {}
-    for answer in sorted(answers, key=lambda one: int(one.subject.rpartition(".")[2])):
+    for answer in sorted(answers, key=lambda item: int(item.subject.rpartition(".")[2])):
         canonical, text = json.loads(answer.payload)
         texts.setdefault(text, []).append(canonical)
     if len(texts) == 1:
         return next(iter(texts))
     parts, too_long = list[str](), translate(_TOO_LONG, language)
     for text, commands in texts.items():
-        command_names = ", ".join(code(f"/triage {one}"[:80]) for one in dict.fromkeys(commands))
+        command_names = ", ".join(code(f"/triage {command}"[:80]) for command in dict.fromkeys(commands))
         remaining = _LONGEST - sum(map(len, parts))
         parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else too_long}")
     return "\n\n---\n\n".join(parts)

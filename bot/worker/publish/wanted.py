@@ -1,4 +1,4 @@
-"""What the App writes to an issue: nothing, with the reason, or a comment, labels and a type."""
+"""The App's writes to an issue: nothing, with the reason, or a comment, labels and a type."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def wanted_labels(
     custom = config.labels.map.get(report.kind)
     proposed = [custom if custom and label == _LABEL_OF.get(report.kind) else label for label in report.labels]
     named = [custom] if custom else []
-    unanswered = _state("no-answer", config) if any(one.state == "expired" for one in questions) else []
+    unanswered = _state("no-answer", config) if any(question.state == "expired" for question in questions) else []
     return _allowed([*proposed, *named, *_state(_state_of(report), config), *unanswered], config)
 
 

@@ -169,7 +169,7 @@ async def _known_answer(issue_job: IssueJob, seen: CurrentIssue, run: Run, waiti
     """
     questions, key = issue_job.store.repository.questions, issue_job.ref.key
     config = seen.found.config
-    was_asked = any(one.question_id == waiting.exchange.question_id for one in await questions.all(key))
+    was_asked = any(question.question_id == waiting.exchange.question_id for question in await questions.all(key))
     asked = await questions.ask(key, waiting.exchange)
     # A question that the reporter cannot see would never be answered.
     unseen = config.mode != "comment" or asked.slot > config.limits.questions
@@ -232,7 +232,7 @@ async def _dropped_run_note(issue_job: IssueJob, run: Run, code: CodePort) -> tu
 async def _start(issue_job: IssueJob, seen: CurrentIssue, context: Context, notes: tuple[str, ...]) -> BugTriageState:
     """Return the initial state of a run, with all answers, redirects and corrections of earlier runs."""
     issue = seen.issue
-    signals = [one for one in await issue_job.store.signals.since(0) if one.kind in ("redirect", "correction")]
+    signals = [item for item in await issue_job.store.signals.since(0) if item.kind in ("redirect", "correction")]
     repository = f"{issue.ref.owner}/{issue.ref.name}"
     sha, outside = context.code.sha, context.outside
     state = initial_state(issue.title, context.body, repository=repository, sha=sha, outside=outside, notes=notes)

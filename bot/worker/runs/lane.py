@@ -131,8 +131,8 @@ async def resume_run(issue_job: IssueJob, work: Continue) -> None:
         return await _follow_transfer(issue_job, work)
     signals = await issue_job.store.signals.since(run.last_signal if run else 0)
     open_question = await find_open_question(issue_job)
-    answer = next((one for one in signals if one.kind == "answer"), None)
-    redirected = any(one.kind == "redirect" for one in signals)
+    answer = next((signal for signal in signals if signal.kind == "answer"), None)
+    redirected = any(signal.kind == "redirect" for signal in signals)
     if open_question is not None and answer is not None:
         given = (answer.text[:1_000], answer.actor, answer.url)
         await issue_job.settle_question(open_question.question_id, "answered", *given)

@@ -83,7 +83,9 @@ def find_candidates(
     seen = strong if chooses else found[:SHOWN_TO_A_MODEL]
     shown = {item.key for item in seen}
     everything = [*seen, *(item for item in facts if item.key not in shown)]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(one.key for one in everything))), 1)}
+    numbers = {
+        key: number for number, key in enumerate(dict.fromkeys((*known, *(entry.key for entry in everything))), 1)
+    }
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in everything)
     by_rules = {item.key for item in strong}
     return Candidates(
@@ -173,4 +175,4 @@ async def list_files(
     facts: dict[str, list[str]] = {}
     for fact in sorted(survey.facts, key=lambda fact: not fact.strong):
         facts.setdefault(fact.path or "", []).append(fact.says)
-    return tuple(FileCard(one, tuple(dict.fromkeys(facts.get(one.path, ())))) for one in sketches)
+    return tuple(FileCard(sketch, tuple(dict.fromkeys(facts.get(sketch.path, ())))) for sketch in sketches)

@@ -30,14 +30,16 @@ async def look_up_objections(state: BugTriageState, context: Context, tools: Cod
     """
     texts = _texts(state)
     named = find_mentions("\n".join(texts))
-    exact = [one for name in named.symbols[:_NAMES] for one in await _defined(name, context)]
+    exact = [item for name in named.symbols[:_NAMES] for item in await _defined(name, context)]
     for path, first, last in named.lines[:_NAMES]:
         lookup = await context.code.lines(path, max(1, first - _AROUND), last + _AROUND)
         exact += _quoted(lookup.passages if lookup is not None else (), context)
     sketches = await tools.sketched(named.paths)
-    exact += [as_evidence(place.location, context.code.sha, _SCORE) for one in sketches for place in one.places[:1]]
+    exact += [
+        as_evidence(place.location, context.code.sha, _SCORE) for sketch in sketches for place in sketch.places[:1]
+    ]
     found = (*exact, *await _searched(texts, context))
-    citable = {one.key: one for one in found if is_citable(str(one.locator.path), one.quote)}
+    citable = {item.key: item for item in found if is_citable(str(item.locator.path), item.quote)}
     return tuple(one for key, one in citable.items() if key not in state.evidence)[:_PLACES]
 
 
@@ -50,14 +52,16 @@ def _quoted(passages: Iterable[Passage], context: Context) -> list[Evidence]:
     return [
         Evidence(
             kind="code",
-            locator=Locator(path=one.path, start_line=one.start_line, end_line=one.end_line, sha=context.code.sha),
-            symbol=one.symbol,
-            quote=one.quote,
+            locator=Locator(
+                path=passage.path, start_line=passage.start_line, end_line=passage.end_line, sha=context.code.sha
+            ),
+            symbol=passage.symbol,
+            quote=passage.quote,
             score=_SCORE,
             reasons=("looked up for an objection",),
         )
-        for one in passages
-        if is_citable(one.path, one.quote)
+        for passage in passages
+        if is_citable(passage.path, passage.quote)
     ]
 
 

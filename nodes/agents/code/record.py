@@ -87,7 +87,9 @@ def _by_keys(read: Read) -> Submission | None:
     def place(one: SubmittedPlace) -> SubmittedPlace:
         return one.model_copy(update={"evidence": keys[one.evidence]})
 
-    cause = (one.model_copy(update={"evidence": tuple(map(keys.__getitem__, one.evidence))}) for one in submitted.cause)
+    cause = (
+        entry.model_copy(update={"evidence": tuple(map(keys.__getitem__, entry.evidence))}) for entry in submitted.cause
+    )
     return Submission(
         cause=tuple(cause),
         verdict=submitted.verdict,

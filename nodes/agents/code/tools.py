@@ -93,7 +93,7 @@ class CodeTools:
     def quote(self, evidence: Sequence[NumberedEvidence], tokens: int) -> str:
         """Show lines that were gathered before, in at most about this many tokens."""
         code = [item.evidence for item in evidence if item.evidence.kind == "code"]
-        places = [(one, one.locator) for one in code]
+        places = [(entry, entry.locator) for entry in code]
         passages = [
             Passage(str(where.path), where.start_line or 1, where.end_line or 1, one.quote, one.symbol)
             for one, where in places
@@ -125,7 +125,7 @@ class CodeTools:
             yield mask(names)[: max(0, tokens) * 3]
         for sha, day, subject in answer.changes:
             yield f"{self._number(Shown(commit=(sha, subject)))} {sha[:12]} {day} {mask(subject)[:_LINE]}"
-        for path, passages in groupby(answer.passages, lambda one: one.path):
+        for path, passages in groupby(answer.passages, lambda item: item.path):
             lines, left = _fitting(list(passages), tokens)
             if not lines:
                 yield "… the rest does not fit: ask for less at a time."
@@ -180,7 +180,7 @@ class CodeTools:
         """Return whether the model asked for lines of this evidence; that the search listed them is not enough."""
         where = evidence.locator
         lines = range(where.start_line or 0, (where.end_line or 0) + 1)
-        asked = (one.lines for one in self.shown.values() if one.read and one.path == where.path)
+        asked = (fact.lines for fact in self.shown.values() if fact.read and fact.path == where.path)
         return any(not shown.isdisjoint(lines) for shown in asked)
 
     async def ranked(self, limit: int) -> tuple[str, ...]:
@@ -223,11 +223,11 @@ class CodeTools:
 def _fitting(passages: Sequence[Passage], tokens: int) -> tuple[list[tuple[int, str]], int]:
     """Return the numbered lines of one file that fit, and how many do not."""
     lines, symbol = list[tuple[int, str]](), None
-    total = sum(one.end_line - one.start_line + 1 for one in passages)
-    for one in passages:
-        for number, text in enumerate(one.quote.split("\n"), one.start_line):
-            owner = f" in {one.symbol}" if one.symbol and one.symbol != symbol else ""
-            symbol = one.symbol or symbol
+    total = sum(passage.end_line - passage.start_line + 1 for passage in passages)
+    for passage in passages:
+        for number, text in enumerate(passage.quote.split("\n"), passage.start_line):
+            owner = f" in {passage.symbol}" if passage.symbol and passage.symbol != symbol else ""
+            symbol = passage.symbol or symbol
             line = f"{number}{owner}: {mask(text.rstrip())[:_LINE]}"
             tokens -= estimate(line) + 2
             if tokens < 0:

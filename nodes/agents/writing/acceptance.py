@@ -15,8 +15,8 @@ _NEEDS_NO_CODE = frozenset({"feature", "question", "spam"})
 
 def is_by_rules(report: TriageReport, case: Case) -> bool:
     """Return whether rules also ranked the places: rules that replace a model retain its order."""
-    searches = [one for one in case.state.findings if one.agent_name == "codebase_search"]
-    return report.written_by == "rules" and all(one.judged_by == "rules" for one in searches)
+    searches = [finding for finding in case.state.findings if finding.agent_name == "codebase_search"]
+    return report.written_by == "rules" and all(search.judged_by == "rules" for search in searches)
 
 
 def is_too_thin(report: TriageReport, case: Case) -> bool:
@@ -82,11 +82,11 @@ def _may_improve(signals: Signals, report: TriageReport, state: BugTriageState, 
 def after_verdict(state: BugTriageState, table: Table | None) -> tuple[float, float | None]:
     """Return the search's confidence and support, which an approval of the model's cause by a critic may raise."""
     searched, support = state.search_confidence, state.search_support
-    steps = [one for one in state.trace if one.node in ("critic", "codebase_search")]
+    steps = [step for step in state.trace if step.node in ("critic", "codebase_search")]
     approved = bool(steps) and (steps[-1].node, steps[-1].decision) == ("critic", "APPROVED")
     if support is None or not approved or steps[-1].judged_by == "rules":
         return searched, support
-    numbers = next((one.scores for one in reversed(steps) if "model" in one.scores), {})
+    numbers = next((step.scores for step in reversed(steps) if "model" in step.scores), {})
     opinions = opinions_from(numbers, approved=True)
     if opinions is None:
         return searched, support

@@ -14,5 +14,5 @@ def naming_attached(report: TriageReport, context: Context) -> TriageReport:
     for file in context.attached:
         own = own.replace(file.text, "")
     words = [fact.words for fact in report.facts if fact.words and fact.words not in own]
-    names = tuple(file.name for file in context.attached if any(one in file.text for one in words))
+    names = tuple(file.name for file in context.attached if any(word in file.text for word in words))
     return report.model_copy(update={"attached": names}) if names else report

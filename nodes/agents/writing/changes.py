@@ -65,7 +65,7 @@ async def _with(
         "no_suspect_change": found.explanation[:300] if found.doubt else "",
         "owner": owner.name if owner else None,
         "owner_reason": _reasons(owner) if owner else "",
-        "fingerprints": tuple(one.value for one in history.fingerprints),
+        "fingerprints": tuple(fingerprint.value for fingerprint in history.fingerprints),
     }
     return report.model_copy(update=update), _finding(found.changes, gathered)
 
@@ -141,11 +141,11 @@ async def add_related_changes(report: TriageReport, context: Context) -> TriageR
         commits = await context.code.naming(origin.number, origin.project, origin.opened)
     except SearchError:
         commits = ()
-    fixes = [_fix(one) for one in commits if one.closes and not origin.reopened][:1]
-    known = {one.reference for one in fixes}
-    merged = [_merged(one) for one in commits if one.sha not in known or one.pull is not None]
+    fixes = [_fix(commit) for commit in commits if commit.closes and not origin.reopened][:1]
+    known = {fix.reference for fix in fixes}
+    merged = [_merged(commit) for commit in commits if commit.sha not in known or commit.pull is not None]
     opened = await _opened(report, origin, context)
-    changes = tuple({one.reference: one for one in (*opened, *merged)}.values())[:KNOWN_SHOWN]
+    changes = tuple({item.reference: item for item in (*opened, *merged)}.values())[:KNOWN_SHOWN]
     return report.model_copy(update={"related": (*fixes, *report.related), "changes": changes})
 
 
@@ -175,7 +175,7 @@ async def _opened(report: TriageReport, origin: IssueOrigin, context: Context) -
     if context.pulls is None:
         return []
     claimed = report.suspects[:1] if report.root_cause else ()
-    paths = [one.path for one in claimed or report.suspects if one.facts or claimed][:PLACES]
+    paths = [item.path for item in claimed or report.suspects if item.facts or claimed][:PLACES]
     found = [(pull, _why(pull, origin, paths)) for pull in await context.pulls(paths)]
     return [
         RelatedChange(reference=f"#{pull.number}", state="open", title=pull.title[:300], why=why[:300])

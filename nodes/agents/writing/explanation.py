@@ -27,11 +27,13 @@ def completed(draft: Draft, case: Case) -> Draft:
         return draft
     numbers = {item.evidence.key: item.id for item in case.evidence}
     places = [
-        DraftSuspect(evidence=numbers[one.evidence], why=one.why) for one in given.places if one.evidence in numbers
+        DraftSuspect(evidence=numbers[place.evidence], why=place.why)
+        for place in given.places
+        if place.evidence in numbers
     ]
     gathered = {item.id: item.evidence for item in case.evidence}
-    named = [gathered[one.evidence] for one in draft.suspects if one.evidence in gathered]
-    others = [one for one in places if not any(_is_same_place(gathered[one.evidence], known) for known in named)]
+    named = [gathered[suspect.evidence] for suspect in draft.suspects if suspect.evidence in gathered]
+    others = [place for place in places if not any(_is_same_place(gathered[place.evidence], known) for known in named)]
     rival = rival_of(given, numbers)
     return draft.model_copy(
         update={

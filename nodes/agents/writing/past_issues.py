@@ -59,7 +59,7 @@ async def add_past_issues(
     try:
         known, found = await _compared(case, context, context.past)
         chosen = _chosen(found)
-        evidence = [_evidence(one) for one in chosen]
+        evidence = [_evidence(entry) for entry in chosen]
         confirmed = [await still_matches(item, context.code, "", PastIssueTitles(context.past)) for item in evidence]
     except PastUnreadableError as error:
         note = f"Earlier issues could not be read: {error}"[:300]
@@ -101,9 +101,9 @@ def _chosen(found: Sequence[Found]) -> list[Found]:
     The duplicate is the oldest open one; otherwise two reports could name each other as the original.
     """
     # A closed issue is never the duplicate: the reporter cannot continue there.
-    same = [one for one in found if one.likeness.relation == "duplicate" and one.issue.state == "open"]
-    original = min(same, key=lambda one: one.issue.number, default=None)
-    rest = sorted((one for one in found if one is not original), key=lambda one: -one.likeness.score)
+    same = [item for item in found if item.likeness.relation == "duplicate" and item.issue.state == "open"]
+    original = min(same, key=lambda item: item.issue.number, default=None)
+    rest = sorted((item for item in found if item is not original), key=lambda item: -item.likeness.score)
     return [*([original] if original else []), *map(_demoted, rest[:RELATED])]
 
 
@@ -164,6 +164,6 @@ def _tried(known: int, found: Sequence[Found]) -> tuple[str, ...]:
 def _finding(related: Sequence[RelatedIssue], evidence: Sequence[Evidence]) -> tuple[AgentFinding, ...]:
     if not related:
         return ()
-    named = ", ".join(f"{one.reference} ({one.relation})" for one in related)
+    named = ", ".join(f"{other.reference} ({other.relation})" for other in related)
     keys = tuple(item.key for item in evidence)
     return (AgentFinding(agent_name="past_issues", summary=f"Earlier issues: {named}"[:300], evidence=keys),)

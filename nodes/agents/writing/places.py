@@ -74,8 +74,8 @@ async def suspect_of(
     facts, lead_fact = basis.facts, basis.stated.headline
     on_path = tuple(number for number, fact in enumerate(facts) if fact.path == path)
     shown = on_path if any(facts[number] in (lead_fact, *basis.stated.stated) for number in on_path) else ()
-    known = next((one for one in report.suspects if one.path == path), None)
-    lead = next((one for one in survey.leads if one.path == path), None)
+    known = next((suspect for suspect in report.suspects if suspect.path == path), None)
+    lead = next((item for item in survey.leads if item.path == path), None)
     stated = [fact for fact in (lead_fact, *basis.stated.stated) if fact is not None and fact.path == path]
     placing = (fact for fact in stated if fact is lead_fact or not is_single_line(fact))
     chosen = next((fact for fact in placing if fact.line and not fact.sha and not _is_spread(fact)), None)
@@ -134,7 +134,11 @@ async def _definition(fact: Fact, code: CodePort) -> tuple[int, int] | None:
     if not fact.symbol or not fact.line:
         return None
     found = await code.definitions(fact.symbol.rpartition(".")[2])
-    spans = ((one.start_line, max(one.ends, one.end_line)) for one in found.passages if one.path == fact.path)
+    spans = (
+        (passage.start_line, max(passage.ends, passage.end_line))
+        for passage in found.passages
+        if passage.path == fact.path
+    )
     return next((span for span in spans if span[0] <= fact.line <= span[1]), None)
 
 

@@ -67,8 +67,8 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     paths = _paths(report, survey, ordered=ordered)
     basis = FactBasis.of(survey, paths)
     # A fact stands beside a model's place and reason; it replaces neither.
-    kept = () if ordered else tuple(basis.beside(one) for one in report.suspects)
-    others = [path for path in basis.paths if path not in [one.path for one in kept]]
+    kept = () if ordered else tuple(basis.beside(suspect) for suspect in report.suspects)
+    others = [path for path in basis.paths if path not in [place.path for place in kept]]
     added = [one for path in others if (one := await suspect_of(path, report, survey, basis, code))]
     suspects = (*kept, *added)[: max(PLACES, len(added))]
     update: dict[str, object] = {"facts": basis.facts, "suspects": suspects, "headline": basis.headline}
@@ -151,8 +151,10 @@ def without_facts(report: TriageReport, dropped: Collection[int]) -> TriageRepor
     kept = [number for number in range(len(report.facts)) if number not in dropped]
     new = {old: number for number, old in enumerate(kept)}
     suspects = tuple(
-        one.model_copy(update={"facts": tuple(new[n] for n in one.facts if n in new), "why": _why(one, report, new)})
-        for one in report.suspects
+        suspect.model_copy(
+            update={"facts": tuple(new[n] for n in suspect.facts if n in new), "why": _why(suspect, report, new)}
+        )
+        for suspect in report.suspects
     )
     headline = None if report.headline is None else new[report.headline]
     facts = tuple(report.facts[number] for number in kept)
@@ -215,7 +217,9 @@ async def with_pointer(
     found = [fact for fact in survey.facts if fact.kind in wanted and (_may_point(fact) or answers(fact, asked))]
     best = min(found, key=lambda fact: (not answers(fact, asked), wanted.index(fact.kind)), default=None)
     listed = [_from_lead(lead, survey.leads[0].score) for lead in survey.leads[:PLACES]]
-    places = tuple([one for one in listed if await code.read(one.path, one.quote_start, one.quote_end) == one.quote])
+    places = tuple(
+        [pull for pull in listed if await code.read(pull.path, pull.quote_start, pull.quote_end) == pull.quote]
+    )
     by_rules = report.written_by == "rules"
     update: dict[str, object] = {}
     if places and (by_rules or not report.suspects):
@@ -237,7 +241,7 @@ _WEAK_POINTERS = ("documented_here",)
 
 def _paths(report: TriageReport, survey: Survey, *, ordered: bool) -> tuple[str, ...]:
     """Return the files in order: with rules, those that a maintainer named, then the search's; else the model's."""
-    named = [one.path for one in report.suspects if not ordered or one.pointed]
+    named = [suspect.path for suspect in report.suspects if not ordered or suspect.pointed]
     return tuple(dict.fromkeys((*named, *(survey.paths if ordered else ()))))[:PLACES]
 
 

@@ -137,7 +137,7 @@ def _text(schema: Schema, value: str) -> str:
         return value.strip(" []()").upper()
     if "enum" in schema or "const" in schema:
         choices = schema.get("enum") or [schema["const"]]
-        known = {_plain(one): one for one in choices if isinstance(one, str)}
+        known = {_plain(choice): choice for choice in choices if isinstance(choice, str)}
         return known.get(_plain(value), value.strip())
     return shorten(mask(value.replace("\x00", "")), schema.get("maxLength"))
 

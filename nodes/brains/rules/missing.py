@@ -258,7 +258,7 @@ def _shows_both(words: str) -> bool:
 
 def _acts(words: str) -> bool:
     """Return whether one sentence has an action and its result, which is enough to try it."""
-    return any(_STEPS.search(one) and _RESULT.search(one) for one in _SENTENCE.split(words[:MAX_WORDS]))
+    return any(_STEPS.search(item) and _RESULT.search(item) for item in _SENTENCE.split(words[:MAX_WORDS]))
 
 
 def _says_expected(case: Case, words: str) -> bool:

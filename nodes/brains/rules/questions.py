@@ -154,7 +154,7 @@ THIN = 12
 def next_question(case: Case) -> Question | None:
     """Return the first useful question that was not asked before; None if no question may be asked."""
     exchanges = case.state.human_exchanges
-    if not may_ask(case.state) or case.state.redirect_instructions or any(one.withdrawn for one in exchanges):
+    if not may_ask(case.state) or case.state.redirect_instructions or any(item.withdrawn for item in exchanges):
         return None  # after a redirect, the maintainer decides what to ask
     asked = {comparable(exchange.question) for exchange in exchanges}
     return next((question for question in _candidates(case) if comparable(question.text) not in asked), None)

@@ -98,7 +98,7 @@ def _fails_elsewhere(facts: Sequence[Fact], first: str | None) -> bool:
 
 def _supports(fact: Fact, facts: Sequence[Fact]) -> bool:
     """Return whether a fact relates the words to its file and to no other."""
-    same = {one.path for one in facts if one.kind == fact.kind and one.words == fact.words}
+    same = {item.path for item in facts if item.kind == fact.kind and item.words == fact.words}
     return fact.kind in SUPPORTING and fact.line is not None and same == {fact.path} and not fact.unclaimed
 
 

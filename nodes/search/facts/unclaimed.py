@@ -57,8 +57,10 @@ def _says(fact: Fact) -> str:
 
 def _purpose(body: Sequence[str]) -> str:
     """Return the sentence of a function's documentation that says why its body is empty."""
-    sentences = (one.strip() for one in re.split(r"(?<=[.!?])\s", _plain(body[_head(body) :])))
-    return next((one for one in sentences if _ON_PURPOSE.search(one) and len(one) <= LONGEST_SENTENCE), "")
+    sentences = (item.strip() for item in re.split(r"(?<=[.!?])\s", _plain(body[_head(body) :])))
+    return next(
+        (sentence for sentence in sentences if _ON_PURPOSE.search(sentence) and len(sentence) <= LONGEST_SENTENCE), ""
+    )
 
 
 def _plain(lines: Sequence[str]) -> str:

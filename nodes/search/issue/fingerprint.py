@@ -84,7 +84,7 @@ def fingerprint(trace: StackTrace, names: PathIndex) -> Fingerprint | None:
 def fingerprints(traces: Iterable[StackTrace], names: PathIndex) -> tuple[Fingerprint, ...]:
     """Return the distinct fingerprints of some traces, in their order."""
     found = (fingerprint(trace, names) for trace in traces)
-    return tuple({one.value: one for one in found if one is not None}.values())
+    return tuple({item.value: item for item in found if item is not None}.values())
 
 
 def own_frame(frame: Frame, names: PathIndex) -> list[str]:

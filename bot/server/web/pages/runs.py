@@ -167,7 +167,7 @@ def _inert(line: Sequence[str]) -> list[str]:
 async def repositories(request: Request) -> Response:
     """List the repositories that the viewer may see."""
     found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
-    return render(request, "repositories.html", repositories=[(one, moment(one.last_began or 0)) for one in found])
+    return render(request, "repositories.html", repositories=[(item, moment(item.last_began or 0)) for item in found])
 
 
 async def repository(request: Request) -> Response:

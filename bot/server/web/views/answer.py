@@ -92,23 +92,23 @@ def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
         record: adjusts the confidence to the repository's outcomes; None if there are too few.
     """
     placed = _placed(report)
-    shown = {one.path for one in placed}
+    shown = {place.path for place in placed}
     changes = report.suspect_changes or report.recent_changes
     return Answer(
         verdict=prose(report.verdict),
         claim=_claim(report),
         confidence=_confidence(report, record),
         why_not=NOT_FOUND[report.not_found] if report.not_found and report.root_cause is None else "",
-        places=tuple(_place(one, report, links) for one in placed),
-        ranked=tuple(_place(one, report, links, lines=False) for one in report.suspects if one.path not in shown)[
-            :_RANKED
-        ],
+        places=tuple(_place(place, report, links) for place in placed),
+        ranked=tuple(
+            _place(suspect, report, links, lines=False) for suspect in report.suspects if suspect.path not in shown
+        )[:_RANKED],
         facts=_others(report, links, shown),
-        changes=tuple(_change(one, links) for one in changes),
+        changes=tuple(_change(change, links) for change in changes),
         suspected=bool(report.suspect_changes),
         related=(
-            *(_related(one, links) for one in report.related),
-            *(_related_change(one, links) for one in report.changes),
+            *(_related(other, links) for other in report.related),
+            *(_related_change(change, links) for change in report.changes),
         ),
         missing=tuple(map(prose, report.missing)),
         doubts=tuple(map(prose, report.doubts)),
@@ -121,7 +121,7 @@ def _placed(report: TriageReport) -> tuple[Suspect, ...]:
     if report.statement in ("claim", "first_place"):
         return report.suspects[:1]
     if report.statement == "facts":
-        return tuple(one for one in report.suspects if one.facts or one.pointed)[:_PLACES]
+        return tuple(suspect for suspect in report.suspects if suspect.facts or suspect.pointed)[:_PLACES]
     return ()
 
 
@@ -174,7 +174,7 @@ def _fact(fact: Fact, links: Links, here: str = "") -> Linked:
 
 def _others(report: TriageReport, links: Links, shown: Collection[str]) -> tuple[Linked, ...]:
     """Return the facts that belong to no shown place."""
-    known = {at for one in report.suspects if one.path in shown for at in one.facts}
+    known = {at for suspect in report.suspects if suspect.path in shown for at in suspect.facts}
     others = (fact for at, fact in enumerate(report.facts) if at not in known and fact.says != report.verdict)
     return tuple(_fact(fact, links) for fact in others)[:_FACTS]
 

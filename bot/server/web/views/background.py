@@ -93,7 +93,7 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         asked_link=f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
         author=line(origin.author),
         text=Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
-        instructions=tuple(_instruction(one, links) for one in context.words),
+        instructions=tuple(_instruction(word, links) for word in context.words),
         labels=tuple(map(line, context.labels)),
         label_changes=tuple(
             f"{line(actor) or 'somebody'} {'added' if added else 'removed'} {line(label)}"

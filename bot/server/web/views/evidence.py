@@ -55,9 +55,9 @@ def cited_in(report: TriageReport) -> frozenset[str]:
 
 def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[str, Evidence]]:
     """Pair evidence with its short numbers, in their order; numbers are empty if the run has none yet."""
-    known = {one.key: one for one in gathered}
+    known = {item.key: item for item in gathered}
     if not keys:
-        return [("", one) for one in gathered]
+        return [("", item) for item in gathered]
     return [(f"E{number}", known[key]) for number, key in enumerate(keys, 1) if key in known]
 
 

@@ -115,7 +115,10 @@ def graph(trace: Sequence[TraceEntry], *, now: Iterable[str] = ()) -> tuple[Grap
 def overlap(visits: Sequence[Visit]) -> float:
     """Return the seconds during which more than one node was active."""
     ends = sorted(
-        (at, change) for one in visits if one.ended is not None for at, change in ((one.began, 1), (one.ended, -1))
+        (at, change)
+        for visit in visits
+        if visit.ended is not None
+        for at, change in ((visit.began, 1), (visit.ended, -1))
     )
     total, active, last = 0.0, 0, 0.0
     for at, change in ends:
@@ -173,7 +176,7 @@ def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Pr
     known = latest(visits)
     trace = trace_of(full, known)
     row = full.row
-    now = tuple(one.node for one in known if one.ended is None) if row.status == "running" else ()
+    now = tuple(step.node for step in known if step.ended is None) if row.status == "running" else ()
     reasons = open_to_all or is_harmless(full)
     return Progress(
         Row.of(row),
@@ -189,7 +192,7 @@ def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:
     """Return a run's trace: from its result, or from its steps before there is a result."""
     if full.result is not None:
         return full.result.trace
-    return tuple(entry for one in visits if one.ended is not None for entry in one.trace)
+    return tuple(entry for visit in visits if visit.ended is not None for entry in visit.trace)
 
 
 def is_harmless(full: FullRun) -> bool:

@@ -105,18 +105,18 @@ class Cases:
 
 def read(outcomes: Sequence[OutcomeRow]) -> Record:
     """Count the outcomes of a repository's reports."""
-    scored = [one for one in outcomes if one.state == "scored"]
-    claims = [one for one in scored if one.claimed]
-    pairs = tuple((one.confidence, one.rank == 1) for one in scored)
+    scored = [outcome for outcome in outcomes if outcome.state == "scored"]
+    claims = [item for item in scored if item.claimed]
+    pairs = tuple((item.confidence, item.rank == 1) for item in scored)
     return Record(
         reports=len(outcomes),
-        open=sum(one.state == "open" for one in outcomes),
+        open=sum(outcome.state == "open" for outcome in outcomes),
         scored=len(scored),
-        first=sum(one.rank == 1 for one in scored),
-        three=sum(1 <= one.rank <= 3 for one in scored),
-        unknown=sum(one.state == "unknown" for one in outcomes),
+        first=sum(item.rank == 1 for item in scored),
+        three=sum(1 <= item.rank <= 3 for item in scored),
+        unknown=sum(outcome.state == "unknown" for outcome in outcomes),
         claims=len(claims),
-        right_claims=sum(one.rank == 1 for one in claims),
+        right_claims=sum(claim.rank == 1 for claim in claims),
         periods=_periods(outcomes),
         pairs=pairs,
         fifths=fifths(pairs),
@@ -126,16 +126,16 @@ def read(outcomes: Sequence[OutcomeRow]) -> Record:
 
 def _periods(outcomes: Sequence[OutcomeRow]) -> tuple[Period, ...]:
     months: dict[str, list[OutcomeRow]] = {}
-    for one in outcomes:
-        if one.state != "open":
-            months.setdefault(_month(one.settled_at), []).append(one)
+    for outcome in outcomes:
+        if outcome.state != "open":
+            months.setdefault(_month(outcome.settled_at), []).append(outcome)
     return tuple(
         Period(
             name,
-            sum(one.state == "scored" for one in rows),
-            sum(one.state == "scored" and one.rank == 1 for one in rows),
-            sum(one.state == "scored" and 1 <= one.rank <= 3 for one in rows),
-            sum(one.state == "unknown" for one in rows),
+            sum(outcome.state == "scored" for outcome in rows),
+            sum(outcome.state == "scored" and outcome.rank == 1 for outcome in rows),
+            sum(outcome.state == "scored" and 1 <= outcome.rank <= 3 for outcome in rows),
+            sum(outcome.state == "unknown" for outcome in rows),
         )
         for name, rows in list(months.items())[-_PERIODS:]
     )

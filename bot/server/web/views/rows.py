@@ -64,8 +64,8 @@ class Row:
             number: how many earlier runs there are.
         """
         # A new run has a title once it has read the issue.
-        title = next((one.title for one in (run, *earlier) if one.title), "")
-        below = tuple(cls.of(one) for one in earlier)
+        title = next((item.title for item in (run, *earlier) if item.title), "")
+        below = tuple(cls.of(item) for item in earlier)
         return cls(run, line(title) or "Untitled", _TONES[run.status], address(run), below, number - len(below))
 
     @property
@@ -157,7 +157,9 @@ def _named(field: str, values: Iterable[str]) -> Options:
 
 def conditions(repositories: Iterable[RepositoryRow], brains: Iterable[str]) -> tuple[Condition, ...]:
     """Return the fields of the form, in its order."""
-    keys: Options = {one.full_name: (one.full_name, {"repository": one.key}) for one in repositories}
+    keys: Options = {
+        repository.full_name: (repository.full_name, {"repository": repository.key}) for repository in repositories
+    }
     return (
         Condition("q", "Title", kind="search", hint="part of the title"),
         Condition("repository", "Repository", keys),
@@ -194,15 +196,15 @@ def read_conditions(query: Mapping[str, str], form: Sequence[Condition]) -> Requ
     fields: dict[str, str] = {}
     faults: list[str] = []
     wanted: dict[str, Any] = {}
-    for one in form:
-        text = query.get(one.name, "").strip()[:_MAX_VALUE]
+    for field in form:
+        text = query.get(field.name, "").strip()[:_MAX_VALUE]
         if not text:
             continue
         try:
-            wanted |= one.read(text) if one.options is None else one.options[text][1]
-            fields[one.name] = text
+            wanted |= field.read(text) if field.options is None else field.options[text][1]
+            fields[field.name] = text
         except (LookupError, ValueError, OverflowError):
-            faults.append(one.name)
+            faults.append(field.name)
     return RequestedFilter(fields, RunFilter(**wanted), tuple(faults))
 
 

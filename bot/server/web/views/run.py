@@ -124,7 +124,7 @@ def page(
         dropped=tuple(map(prose, account.dropped_claims(report.citation_audit))) if report and shown else (),
         audit=account.citation_check(full.result) if full.result else "",
         drafts=_drafts(full.result.metrics) if full.result else (),
-        questions=tuple(_question(one) for one in questions),
+        questions=tuple(_question(question) for question in questions),
         cost=_cost(full, cost / 1_000_000),
         overlap=span(overlap) if overlap >= 0.05 else "",
         dropped_since=full.result is not None and bool(full.result.evidence) and not gathered,
@@ -135,7 +135,7 @@ def page(
 
 def _drafts(metrics: Metrics) -> tuple[Draft, ...]:
     # The drafts before the last one were rejected, each for its reason.
-    why = [", ".join(account.retry_reasons(one)) for one in metrics.retry_reasons]
+    why = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
     return tuple(
         Draft(number, share, reason)
         for number, (share, reason) in enumerate(zip(metrics.confidence_history, [*why, ""], strict=False), 1)

@@ -50,7 +50,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
     # A name on few lines points to a place. The sort is stable, so equal ones stay in the order of the report.
-    found.sort(key=lambda one: one[0])
+    found.sort(key=lambda item: item[0])
     yield from [fact for _, fact in found[:MAX_FACTS]]
 
 
@@ -76,8 +76,8 @@ def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
 def _member(code: Code, fact: Fact, row: int, name: Name) -> tuple[int, Fact] | None:
     """Return where a member that the report names is defined inside a class."""
     number, owner = int(code.index.def_file[row]), code.index.name_of(row)
-    rows = [one for one in code.definitions(name.last) if int(code.index.def_file[one]) == number]
-    mine = [one for one in rows if code.index.name_of(one) == f"{owner}.{name.last}"]
+    rows = [definition for definition in code.definitions(name.last) if int(code.index.def_file[definition]) == number]
+    mine = [item for item in rows if code.index.name_of(item) == f"{owner}.{name.last}"]
     head = code.head(mine[0]) if len(mine) == 1 else None
     # The other fact already shows its own line.
     if head is None or head[0] == fact.line:

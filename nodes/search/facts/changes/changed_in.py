@@ -41,12 +41,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     shown = [fact for fact in inquiry.shown if fact.line and fact.kind != "tested_here"]
     seen: set[str] = set()
     for fact in shown[:MAX_LINES]:
-        for one in _introduced(inquiry, fact, span, words):
-            seen.add(one.change or "")
-            yield one
+        for item in _introduced(inquiry, fact, span, words):
+            seen.add(item.change or "")
+            yield item
     paths = list(dict.fromkeys([fact.path or "" for fact in shown if fact.strong] or inquiry.first[:1]))[:MAX_PATHS]
     for path in paths:
-        yield from (one for one in _changed(inquiry, path, span, words) if one.change not in seen)
+        yield from (item for item in _changed(inquiry, path, span, words) if item.change not in seen)
 
 
 def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:

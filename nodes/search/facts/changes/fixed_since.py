@@ -67,7 +67,7 @@ def unreleased(lines: Sequence[str], made: Collection[Version]) -> list[tuple[in
                 n for n, one in enumerate(below) if not one.startswith((" ", "\t")) or _ENTRY.match(one[:MAX_WIDTH])
             )
             entry = (text, *below[: next(ends, len(below))])
-            found.append((at + 1, normalise_space(" ".join(one[:MAX_WIDTH] for one in entry))))
+            found.append((at + 1, normalise_space(" ".join(item[:MAX_WIDTH] for item in entry))))
     # Without such a heading, nothing shows which entries are newer than the last release.
     return found if released else []
 

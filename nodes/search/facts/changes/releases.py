@@ -49,7 +49,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def _later(release: Release, made: Releases) -> str | None:
     """Return how many final releases follow a release, and which is the last; None if no release follows."""
     # A release candidate is no reason to ask for an upgrade.
-    later = [one for one in made.all if one.version > release.version and not one.version.is_prerelease]
+    later = [item for item in made.all if item.version > release.version and not item.version.is_prerelease]
     if not later:
         return None
     many = f"{len(later)} later releases exist" if len(later) > 1 else "a later release exists"
@@ -63,7 +63,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     """
     version, made = parse_version(fact.words or ""), made_before(witness)
     having = {
-        one: release for one in made if version and (release := one.exactly(version)) and release.version == version
+        item: release for item in made if version and (release := item.exactly(version)) and release.version == version
     }
     tagged = [(one, release) for one, release in having.items() if release.commit == fact.sha]
     if not tagged:
@@ -71,7 +71,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     stated = [one for one, release in tagged if _later(release, one) == fact.says]
     if not stated:
         return "the later releases are others"
-    if len(having) == len(tagged) or any(_is_named(one, fact.words or "", witness) for one in stated):
+    if len(having) == len(tagged) or any(_is_named(item, fact.words or "", witness) for item in stated):
         return None
     return "another product has the version too, and the report names none"
 

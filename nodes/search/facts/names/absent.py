@@ -66,7 +66,7 @@ def _places(inquiry: FinderInput, witness: Witness) -> Iterator[Fact]:
         plain = URL.sub(" ", text)
         for path in _lost_paths(code, plain) if "/" in plain and stated < MAX_ABSENT else ():
             # A path without a line or a function is often one of the reporter's own project.
-            beside = [one for one in dict.fromkeys(_FUNCTION.findall(plain)) if not code.definitions(one)]
+            beside = [name for name in dict.fromkeys(_FUNCTION.findall(plain)) if not code.definitions(name)]
             if path not in issue.title and not beside and not _NUMBERED.search(plain):
                 continue
             stated += 1
@@ -87,8 +87,8 @@ def _ends(path: str) -> list[str]:
     folders, _, name = path.rpartition("/")
     # Markdown shows `__init__.py` outside code as `init.py`.
     emphasised = f"{folders}/__{name.replace('.', '__.', 1)}"
-    parts = [one.split("/") for one in (path, emphasised)]
-    return ["/".join(one[at:]) for one in parts for at in range(len(one) - 1)]
+    parts = [item.split("/") for item in (path, emphasised)]
+    return ["/".join(part[at:]) for part in parts for at in range(len(part) - 1)]
 
 
 def _releases(inquiry: FinderInput) -> list[NamedRelease]:
@@ -100,7 +100,7 @@ def _releases(inquiry: FinderInput) -> list[NamedRelease]:
 def _existed(inquiry: FinderInput, name: str, releases: Sequence[NamedRelease]) -> Fact | None:
     """Return the fact that a release had a name, with the commit that removed it if the pickaxe search finds one."""
     code = inquiry.code
-    named = next((one for one in releases if _held(code.repository, one.release.commit, name)), None)
+    named = next((item for item in releases if _held(code.repository, item.release.commit, name)), None)
     if named is None:
         return None
     release = named.release
@@ -134,9 +134,9 @@ def _is_absent(inquiry: FinderInput, witness: Witness, name: str) -> bool:
     # A report may use the plural of a name that code has in the singular.
     forms = sorted({name, name.removesuffix("s")})
     # The index costs no process, so git is asked only about names that the index does not have.
-    if hash_of(name) is None or any(inquiry.code.holding(one) for one in forms) or not inquiry.issue.holds(name):
+    if hash_of(name) is None or any(inquiry.code.holding(form) for form in forms) or not inquiry.issue.holds(name):
         return False
-    return not any(witness.grep(one) for one in forms)
+    return not any(witness.grep(form) for form in forms)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -26,9 +26,9 @@ def bases(head: str) -> list[str]:
     """Return the unqualified names of the classes that the head of a class names as its bases."""
     found = _CLASS.search(head)
     written = next(filter(None, found.groups()), "") if found else ""
-    listed = (_MODIFIER.sub("", one).strip() for one in written.split(",") if "=" not in one)
-    names = (re.match(r"[\w.:$\\]{1,100}", one) for one in listed)
-    return [re.split(r"[.:\\]+", one[0])[-1] for one in names if one][:MAX_BASES]
+    listed = (_MODIFIER.sub("", item).strip() for item in written.split(",") if "=" not in item)
+    names = (re.match(r"[\w.:$\\]{1,100}", pull) for pull in listed)
+    return [re.split(r"[.:\\]+", name[0])[-1] for name in names if name][:MAX_BASES]
 
 
 def definition(code: Code, owner: str, name: str) -> int | None:
@@ -50,7 +50,7 @@ def _levels(owner: str, heads: Callable[[str], Iterable[str]]) -> Iterable[list[
     """Yield the bases of a class, then theirs, and so on."""
     level = [owner]
     for _ in range(DEEPEST):
-        level = list(dict.fromkeys(base for one in level for head in heads(one) for base in bases(head)))[:MAX_BASES]
+        level = list(dict.fromkeys(base for item in level for head in heads(item) for base in bases(head)))[:MAX_BASES]
         if not level:
             return
         yield level

@@ -135,7 +135,7 @@ def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
         return []
     code.read(files)
     spellings = _spellings(words)
-    pattern = re.compile("|".join(whole_word(one).pattern for one in spellings))
+    pattern = re.compile("|".join(whole_word(spelling).pattern for spelling in spellings))
     holding = [
         n for n in files if any(pattern.search(line) for line in code.lines(n) if any(s in line for s in spellings))
     ]
@@ -167,12 +167,12 @@ def _spellings(words: str) -> list[str]:
 
 def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int, bool]]:
     """Yield the lines that read a name, comments and assignments excluded, and whether a line declares it."""
-    pattern = re.compile("|".join(whole_word(one).pattern for one in spellings))
-    assigned = re.compile("|".join(_ASSIGNED.format(re.escape(one)) for one in spellings))
-    parameter = re.compile("|".join(_PARAMETER.format(re.escape(one)) for one in spellings))
+    pattern = re.compile("|".join(whole_word(spelling).pattern for spelling in spellings))
+    assigned = re.compile("|".join(_ASSIGNED.format(re.escape(spelling)) for spelling in spellings))
+    parameter = re.compile("|".join(_PARAMETER.format(re.escape(spelling)) for spelling in spellings))
     quoted = Docstrings(lines)
     for line, text in enumerate(lines, 1):
-        if len(text) > MAX_WIDTH or not any(one in text for one in spellings) or not pattern.search(text):
+        if len(text) > MAX_WIDTH or not any(spelling in text for spelling in spellings) or not pattern.search(text):
             continue
         if _COMMENT.match(text) or IMPORT.match(text) or quoted.holds(line) or assigned.search(text):
             continue

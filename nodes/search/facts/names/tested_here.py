@@ -52,7 +52,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code.read(int(code.index.chunk_file[chunk]) for chunk in best)
     found = [fact for chunk in best if (fact := _fact(code, chunk, chunks[chunk]))]
     # A test that is known to fail may reproduce the report.
-    found.sort(key=lambda one: not one[0])
+    found.sort(key=lambda item: not item[0])
     yield from [fact for _, fact in found if inquiry.issue.holds(fact.words or "")][:MAX_FACTS]
 
 
@@ -81,7 +81,7 @@ def _fact(code: Code, chunk: int, held: list[tuple[str, int]]) -> tuple[bool, Fa
     # Other tests are above, so only the lines that belong to this one are read.
     above = next((at for at in range(start - 1, 0, -1) if not _ABOVE.match(every[at - 1])), 0)
     failing = _is_marked(every[above:end]) or bool(_FAILING_PATH.search(code.path(number)))
-    for name, often in sorted(held, key=lambda one: (one[1], one[0])):
+    for name, often in sorted(held, key=lambda item: (item[1], item[0])):
         pattern = whole_word(name)
         for line in range(start, end + 1):
             text = code.text(number, line)

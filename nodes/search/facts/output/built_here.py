@@ -128,14 +128,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         # not compared: whether it is that of the report made no difference that could be measured.
         if on_trace and match.number not in on_trace:
             continue
-        together = len({(one.number, code.symbol(one.number, one.literal.line)) for one in places}) == 1
+        together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
         if fact := _fact(inquiry, match, len(places), aside, together=together):
             yield replace(fact, strong=fact.strong and match.text.text not in wrappers, unclaimed=not printed)
 
 
 def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:
     """Return the folder of copies that has all other places of a message, or None."""
-    folders = {folder_of_copies(code.path(one.number)) for one in places if one is not match}
+    folders = {folder_of_copies(code.path(place.number)) for place in places if place is not match}
     alone = len(folders) == 1 and folder_of_copies(code.path(match.number)) is None
     return next(iter(folders)) if alone else None
 

@@ -163,15 +163,15 @@ def _of_null(uses: set[tuple[str, str]], word: str) -> Happened | None:
 def _key(line: str, whole: str) -> Happened | None:
     if not _KEY.search(whole):
         return None
-    held = [one for one in subscripts(line) if not one.key.isdigit()]
+    held = [subscript for subscript in subscripts(line) if not subscript.key.isdigit()]
     if len(held) != 1 or not (shown := shown_as(held[0].key)) or not (of := shown_as(held[0].value)):
         return None
     return Happened(f"looks up `{shown}` in `{of}`; the error says that this key is missing.")
 
 
 def _index(line: str, column: int | None) -> Happened | None:
-    held = list(dict.fromkeys(f"{one.value}[{one.key}]" for one in subscripts(line)))
-    pointed = [f"{one.value}[{one.key}]" for one in subscripts(line) if one.start == column]
+    held = list(dict.fromkeys(f"{subscript.value}[{subscript.key}]" for subscript in subscripts(line)))
+    pointed = [f"{subscript.value}[{subscript.key}]" for subscript in subscripts(line) if subscript.start == column]
     held = pointed if len(pointed) == 1 else held
     shown = shown_as(held[0]) if len(held) == 1 else ""
     return Happened(f"reads `{shown}`; the error says that the index is out of range.") if shown else None
@@ -210,7 +210,7 @@ def _value(line: str, whole: str) -> Happened | None:
         return _of_value({before(line, found.start()) for found in _FORCED.finditer(line)}, "null")
     for found in filter(None, (pattern.search(whole) for pattern in _VALUE_NULL)):
         name = re.escape(found["name"])
-        ends = (one.end() for one in re.finditer(rf"(?<![\w$]){name}(?=\s?(?:[.\[(:+*/<>-]|\.\.|$))", line))
+        ends = (item.end() for item in re.finditer(rf"(?<![\w$]){name}(?=\s?(?:[.\[(:+*/<>-]|\.\.|$))", line))
         return _of_value({before(line, end) for end in ends if not is_quoted(line, end)}, found["null"])
     return None
 

@@ -83,7 +83,7 @@ def literals_at(path: str, lines: Sequence[str], line: int) -> list[Literal]:
     """Return the messages that have a string literal beginning on a line (1-based)."""
     first = _statement(lines, line)
     window = "\n".join(text[:MAX_WIDTH] for text in lines[first - 1 : line + AFTER])
-    return [one for one in _joined(path, window, first) if one.start <= line <= max(one.line, one.start + BEFORE)]
+    return [item for item in _joined(path, window, first) if item.start <= line <= max(item.line, item.start + BEFORE)]
 
 
 def _statement(lines: Sequence[str], line: int) -> int:
@@ -150,9 +150,9 @@ def _plain(escape: re.Match[str]) -> str:
 
 
 def _literal(window: str, run: Sequence[tuple[int, int, str]], first: int) -> Literal:
-    parts = tuple(part for one in "".join(text for *_, text in run).split(HOLE) if (part := normalise_space(one)))
+    parts = tuple(part for item in "".join(text for *_, text in run).split(HOLE) if (part := normalise_space(item)))
     # A reader recognises the message by its longest part, which may not be on the first line.
-    longest = max(run, key=lambda one: len(one[2]))
+    longest = max(run, key=lambda item: len(item[2]))
     start = run[0][0]
     return Literal(
         parts,

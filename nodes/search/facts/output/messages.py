@@ -70,7 +70,7 @@ def texts(issue: Issue) -> list[Text]:
     found = [Text(normalise_space(trace.message), is_prose=False) for trace in issue.traces if trace.message]
     found += [Text(normalise_space(issue.title), is_prose=True)]
     found += [Text(normalise_space(span), is_prose=False) for span in issue.spans if " " in span]
-    found += [Text(one, is_prose=True) for one in _runs(issue.prose)]
+    found += [Text(run, is_prose=True) for run in _runs(issue.prose)]
     logged = {line.text for line in issue.logged}
     found += [
         Text(normalise_space(line), is_prose=False)
@@ -79,10 +79,10 @@ def texts(issue: Issue) -> list[Text]:
     ]
     quiet = _quiet(issue)
     loud = ([line if line.strip() not in quiet else "" for line in block.split("\n")] for block in issue.blocks)
-    found += [Text(one, is_prose=False) for block in loud for one in _runs(block)]
+    found += [Text(run, is_prose=False) for block in loud for run in _runs(block)]
     found += _truncated(issue)
     # ``is_message`` needs three consecutive words, so a shorter text matches nothing.
-    return [one for one in dict.fromkeys(found) if one.text.count(" ") >= 2]
+    return [text for text in dict.fromkeys(found) if text.text.count(" ") >= 2]
 
 
 def _quiet(issue: Issue) -> frozenset[str]:
@@ -169,7 +169,7 @@ def match_start(parts: Sequence[str], text: str, enough: int) -> str | None:
         text: a line that may end within the message.
         enough: the minimum number of fixed words in it.
     """
-    fixed = [part for one in parts if WORD.search(part := one.strip(_EDGES))]
+    fixed = [part for item in parts if WORD.search(part := item.strip(_EDGES))]
     head = fixed[0][:LONGEST_HEAD] if fixed else ""
     at = -1
     for _ in range(MAX_TRIES if len(head) >= SHORTEST_HEAD else 0):

@@ -40,12 +40,14 @@ def _brackets(line: str) -> Iterator[Subscript]:
 
 def subscripts(line: str) -> Iterator[Subscript]:
     """Yield the subscripted value and the subscript of each ``value[subscript]``."""
-    return (one for one in _brackets(line) if ":" not in one.key.lstrip(":") and ".." not in one.key)
+    return (bracket for bracket in _brackets(line) if ":" not in bracket.key.lstrip(":") and ".." not in bracket.key)
 
 
 def bounded(line: str) -> list[str]:
     """Return each expression that takes a part of a value by its bounds."""
-    found = (f"{one.value}[{one.key}]" for one in _brackets(line) if ":" in one.key or ".." in one.key)
+    found = (
+        f"{bracket.value}[{bracket.key}]" for bracket in _brackets(line) if ":" in bracket.key or ".." in bracket.key
+    )
     return list(dict.fromkeys(found))
 
 

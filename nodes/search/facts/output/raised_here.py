@@ -106,8 +106,8 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
         name, path = (mapped.symbol or "").rpartition(".")[2], inquiry.code.path(mapped.number)
         return (len(name) >= SHORTEST and bool(whole_word(name).search(named))) or path.rpartition("/")[2] in named
 
-    outer = (one for one in own_frames(inquiry.code, inquiry.issue, inner.trace) if not is_named(inner))
-    for mapped in [one for one in outer if is_named(one) and (one.number, one.line) not in seen][:1]:
+    outer = (frame for frame in own_frames(inquiry.code, inquiry.issue, inner.trace) if not is_named(inner))
+    for mapped in [item for item in outer if is_named(item) and (item.number, item.line) not in seen][:1]:
         seen.add((mapped.number, mapped.line))
         if fact := _fact(inquiry, mapped, None):
             what = f"`{mapped.trace.error}`" if mapped.trace.error else "The error"
@@ -196,7 +196,7 @@ def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Re
         return None
     made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
     path = code.path(mapped.number)
-    return next((one for one in made if fits(code.repository.lines(one.commit, path, line, line) or "")), None)
+    return next((item for item in made if fits(code.repository.lines(item.commit, path, line, line) or "")), None)
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
@@ -223,7 +223,7 @@ def _opened_above(lines: tuple[str, ...], line: int, start: int) -> Iterator[int
     depth = most = 0
     for number in range(line - 1, max(start, line - LONGEST_STATEMENT) - 1, -1):
         text = lines[number - 1]
-        depth += sum(text.count(one) for one in "([") - sum(text.count(one) for one in ")]")
+        depth += sum(text.count(item) for item in "([") - sum(text.count(item) for item in ")]")
         if depth > most:
             most = depth
             yield number
@@ -231,7 +231,7 @@ def _opened_above(lines: tuple[str, ...], line: int, start: int) -> Iterator[int
 
 def _depth(text: str) -> int:
     """Return the number of brackets that a line leaves open; negative if it closes brackets of previous lines."""
-    return sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+    return sum(text.count(item) for item in "([{") - sum(text.count(item) for item in ")]}")
 
 
 def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> Fact | None:

@@ -78,9 +78,9 @@ class Expression:
 
 def expressions(issue: Issue) -> list[list[Expression]]:
     """Return for each code span, and for each expression of prose, the expression and the parts of a longer one."""
-    spans = ([Expression(one, marked=True) for one in _of_span(span)] for span in issue.spans)
-    prose = ([Expression(one, marked=False)] for line in (issue.title, *issue.prose) for one in _of_prose(line))
-    return [one for one in (*spans, *prose) if one]
+    spans = ([Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans)
+    prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
+    return [item for item in (*spans, *prose) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:

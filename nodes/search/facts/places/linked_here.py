@@ -59,7 +59,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     own: frozenset[str] | None = None
     code = inquiry.code
     for written in links(inquiry.issue.body)[:MAX_LINKS]:
-        ref, path = next((one for one in _readings(written) if code.number(one[1]) is not None), (None, ""))
+        ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
         link = replace(written, path=path, ref=ref)
         number = code.number(path)
         if number is None or not code.own[number]:
@@ -82,9 +82,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
 def links(text: str) -> list[Link]:
     """Return the distinct linked lines of a text in order, also of an address with a line break inside."""
     breaks = [
-        one.span()
-        for one in _BREAK.finditer(text)
-        if _OPEN_ADDRESS.search(text[max(0, one.start() - _REACH) : one.start()])
+        item.span()
+        for item in _BREAK.finditer(text)
+        if _OPEN_ADDRESS.search(text[max(0, item.start() - _REACH) : item.start()])
     ]
     whole = text
     for start, end in reversed(breaks):

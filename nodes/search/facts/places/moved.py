@@ -71,8 +71,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
     if found is None or version is None:
         return None
     path, line = fact.path or "", line_then(fact)
-    releases = (one.exactly(version) for one in made_before(witness))
-    texts = [witness.repository.lines(one.commit, path, line, line) or "" for one in releases if one]
+    releases = (item.exactly(version) for item in made_before(witness))
+    texts = [witness.repository.lines(release.commit, path, line, line) or "" for release in releases if release]
     if found[3]:
         here = frozenset(map(str.strip, witness.lines(path, 1, sys.maxsize)))
         gone = [text for text in map(str.strip, texts) if sum(map(str.isalnum, text)) >= ENOUGH and text not in here]

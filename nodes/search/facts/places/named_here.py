@@ -51,7 +51,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines that the report names, then the files of own code that its prose names with a folder, if few."""
     code, found = inquiry.code, dict[int, str]()
     # A path and a number say more than the code of the line.
-    known = {(one.path, one.line) for one in inquiry.found if one.is_named_line and one.kind != "pasted_here"}
+    known = {(item.path, item.line) for item in inquiry.found if item.is_named_line and item.kind != "pasted_here"}
     named = tuple(named_line.find(inquiry))
     # A place with a number says more than the function that it is in.
     exact = {path for path, _ in known} | {fact.path for fact in named}
@@ -117,8 +117,8 @@ def _check_title(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name of this file or definition and of no other."""
     path, words = fact.path or "", fact.words or ""
     if fact.symbol is None:
-        own = [one for one in witness.files() if is_own(one)]
-        same = [one for one in _named(own) if _spelling(name_of(one)) == _spelling(words)]
+        own = [file for file in witness.files() if is_own(file)]
+        same = [sentence for sentence in _named(own) if _spelling(name_of(sentence)) == _spelling(words)]
         return None if path in same and _pair(same, ()) else "the words are not the name of this file alone"
     name = fact.symbol.rpartition(".")[2]
     if name not in _joined(words):

@@ -94,8 +94,8 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
     A line with another number now is only named, with the end of the sentence that gives its number in the release.
     """
     at, place = named
-    near = (happened(text, "", one[:MAX_MESSAGE]) for one in lines[max(0, at - NEAR) : at + NEAR + 1])
-    event = next((one for one in near if one and not one.asserts), None)
+    near = (happened(text, "", line[:MAX_MESSAGE]) for line in lines[max(0, at - NEAR) : at + NEAR + 1])
+    event = next((item for item in near if item and not item.asserts), None)
     if event is not None and not moved:
         return f"{where} {event.says}"
     # A tool may print the message on the next line.

@@ -96,7 +96,7 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     # A line with a single term would be in too many chunks.
     near = {text: _with_all([chunks[value] for value in values]) for text, values in terms.items() if len(values) >= 2}
     few = {text: found for text, found in near.items() if 0 < len(found) <= MAX_PLACES}
-    code.read(int(code.index.chunk_file[one]) for found in few.values() for one in found)
+    code.read(int(code.index.chunk_file[item]) for found in few.values() for item in found)
     places = {text: _lines(code, text, found) for text, found in few.items()}
     # The terms of a line may all be common, and the line is in one place all the same.
     common = [text for text, found in near.items() if len(found) > MAX_PLACES][:MAX_GREPPED]
@@ -121,11 +121,11 @@ def _with_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[in
     """Return the chunks that contain every term; intersect the rarest term first."""
     sets.sort(key=len)
     left = set(sets[0].tolist())
-    for one in sets[1:]:
+    for item in sets[1:]:
         if not left:
             break
         # A term of so many chunks excludes little, and its set is expensive to build.
-        left &= set(one.tolist()) if len(one) < 50_000 else left
+        left &= set(item.tolist()) if len(item) < 50_000 else left
     return sorted(left)
 
 

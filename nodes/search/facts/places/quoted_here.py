@@ -40,26 +40,28 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with an expression of the report, if one function or at most four lines have it."""
     code = inquiry.code
     groups = expressions(inquiry.issue)[:MAX_EXPRESSIONS]
-    near = _near(code, [one for group in groups for one in group])
+    near = _near(code, [judgement for group in groups for judgement in group])
     code.read(number for numbers in near.values() for number in numbers)
     shown = {(fact.path, fact.line) for fact in inquiry.found}
     for group in groups:
-        for one in group:
-            places = [(number, line) for number in near.get(one.words, ()) for line in _lines(code, number, one)]
+        for judgement in group:
+            places = [
+                (number, line) for number in near.get(judgement.words, ()) for line in _lines(code, number, judgement)
+            ]
             if not places:
                 continue
-            for fact in _facts(inquiry, one, places) if len(places) <= FEW else ():
+            for fact in _facts(inquiry, judgement, places) if len(places) <= FEW else ():
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
             # A longer expression says more than its parts.
-            if one is group[0]:
+            if judgement is group[0]:
                 break
 
 
 def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
     """Return, for each expression, the own files with a chunk that has all its words, unless they are many."""
-    terms = {one.words: {term_hash(term) for word in one.names for term in terms_of(word)} for one in wanted}
+    terms = {item.words: {term_hash(term) for word in item.names for term in terms_of(word)} for item in wanted}
     hashes = sorted({value for values in terms.values() for value in values})
     if not hashes:
         return {}
@@ -71,7 +73,7 @@ def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
     for words, values in terms.items():
         chunks = _in_all([held[value] for value in values])
         if len(chunks) <= MAX_CHUNKS:
-            near[words] = sorted({int(code.index.chunk_file[one]) for one in chunks})
+            near[words] = sorted({int(code.index.chunk_file[item]) for item in chunks})
     return near
 
 
@@ -80,8 +82,8 @@ def _in_all(sets: list[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> list[int]
     if not sets:
         return []
     left, *others = sorted(sets, key=len)
-    for one in others:
-        left = left[np.isin(left, one, assume_unique=True)]
+    for other in others:
+        left = left[np.isin(left, other, assume_unique=True)]
     return left.tolist()
 
 

@@ -44,7 +44,9 @@ def escapes(text: str) -> list[Edit]:
         if "\\n" in row.text:
             edits += _of_strings(text, row)
         elif '""' in row.text and _DOUBLED.search(row.text):
-            edits += (Edit(row.start + one.start(), row.start + one.end(), '"') for one in re.finditer('""', row.text))
+            edits += (
+                Edit(row.start + item.start(), row.start + item.end(), '"') for item in re.finditer('""', row.text)
+            )
     return edits
 
 
@@ -53,7 +55,7 @@ def _record(row: Row) -> _String | None:
     if not (row.text.startswith('{"') and row.text.rstrip().endswith("}")):
         return None
     key = _KEY.search(row.text)
-    found = next((one for one in _strings(row) if key and one.start == row.start + key.end()), None)
+    found = next((string for string in _strings(row) if key and string.start == row.start + key.end()), None)
     # A record with a whole trace is decoded as any string.
     if found is None or "\\n" in row.text[found.end - row.start :]:
         return None
@@ -79,7 +81,7 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
     r"""Decode the strings of a line that contain a trace; outside any string, ``\n`` itself must separate its lines."""
     edits: list[Edit] = []
     for group in _groups(text, row):
-        if _holds_trace("".join(text[one.start : one.end] for one in group)):
+        if _holds_trace("".join(text[judgement.start : judgement.end] for judgement in group)):
             edge = group[0].outer_start
             for number, one in enumerate(group):
                 # Between the elements of a list of lines there is no line.
@@ -95,14 +97,14 @@ def _of_strings(text: str, row: Row) -> list[Edit]:
 def _groups(text: str, row: Row) -> Iterator[list[_String]]:
     """Yield the strings of a line; those of a list of lines together."""
     group: list[_String] = []
-    for one in _strings(row):
+    for string in _strings(row):
         last = group[-1] if group else None
         if last and not (
-            text.endswith("\\n", last.start, last.end) and _BETWEEN.fullmatch(text, last.outer_end, one.outer_start)
+            text.endswith("\\n", last.start, last.end) and _BETWEEN.fullmatch(text, last.outer_end, string.outer_start)
         ):
             yield group
             group = []
-        group.append(one)
+        group.append(string)
     if group:
         yield group
 
@@ -157,7 +159,7 @@ def _decoded(content: str) -> str:
 
 
 def _unescaped(text: str, start: int, end: int) -> Iterator[Edit]:
-    return (Edit(one.start(), one.end(), _character(one[0])) for one in _ESCAPE.finditer(text, start, end))
+    return (Edit(item.start(), item.end(), _character(item[0])) for item in _ESCAPE.finditer(text, start, end))
 
 
 def _character(escape: str) -> str:

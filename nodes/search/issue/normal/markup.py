@@ -45,7 +45,7 @@ def markup(text: str) -> list[Edit]:
     found = False
     for row in (*rows(text), Row("", len(text), len(text))):
         if marks := _marks(row):
-            run += (Edit(row.start + one.start, row.start + one.end, one.text) for one in marks)
+            run += (Edit(row.start + mark.start, row.start + mark.end, mark.text) for mark in marks)
             found = found or any(map(is_traced, _applied(row.text, marks).split("\n")))
         else:
             # HTML that is pasted as source code stays.
@@ -56,7 +56,7 @@ def markup(text: str) -> list[Edit]:
 
 def _marks(row: Row) -> list[Edit]:
     found = [*_TAG.finditer(row.text), *_ENTITY.finditer(row.text)]
-    return [Edit(one.start(), one.end(), _plain(one)) for one in sorted(found, key=lambda one: one.start())]
+    return [Edit(item.start(), item.end(), _plain(item)) for item in sorted(found, key=lambda item: item.start())]
 
 
 def _plain(mark: re.Match[str]) -> str:

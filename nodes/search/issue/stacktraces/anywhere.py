@@ -161,7 +161,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         drawing = list(takewhile(lambda line: "|" in line.bare, lines[stop : stop + _GAP]))
         heading = Heading(lines[first].bare.partition(":")[0], drawing[-1].bare.lstrip("| "))
         is_script, stop = True, stop + len(drawing)
-    certain, named = sum(one.is_certain for one in found), any(one.is_named for one in found)
+    certain, named = sum(item.is_certain for item in found), any(item.is_named for item in found)
     # A list of places is no trace; a place and its function below a caption are.
     if not (
         is_script
@@ -169,7 +169,7 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         or (caption and (certain or named or len(found) > 1))
     ):
         return None
-    frames = [one.frame for one in found]
+    frames = [item.frame for item in found]
     # Perl and Lua print the innermost place with the message.
     if heading.frame and not same_place(heading.frame, frames[0]):
         frames = [heading.frame, *frames]
