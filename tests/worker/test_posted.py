@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
 
+from nodes.brains.rules import RulesBrain
 from tests.limits.test_admission import staged
 from tests.servers.github_server import GitHubServer, serve_github
 
@@ -74,3 +77,21 @@ async def test_the_log_states_why_nothing_was_written(
         number = await stage.opened(title="parse_date ignores the sign of the zone")
         assert stage.reported(number) == ""
     assert records.published().startswith(says)
+
+
+async def test_a_run_whose_writer_failed_once_begins_anew_and_is_posted(
+    github: GitHubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, calls = RulesBrain.write, list[object]()
+
+    async def fails_once(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 1:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await write(*given)
+
+    monkeypatch.setattr(RulesBrain, "write", fails_once)
+    async with staged(github, tmp_path) as stage:
+        number = await stage.opened(title="parse_date ignores the sign of the zone")
+        assert stage.reported(number)
+    assert len(calls) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
 from bot.observability.logs import add_log_context
-from bot.ports import Issue, IssueRef, Withheld
+from bot.ports import Issue, IssueRef, Outcome, Withheld
 from bot.settings.repository_file import FoundConfig
 from bot.store.runs import Origin, Run
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
@@ -16,6 +16,7 @@ from bot.worker.runs.conclude import conclude
 from bot.worker.runs.graph import UnresumableError, run_graph
 from bot.worker.runs.questions import find_open_question
 from nodes.context import CodePort
+from nodes.state import Finished
 from nodes.trust.secrets import holds_token, mask
 
 RunWork = Triage | Edited | Reply | Continue | Expire | Remind
@@ -105,6 +106,7 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
         try:
             run = await _pin(issue_job, seen, run, code)
             outcome = await run_graph(issue_job, seen, run, code)
+            _check_written(outcome)
         except UnresumableError as error:
             issue_job.log("run_begun_anew", str(error))
             # Once only: if the new run cannot be resumed either, the job fails and is retried.
@@ -113,6 +115,17 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
         outcome = await recheck_facts(issue_job, seen, outcome, code)
         await note_shortfalls(issue_job, code)
     await conclude(issue_job, seen, run, outcome)
+
+
+def _check_written(outcome: Outcome) -> None:
+    """Return if the writer ended without a fault, such as a lack of file descriptors, which may be over.
+
+    Raises:
+        UnresumableError: It did not, so the report says nothing.
+    """
+    trace = outcome.state.trace if isinstance(outcome, Finished) else ()
+    if any(entry.node == "writer" and entry.decision == "failed" for entry in trace):
+        raise UnresumableError("its report could not be written")
 
 
 async def _withhold(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
