@@ -23,8 +23,8 @@ from bot.observability.measures import ANSWERS, OUTCOMES, QUEUE_JOBS, QUEUE_OLDE
 from bot.server.web.security import has_bearer_token, refused
 from bot.settings import Settings
 from bot.store.databases.database import StoreError
-from bot.store.metrics import Accuracy, Metrics, Queue, Sample
 from bot.store.tables import Store
+from bot.store.workers import Accuracy, Metrics, Queue, Sample
 
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PAUSE = 5.0

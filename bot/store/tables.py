@@ -17,19 +17,18 @@ from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import PastIssues
 from bot.store.issues.questions import Questions, read_questions
 from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
-from bot.store.jobs import Jobs
 from bot.store.jobs.deliveries import Inbox
+from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
-from bot.store.leases import Heartbeats, Leases
-from bot.store.metrics import Metrics
 from bot.store.pages import Pages
 from bot.store.repository_data import Pruning, RepositoryData
-from bot.store.runs import IssueRuns, open_run
 from bot.store.runs.api_runs import ApiRuns
 from bot.store.runs.feedback import LabelJudgements, read_judged, read_labelled
+from bot.store.runs.issue_runs import IssueRuns, open_run
 from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
+from bot.store.workers import Heartbeats, Leases, Metrics
 from bot.store.writes import StoredWrites
 
 

@@ -16,7 +16,7 @@ from bot.observability.measures import LIMITS
 from bot.ports import Issue, IssueRef, OwnerCheck, Permission, QuestionState, RepositoryRef
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig, find_config
-from bot.store.runs import Run
+from bot.store.runs.issue_runs import Run
 from bot.store.tables import IssueStore, Store
 from bot.worker.publish import Publisher
 from bot.worker.publish.labels import LATER

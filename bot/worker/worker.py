@@ -54,7 +54,7 @@ from bot.observability.observer import tracing
 from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
-from bot.store.jobs import Jobs
+from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
 from bot.worker import alerts, control, digests, outcomes, past
 from bot.worker.commands.execute import page_command

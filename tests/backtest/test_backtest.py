@@ -26,8 +26,8 @@ from bot.ports import CommandEffects, Comment, IssueRef, Judgement
 from bot.settings import Settings
 from bot.store.databases.sqlite import SqliteStore
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs import Ending, Origin
 from bot.store.runs.feedback import Correction
+from bot.store.runs.issue_runs import Ending, Origin
 from nodes.search.engine import Engine
 from nodes.search.git import Repository
 from tests.backtest.story import ISSUES, build, write_issues

@@ -7,8 +7,8 @@ import pytest
 from bot.jobs import Commands, Edited, Ended, Job, Triage, Work
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
-from bot.store.jobs import MAX_LOST, Jobs
 from bot.store.jobs.deliveries import Arrival, Inbox
+from bot.store.jobs.queue import MAX_LOST, Jobs
 from bot.store.jobs.turns import FIRST_REST, MAX_REVIVALS, DeadJobs
 
 REF = IssueRef("github.com", 7, 9, "octo", "parser", 4)

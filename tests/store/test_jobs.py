@@ -10,8 +10,8 @@ from bot.errors import JobTakenOverError
 from bot.jobs import EDIT_DELAY, Commands, Continue, Edited, Ended, Expire, Job, Triage, Work, kind_of
 from bot.ports import Comment, IssueRef
 from bot.store.databases.database import Database
-from bot.store.jobs import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
 from bot.store.jobs.deliveries import MERGE_SECONDS, Arrival, Inbox
+from bot.store.jobs.queue import FEW, MAX_ATTEMPTS, MAX_LOST, Jobs
 
 
 @dataclass

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.store.databases.database import Database
-from bot.store.leases import Leases
+from bot.store.workers import Leases
 
 
 async def test_one_process_has_a_lease_until_it_expires_or_is_released(database: Database) -> None:

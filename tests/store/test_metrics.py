@@ -5,8 +5,8 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bot.observability.metrics import Shared
-from bot.store.metrics import Queue
 from bot.store.tables import Store
+from bot.store.workers import Queue
 
 
 class Process:

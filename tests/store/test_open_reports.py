@@ -6,7 +6,7 @@ from bot.jobs import Triage
 from bot.ports import IssueRef, OpenReports
 from bot.report.document import Result
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs import Ending
+from bot.store.runs.issue_runs import Ending
 from bot.store.tables import Store
 from nodes.report import TriageReport
 from nodes.state import HumanExchange

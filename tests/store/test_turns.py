@@ -7,8 +7,8 @@ import pytest
 from bot.jobs import Ended, InstallationChanged, Job, Lane, Triage, Work
 from bot.ports import IssueRef
 from bot.store.databases.database import Database
-from bot.store.jobs import Jobs
 from bot.store.jobs.deliveries import Arrival, Inbox
+from bot.store.jobs.queue import Jobs
 from tests.publish.clock import Clock
 
 LOUD, QUIET, THIRD = 7, 8, 9

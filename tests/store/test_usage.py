@@ -10,7 +10,7 @@ from bot.jobs import Triage
 from bot.limits.ceilings import Amount, Ceiling, ReachedCeiling, Scope, read_author_ceiling, read_ceiling, read_prices
 from bot.ports import IssueRef
 from bot.store.jobs.deliveries import Arrival
-from bot.store.runs import Run
+from bot.store.runs.issue_runs import Run
 from bot.store.runs.usage import SHORTEST_TO_REFUSE, RunCost, StoredPace
 from bot.store.tables import Store
 

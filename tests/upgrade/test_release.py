@@ -14,8 +14,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from bot.store.databases.postgres import connect
 from bot.store.databases.postgres.migrate import migrate
+from bot.store.databases.postgres.store import connect
 from bot.store.databases.schema import STEPS
 from tests.serve.app import running
 from tests.serve.conftest import FILES

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.ports import CommandEffects, Comment, IssueRef, Judgement, NewSignal
-from bot.store.runs import Origin
+from bot.store.runs.issue_runs import Origin
 from bot.store.runs.outcomes import Verdict
 from bot.store.tables import Store
 from nodes.report import TriageReport

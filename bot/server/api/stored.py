@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.report.document import Result
-from bot.store.runs import RunStatus
+from bot.store.runs.issue_runs import RunStatus
 from bot.store.runs.outcomes import OutcomeState
 from nodes.report import Kind, TriageReport
 from nodes.search.facts import Fact

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.jobs import Job
 from bot.store.databases.database import Connection, Keyed
-from bot.store.jobs import check_owned
+from bot.store.jobs.queue import check_owned
 
 _FIELDS = "muted, ended, moved_to, typed"
 # Relations stay too: they name issues of the old repository by number.

@@ -13,8 +13,8 @@ from bot.store.issues import Issues
 from bot.store.issues.questions import Questions
 from bot.store.issues.signals import LABELLED
 from bot.store.jobs.deliveries import insert_job
-from bot.store.runs import IssueRuns
 from bot.store.runs.feedback import Feedback, note_feedback
+from bot.store.runs.issue_runs import IssueRuns
 from bot.store.runs.run_events import RunEvidence
 from bot.store.runs.usage import RepositoryLimited
 

@@ -15,8 +15,8 @@ from bot.store.issues.questions import Questions
 from bot.store.issues.signals import StoredSignal, read_signals
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
-from bot.store.runs import RESULT_BEFORE, Origin
 from bot.store.runs.feedback import Feedback, read_feedback, read_judged, read_labelled
+from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
 from bot.store.runs.outcomes import Outcome, read_outcome, read_outcomes
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from nodes.evidence import Evidence

@@ -7,8 +7,8 @@ from typing import Literal
 
 from bot.jobs import ApiRun, Job
 from bot.store.databases.database import Connection, Table
-from bot.store.jobs import settle_job
 from bot.store.jobs.deliveries import insert_job
+from bot.store.jobs.queue import settle_job
 
 KEPT = 30 * 86_400.0
 """Seconds for which a finished run can be retrieved."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from bot.errors import JobTakenOverError, RateLimitedError, RetryableError, SuspendedError
 from bot.jobs import Job, Lane
 from bot.store.databases.database import ClosedError, StoreError
-from bot.store.jobs import MAX_ATTEMPTS, Jobs
+from bot.store.jobs.queue import MAX_ATTEMPTS, Jobs
 from bot.store.jobs.turns import Death
 from bot.worker.dispatch.health import ActiveAttempts, Outage
 

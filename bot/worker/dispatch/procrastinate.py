@@ -12,8 +12,8 @@ from procrastinate import App, JobContext
 
 from bot.jobs import Job, Lane
 from bot.store.databases.database import StoreError
-from bot.store.databases.postgres import PostgresStore
 from bot.store.databases.postgres.engine import RetryingConnector, open_engine
+from bot.store.databases.postgres.store import PostgresStore
 from bot.store.databases.postgres.wakeups import EARLY, TASK
 from bot.worker.dispatch.attempts import CONTROL_SLOTS, DEADLINE, Attempts, Worker
 from bot.worker.dispatch.health import ActiveAttempts, Outage

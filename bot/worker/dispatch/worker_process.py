@@ -19,7 +19,7 @@ from bot.files import DirectoryLock
 from bot.settings.server import ServerSettings
 from bot.store.databases.database import StoreError
 from bot.store.databases.opening import open_store
-from bot.store.jobs import Jobs
+from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
 from bot.worker.dispatch.health import HeartbeatMonitor, Outage
 

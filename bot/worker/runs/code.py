@@ -18,7 +18,7 @@ from bot.ports import Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode, NoCode
 from bot.runs.fetching import ForbiddenError
-from bot.store.runs import Run
+from bot.store.runs.issue_runs import Run
 from bot.worker.commands.kinds import CommitPaths, unreadable
 from bot.worker.issue_job import CurrentIssue, IssueJob
 from nodes.agents.writing.statement import without_facts

@@ -16,7 +16,7 @@ from bot.limits.writes import FIRST_REPORTS, WHOLE
 from bot.ports import Outcome, Stopped, Withheld
 from bot.report.document import Result, build_result
 from bot.report.record import read_record
-from bot.store.runs import Ending, Run, RunStatus
+from bot.store.runs.issue_runs import Ending, Run, RunStatus
 from bot.store.runs.outcomes import Reported
 from bot.worker.alerts import crash_of
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal

@@ -11,7 +11,7 @@ from bot.errors import BotError, JobTakenOverError, RateLimitedError
 from bot.ports import Outcome
 from bot.runs.context import InMemoryEvidence, NoSignals, run_to_completion
 from bot.store.databases.database import StoreError
-from bot.store.runs import Run
+from bot.store.runs.issue_runs import Run
 from bot.worker.issue_job import IssueJob
 from nodes.context import Context, ExternalSources
 from nodes.state import BugTriageState, Finished

@@ -8,7 +8,7 @@ from bot.errors import RateLimitedError
 from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage
 from bot.report.comment.state import read_state
 from bot.report.comment.thread import REPORT_MARKER
-from bot.store.runs import Run
+from bot.store.runs.issue_runs import Run
 from bot.worker.issue_job import STOPPED, CurrentIssue, IssueJob, OverLimitError, admit, body_hash, explain_refusal
 from bot.worker.past import refresh_issue
 from bot.worker.publish.publisher import Why

@@ -6,7 +6,7 @@ from bot.jobs import Continue, Edited, Expire, Remind, Reply, Triage, Work
 from bot.observability.logs import add_log_context
 from bot.ports import Issue, IssueRef, Outcome, Withheld
 from bot.settings.repository_file import FoundConfig
-from bot.store.runs import Origin, Run
+from bot.store.runs.issue_runs import Origin, Run
 from bot.worker.issue_job import CurrentIssue, IssueJob, body_hash, explain_refusal
 from bot.worker.past import start_learning, update_index
 from bot.worker.publish.publisher import Why

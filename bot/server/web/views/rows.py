@@ -13,7 +13,7 @@ from bot.server.web.views.words import Moment, line, moment
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import Outcome, Place, RunRow
 from bot.store.pages.selection import RunFilter
-from bot.store.runs import RunStatus
+from bot.store.runs.issue_runs import RunStatus
 from nodes.report import Kind
 
 _TONES = {"running": "warn", "waiting": "warn", "finished": "good", "stopped": "soft", "failed": "bad"}

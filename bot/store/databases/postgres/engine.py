@@ -14,7 +14,7 @@ from procrastinate.sql import queries
 from psycopg.errors import RaiseException
 from psycopg_pool import PoolClosed
 
-from bot.store.databases.postgres import address
+from bot.store.databases.postgres.store import address
 
 CONNECTIONS = 4
 """Connections of one process at most, plus one for each queue that it listens to."""

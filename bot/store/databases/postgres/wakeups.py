@@ -14,7 +14,7 @@ from psycopg.errors import DuplicateObject, DuplicateTable
 
 from bot.errors import UserError
 from bot.store.databases.database import Connection, Table, Value
-from bot.store.jobs import FEW, WAITING, free_jobs
+from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
 TASK = "work"
 AHEAD = 3_600

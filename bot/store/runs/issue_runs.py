@@ -1,0 +1,293 @@
+"""Store runs: consecutive per issue, each pinned to a commit; their results outlive their checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.jobs import Job, Work
+from bot.limits.ceilings import Amount, ReachedCeiling, Scope
+from bot.store.databases.database import Connection, Keyed
+from bot.store.issues.crashes import Crash, Storm, note_crash
+from bot.store.issues.signals import read_signals
+from bot.store.jobs.queue import settle_job
+from bot.store.runs.outcomes import Reported, note_report
+from bot.store.runs.usage import reserve
+
+RunStatus = Literal["running", "waiting", "finished", "stopped", "failed"]
+_FIELDS = "run_no, status, sha, brain, config_hash, body_hash, last_signal, result, began_at"
+# ``last_signal`` only grows, and an attempt without a result leaves the stored one in place.
+_NOTE = """
+UPDATE runs SET status = ?, last_signal = CASE WHEN last_signal < ? THEN ? ELSE last_signal END,
+    result = coalesce(?, result), changed_at = ?
+WHERE issue_key = ? AND run_no = ?
+"""
+RESULT_BEFORE = """
+SELECT run_no, result FROM runs
+WHERE issue_key = ? AND run_no < ? AND result IS NOT NULL ORDER BY run_no DESC LIMIT 1
+"""
+# A resumed run is pinned again. Its commit and its reason stay those of the first attempt.
+_PIN = """
+UPDATE runs SET sha = CASE WHEN sha = '' THEN ? ELSE sha END, brain = ?, config_hash = ?, body_hash = ?, title = ?,
+    changed_at = ?, body = ?, author = ?,
+    asked_by = CASE WHEN why = '' THEN ? ELSE asked_by END, asked_in = CASE WHEN why = '' THEN ? ELSE asked_in END,
+    why = CASE WHEN why = '' THEN ? ELSE why END
+WHERE issue_key = ? AND run_no = ?
+"""
+_SHOW = (
+    "UPDATE runs SET kind = ?, claimed = ?, confidence = ?, place = ?, symbol = ? WHERE issue_key = ? AND run_no = ?"
+)
+_UNFINISHED = ("running", "waiting")
+# Above any run's number.
+_ANY = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of the table of runs."""
+
+    number: int
+    status: RunStatus
+    sha: str
+    """The commit that the run reads; empty until it is known."""
+    brain: str
+    config_hash: str
+    body_hash: str
+    """Hash of the title and body that the run read."""
+    last_signal: int
+    """The number of the last signal that this run, or one before it, has read."""
+    result: str | None
+    """JSON of the run's result (``triage schema`` describes it)."""
+    began_at: float
+    """Seconds since 1970."""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the run can continue."""
+        return self.status in _UNFINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The text that a run read, and the reason for the run."""
+
+    body: str = ""
+    """The issue's text, secrets masked; empty if it may not be stored."""
+    author: str = ""
+    """Login of the issue's author."""
+    why: str = ""
+    """The reason, as ``bot.worker.publish.publisher.Why`` names it."""
+    asked_by: str = ""
+    """Login of the person whose command began it; empty without a command."""
+    asked_in: int | None = None
+    """Id of the comment with that command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The fields of a report that lists of runs show."""
+
+    kind: str
+    claimed: bool
+    """The report names a cause."""
+    confidence: float
+    place: str = ""
+    """The claimed file; empty if the report claims none, or if not everyone may see it."""
+    symbol: str = ""
+    """The claimed function."""
+
+
+class IssueRuns(Keyed):
+    """The runs of one issue."""
+
+    async def last(self) -> Run | None:
+        """Return the newest run."""
+        return await self._database.read(lambda db: _last(db, self._key))
+
+    async def before(self, number: int) -> Run | None:
+        """Return the newest run with a smaller number."""
+        return await self._database.read(lambda db: _last(db, self._key, before=number))
+
+    async def result_before(self, number: int) -> str | None:
+        """Return the result, as JSON, of the newest run with a smaller number that has one."""
+        row = await self._row(RESULT_BEFORE, (self._key, number))
+        return str(row[1]) if row else None
+
+    async def open(self) -> Run:
+        """Return the unfinished run, or open a new one."""
+        now = self._clock()
+        return await self._database.do(lambda db: open_run(db, self._key, now))
+
+    async def restore(self, status: Literal["waiting", "finished"], body_hash: str) -> Run:
+        """Store a run of another store, without its result and checkpoint; return the newest run if one exists.
+
+        Args:
+            status: its status.
+            body_hash: hash of the title and body that it read.
+        """
+        now = self._clock()
+
+        def work(db: Connection) -> Run:
+            run = _last(db, self._key) or _new(db, self._key, 1, 0, now)
+            # A run that waits or ended is further than the other store knows.
+            if run.status == "running":
+                stated = "UPDATE runs SET status = ?, body_hash = ? WHERE issue_key = ? AND run_no = ?"
+                db.execute(stated, (status, body_hash, self._key, run.number))
+            return _last(db, self._key) or run
+
+        return await self._database.do(work)
+
+    async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
+        """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
+
+        Args:
+            scopes: the scopes in which a new run counts.
+            leave: number of a waiting run to mark as failed first.
+        """
+        now = self._clock()
+        return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
+
+    async def pin(
+        self,
+        number: int,
+        *,
+        sha: str,
+        brain: str,
+        config_hash: str,
+        body_hash: str,
+        title: str = "",
+        origin: Origin | None = None,
+    ) -> None:
+        """Record what a run reads and which brain judges; the first call sets commit and reason, later ones do not."""
+        from_ = origin or Origin()
+        parameters = (sha, brain, config_hash, body_hash, title, self._clock(), from_.body, from_.author)
+        began = (from_.asked_by, from_.asked_in, from_.why)
+        await self._change(_PIN, (*parameters, *began, self._key, number))
+
+    async def give_up(self, number: int) -> Run:
+        """Mark a run that cannot continue as failed, and open the next."""
+        now = self._clock()
+        return await self._database.do(lambda db: _replace(db, self._key, number, now))
+
+    async def settle(
+        self,
+        number: int,
+        status: RunStatus,
+        job: Job,
+        *,
+        last_signal: int = 0,
+        result: str | None = None,
+        reported: Reported | None = None,
+        ending: Ending | None = None,
+        message: str = "",
+        next_work: Sequence[Work] = (),
+        unread: Callable[[], Work] | None = None,
+        crash: Crash | None = None,
+        alert: Callable[[Storm, float], Work] | None = None,
+    ) -> None:
+        """Store the status of a run and settle its job, in one transaction.
+
+        Args:
+            number: the run's number.
+            status: its new status.
+            job: the job to settle.
+            last_signal: number of the last signal that the run has read.
+            result: JSON of its result.
+            reported: the parts of its report that are compared with the fix.
+            ending: the fields of its report that lists show.
+            message: one line for the job's row.
+            next_work: follow-up jobs.
+            unread: makes a follow-up job if a redirect arrived that the run has not read.
+            crash: the crashes that the issue reports.
+            alert: makes a follow-up job for a crash that several people report; it receives the time.
+
+        Raises:
+            JobTakenOverError: another attempt has the job; nothing was changed.
+        """
+        now = self._clock()
+
+        def work(db: Connection) -> None:
+            db.execute(_NOTE, (status, last_signal, last_signal, result, now, self._key, number))
+            _note_ending(db, self._key, number, ending, reported)
+            late = (*_alerts(db, self._key, crash, alert, now), *_unread(db, self._key, last_signal, unread))
+            # Last: it raises if another attempt has the job, and then everything above is rolled back.
+            settle_job(db, job, message, (*next_work, *late), now)
+
+        await self._database.do(work)
+
+
+def _note_ending(db: Connection, key: str, number: int, ending: Ending | None, reported: Reported | None) -> None:
+    """Store the fields of a run's report that lists show, and the parts that are compared with the fix."""
+    if ending is not None:
+        shown = (ending.kind, int(ending.claimed), ending.confidence, ending.place, ending.symbol)
+        db.execute(_SHOW, (*shown, key, number))
+    if reported is not None:
+        note_report(db, key, number, _sha(db, key, number), reported)
+
+
+def _alerts(
+    db: Connection, key: str, crash: Crash | None, alert: Callable[[Storm, float], Work] | None, now: float
+) -> list[Work]:
+    """Store the crashes that an issue reports; return the follow-up jobs for those that several people report."""
+    storms = note_crash(db, key, crash, now) if crash is not None else []
+    return [alert(storm, now) for storm in storms] if alert is not None else []
+
+
+def _unread(db: Connection, key: str, last_signal: int, unread: Callable[[], Work] | None) -> list[Work]:
+    """Return the follow-up job for a redirect that the run has not read."""
+    # In the transaction that settles the job, so that no redirect is missed between the check and the end.
+    return [unread()] if unread is not None and has_redirect(db, key, last_signal) else []
+
+
+def has_redirect(db: Connection, key: str, last_signal: int) -> bool:
+    """Return whether a redirect arrived after a signal."""
+    return any(signal.kind == "redirect" for signal in read_signals(db, key, last_signal))
+
+
+def _begin(
+    db: Connection, issue_key: str, scopes: Sequence[Scope], leave: int | None, now: float
+) -> Run | ReachedCeiling:
+    last = _last(db, issue_key)
+    if last is not None and last.unfinished and last.number != leave:
+        return last
+    # Counted in the transaction that opens the run, so concurrent runs cannot exceed a ceiling together.
+    reached = reserve(db, scopes, Amount(issues=1))
+    if reached is not None:
+        return reached
+    return open_run(db, issue_key, now) if leave is None else _replace(db, issue_key, leave, now)
+
+
+def open_run(db: Connection, issue_key: str, now: float) -> Run:
+    """Return the unfinished run of an issue, or open a new one, within a transaction."""
+    last = _last(db, issue_key)
+    if last is not None and last.unfinished:
+        return last
+    # A signal that an earlier run has read must not interrupt this one.
+    return _new(db, issue_key, last.number + 1 if last else 1, last.last_signal if last else 0, now)
+
+
+def _new(db: Connection, issue_key: str, number: int, last_signal: int, now: float) -> Run:
+    statement = f"""
+        INSERT INTO runs (issue_key, repository_key, run_no, last_signal, began_at, changed_at)
+        VALUES (?, ?, ?, ?, ?, ?) RETURNING {_FIELDS}
+    """
+    parameters = (issue_key, issue_key.rpartition("#")[0], number, last_signal, now, now)
+    return Run(*db.execute(statement, parameters).fetchone())
+
+
+def _replace(db: Connection, issue_key: str, number: int, now: float) -> Run:
+    failed = "UPDATE runs SET status = 'failed', changed_at = ? WHERE issue_key = ? AND run_no = ?"
+    db.execute(failed, (now, issue_key, number))
+    return open_run(db, issue_key, now)
+
+
+def _last(db: Connection, issue_key: str, *, before: int = _ANY) -> Run | None:
+    which = "issue_key = ? AND run_no < ? ORDER BY run_no DESC LIMIT 1"
+    row = db.execute(f"SELECT {_FIELDS} FROM runs WHERE {which}", (issue_key, before)).fetchone()
+    return Run(*row) if row else None
+
+
+def _sha(db: Connection, issue_key: str, number: int) -> str:
+    row = db.execute("SELECT sha FROM runs WHERE issue_key = ? AND run_no = ?", (issue_key, number)).fetchone()
+    return str(row[0]) if row else ""
