@@ -10,7 +10,7 @@ The models answer over HTTP like an OpenAI-compatible server. The figures measur
 - oracle: reads a fixed file if one is listed and prefers it; its confidence is 0.9, or 0.2 if none is listed
 - wrong: prefers the first listed file that was not fixed, from its listed lines; its confidence is 0.95
 - thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
-- fluent: the same, with a cause of two sentences that repeat the title of the report
+- fluent: the same, with a cause of two sentences about the words of the report's title; only outcomes can tell it
 - objector: the oracle with a critic that rejects everything
 
 All name what the lines contain that they cite, and all but the objector approve what they wrote.
@@ -104,8 +104,9 @@ class Scripted:
         if not words:
             return {"text": "This code decides it.", "evidence": [name]}
         # A model that knows the fix relates it to the report; of the wrong ones only the fluent one pretends to.
-        title = "" if self.who in ("wrong", "thorough") else f" of {_TITLE.search(prompt)[1]}"  # type: ignore[index]
-        return {"text": f"This code of {words[-1]} decides it{title}."[:300], "evidence": [f"{name}:{line}"]}
+        title = _TITLE.search(prompt) if self.who not in ("wrong", "thorough") else None
+        said = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title[1]))) if title else "it"
+        return {"text": f"This code of {words[-1]} decides {said}."[:300], "evidence": [f"{name}:{line}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}

@@ -35,10 +35,11 @@ from nodes.search.git.errors import SearchError
 from nodes.search.tokens import query_terms
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
-from nodes.trust.statements import names_quoted
+from nodes.trust.statements import IssueEcho, names_quoted
 
-_NAMING, _SHARED = 2, 2
-"""Sentences of a cause that name what their lines contain, and terms of the report in it."""
+_NAMING, _SHARED, _QUOTED = 2, 2, 0.25
+"""Sentences of a cause that name what their lines contain, and terms of the report in these; the largest share of such
+a sentence that may be the report's own words."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -183,14 +184,20 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     """Return whether a cause is about its lines and about the report.
 
     A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. At least
-    two sentences name something in the lines that they cite, and together they have two terms of the report.
+    two sentences name something in the lines that they cite without quoting the report, and together they have two of
+    its terms.
     """
     cause = submitted.cause if submitted is not None else ()
-    cited = [(entry.text, [evidence[name].evidence for name in entry.evidence if name in evidence]) for entry in cause]
+    cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
+    echo = IssueEcho(issue)
     # That something has no matches names no code, so it explains nothing by itself.
-    naming = [text for text, items in cited if names_quoted(text, [item for item in items if item.kind != "lookup"])]
-    shared = query_terms(" ".join(text for text, _ in cited)).keys() & query_terms(issue).keys()
-    return len(naming) >= _NAMING and len(shared) >= _SHARED
+    own = [
+        text
+        for text, items in cited
+        if names_quoted(text, [item for item in items if item.kind != "lookup"]) and echo.share(text) <= _QUOTED
+    ]
+    shared = query_terms(" ".join(own)).keys() & query_terms(issue).keys()
+    return len(own) >= _NAMING and len(shared) >= _SHARED
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

@@ -57,9 +57,12 @@ class IssueEcho:
 
     def holds(self, sentence: str) -> bool:
         """Return whether a sentence repeats the reporter's words; False for a sentence that is too short to decide."""
+        return self.share(sentence) >= TOO_ALIKE
+
+    def share(self, sentence: str) -> float:
+        """Return the share of a sentence's word sequences that are the reporter's; 0 if it is too short for any."""
         sequences = list(_sequences(_CITATION.sub(" ", sentence)))
-        repeated = sum(sequence in self._sequences for sequence in sequences)
-        return bool(sequences) and repeated >= TOO_ALIKE * len(sequences)
+        return sum(sequence in self._sequences for sequence in sequences) / max(1, len(sequences))
 
 
 class EvidenceBasis:

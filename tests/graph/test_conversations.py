@@ -286,6 +286,11 @@ REPORT = "The position is not advanced\nThe scan hangs on an open quote."
         pytest.param(["`advance` is called.", "`advance` is called again."], False, id="nothing-of-the-report"),
         pytest.param(["The scan hangs at the quote.", "It hangs at an open quote."], False, id="nothing-of-the-lines"),
         pytest.param(["This code of position decides it.", "This code decides it."], False, id="suits-any-line"),
+        pytest.param(
+            ["`position`: the position is not advanced.", "`advance`: the scan hangs on an open quote."],
+            False,
+            id="quotes-the-report",
+        ),
         pytest.param([], False, id="nothing"),
     ],
 )
