@@ -35,8 +35,9 @@ _SHARED = (
     "which specialist you are, what your task is, and what you need for it."
 )
 _TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
-_SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
-_TURN_EXAMPLE = (
+SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
+"""The request to a second critic after a first one approved."""
+TURN_EXAMPLE = (
     "Answer each turn of the conversation with one JSON object. A turn that reads:\n"
     '{"calls": [{"tool": "grep", "what": "parse_date", "path": "src"}, {"tool": "read", "path": "src/dates.py", '
     '"start_line": 40, "end_line": 80}], "submit": null}\n'
@@ -45,12 +46,15 @@ _TURN_EXAMPLE = (
     '"verdict": "`parse_date` drops the time zone of the text.", "places": [{"evidence": "E7:52", "why": ""}], '
     '"rival": null, "against": "", "confirm": "Parse a date with a zone.", "confidence": 0.8}}'
 )
-_OBJECTION = (
+"""An example of two turns, for models that call no tools natively; these are mostly small."""
+OBJECTION = (
     "A critic objects to what you submitted, or a program could not confirm it. What the objection asks for was looked "
     "up. Check it against the code; read more if that decides. Then submit again in full: correct the cause and the "
     "places where the objection is right, keep them where the lines refute it, or leave the cause empty."
 )
-_LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
+"""The request to answer an objection to a submission."""
+LAST_TURN = "This is the last turn: submit now what the lines that you have read support."
+"""The request to submit now."""
 
 
 def build_supervisor_system_prompt(language: str = "en", tools: Sequence[tuple[str, str]] = ()) -> str:
@@ -93,29 +97,9 @@ def build_correction(error: str) -> str:
     return _CORRECTION.format(error=error)
 
 
-def build_second_audit() -> str:
-    """Return the request to a second critic after a first one approved."""
-    return _SECOND_AUDIT
-
-
 def build_turns_left(turns: int, tokens: int) -> str:
     """State what is left of a conversation about the code."""
     return _TURNS_LEFT.format(turns=turns, tokens=tokens)
-
-
-def build_turn_example() -> str:
-    """Return an example of two turns, for models that call no tools natively; these are mostly small."""
-    return _TURN_EXAMPLE
-
-
-def build_objection() -> str:
-    """Return the request to answer an objection to a submission."""
-    return _OBJECTION
-
-
-def build_last_turn() -> str:
-    """Return the request to submit now."""
-    return _LAST_TURN
 
 
 def build_schema_request(schema: str) -> str:

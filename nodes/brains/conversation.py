@@ -27,7 +27,7 @@ from nodes.evidence import Locator
 from nodes.judgements import Call, CodeReading, Submit, Turn
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
-from prompts import build_last_turn, build_objection, build_turns_left
+from prompts import LAST_TURN, OBJECTION, build_turns_left
 
 NARROW = 16_000
 """Tokens of a context window below which a conversation does not fit."""
@@ -127,7 +127,7 @@ class Conversation:
             ("Said since", later_messages(self._case)),
             ("Places", fence("places", await self._shown_places(paths, tools))),
         )
-        messages = build_conversation(self._case, "reading", f"{join_sections(sections)}\n\n{build_last_turn()}")
+        messages = build_conversation(self._case, "reading", f"{join_sections(sections)}\n\n{LAST_TURN}")
         answer = await ask_structured(self._model, Submit, messages, budget=self._budget)
         self.usage += answer.usage
         return answer.value
@@ -157,7 +157,7 @@ class Conversation:
             ("Objection", later_messages(case)),
             ("Looked up for it", fence("answer", looked_up) if looked_up else ""),
         )
-        return f"{join_sections(sections)}\n\n{build_objection()}"
+        return f"{join_sections(sections)}\n\n{OBJECTION}"
 
     async def _shown_places(self, paths: Sequence[str], tools: ToolPort) -> str:
         parts: list[str] = []
@@ -174,7 +174,7 @@ class Conversation:
 
     async def _ask(self, *, last: bool) -> Turn:
         if last:
-            self._messages = (*self._messages, ("human", build_last_turn()))
+            self._messages = (*self._messages, ("human", LAST_TURN))
         self.turns += 1
         try:
             asked = await ask_turn(self._model, self._messages, budget=self._budget)

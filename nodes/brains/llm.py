@@ -26,9 +26,9 @@ from nodes.guards import may_run_in_parallel, route, worthwhile_nodes
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.state import BugTriageState, NodeName, Specialist, SupervisorDecision
 from prompts import (
+    SECOND_AUDIT,
     Role,
     build_picture_prompt,
-    build_second_audit,
     build_supervisor_correction,
     build_supervisor_system_prompt,
 )
@@ -145,7 +145,7 @@ class LLMBrain:
         if self._settings.level != "high" or not first.value.approved:
             return first
         try:
-            second = await self._ask(case, "critic", Audit, shown, build_second_audit())
+            second = await self._ask(case, "critic", Audit, shown, SECOND_AUDIT)
         except ModelError as failure:
             return replace(first, usage=first.usage + failure.usage)
         return replace(second, usage=first.usage + second.usage)

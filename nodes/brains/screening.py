@@ -12,8 +12,7 @@ from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.context import Case, Judged, ToolPort
 from nodes.evidence import NumberedEvidence
-from nodes.judgements import FILES, Audit, CodeReading, Draft, WebReading
-from nodes.state import SupervisorDecision
+from nodes.judgements import FILES, CodeReading
 
 ISSUE = 3_000
 """Maximum characters of the issue's text."""
@@ -26,36 +25,21 @@ def brain_of(models: Models, budget: ModelBudget | None = None) -> LLMBrain:
     return (ScreeningBrain if models.settings.level == "low" else LLMBrain)(models, budget)
 
 
-class ScreeningBrain(LLMBrain):
+class ScreeningBrain(RulesBrain, LLMBrain):
     """Asks a model for search terms and for files; rules decide, refute and write."""
 
-    _rules = RulesBrain()
+    name = LLMBrain.name
+    investigate = LLMBrain.investigate
 
     @property
     def compress_from(self) -> int:
         """Characters of an issue's text above which the model gets it without its middle, in both calls."""
         return min(ISSUE, super().compress_from)
 
-    async def decide(self, case: Case) -> Judged[SupervisorDecision]:
-        """Choose the next step by rules."""
-        return await self._rules.decide(case)
-
-    async def read_web(self, case: Case, results: Sequence[NumberedEvidence]) -> Judged[WebReading]:
-        """Judge outside results by rules."""
-        return await self._rules.read_web(case, results)
-
-    async def audit(self, case: Case) -> Judged[Audit]:
-        """Check the findings by rules."""
-        return await self._rules.audit(case)
-
-    async def write(self, case: Case) -> Judged[Draft]:
-        """Propose the report by rules, in the order of the model's files."""
-        return await self._rules.write(case)
-
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:
         """Choose five files by their paths; the best place of each is the search's."""
         if case.tools is None:
-            return await self._rules.read_code(case, candidates)
+            return await super().read_code(case, candidates)
         model = self._models.get(self._model_name("files", case.state))
         known = _that_fit(await case.tools.ranked(PATHS))
         listed = "\n".join(f"{name} {path}" for name, path in known.items())

@@ -14,7 +14,7 @@ from nodes.trust.statements import cited_in
 
 CAUSE_WORDS = 100
 """Maximum words of a cause; a comment shows all of it beside its verdict and places (SPEC section 5a)."""
-_SUSPECTS, _RULED_OUT = 5, 4
+_SUSPECTS = 5
 
 
 def completed(draft: Draft, case: Case) -> Draft:

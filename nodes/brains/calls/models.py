@@ -56,20 +56,13 @@ class Model:
         self.learn(method=max(later[0], self.abilities.method, key=METHODS.index))
         return True
 
-    def most(self, room: int | None, abilities: Abilities | None = None) -> int:
-        """Return the output limit of a request.
-
-        Args:
-            room: Tokens that the caller has left for the answer; None if it has no limit of its own.
-            abilities: What is assumed for this request, if it differs from what is known.
-        """
-        known = abilities or self.abilities
-        own = self.max_output_tokens if room is None else min(self.max_output_tokens, room)
-        limit = own * (LONGER if known.longer else 1)
-        if known.window is not None:
+    def most(self, abilities: Abilities) -> int:
+        """Return the output limit of a request for which these abilities are assumed."""
+        limit = self.max_output_tokens * (LONGER if abilities.longer else 1)
+        if abilities.window is not None:
             # Prompt and answer share the window; a quarter for the answer leaves room for the question.
-            limit = min(limit, max(_LEAST_ANSWER, known.window // 4))
-        return limit if known.most_output is None else min(limit, known.most_output)
+            limit = min(limit, max(_LEAST_ANSWER, abilities.window // 4))
+        return limit if abilities.most_output is None else min(limit, abilities.most_output)
 
     @property
     def remarks(self) -> tuple[str, ...]:

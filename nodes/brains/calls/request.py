@@ -15,7 +15,7 @@ from nodes.brains.calls.native import Message, joined_answers, native_messages
 from nodes.brains.calls.schema import without_bounds
 from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
-from prompts import build_schema_request, build_turn_example
+from prompts import TURN_EXAMPLE, build_schema_request
 
 Role = TypeVar("Role", bound=str)
 SMALLEST = 700
@@ -78,7 +78,6 @@ class Request:
     abilities: Abilities
     schema: dict[str, Any]
     messages: Sequence[Message]
-    room: int | None
     images: tuple[str, ...] = ()
     tools: Sequence[dict[str, Any]] = ()
     """Tools that the model may call natively, if its server takes them; the schema describes the same calls."""
@@ -109,7 +108,7 @@ class Request:
         if self.tools and not self._native:
             # In the first message, so that later turns only append.
             role, text = messages[0]
-            messages[0] = (role, f"{text}\n\n{build_turn_example()}")
+            messages[0] = (role, f"{text}\n\n{TURN_EXAMPLE}")
         if self._in_words:
             role, text = messages[-1]
             messages[-1] = (role, f"{text}\n\n{build_schema_request(json.dumps(self._schema))}")
@@ -162,4 +161,4 @@ class Request:
 
     @property
     def _most(self) -> int:
-        return self.model.most(self.room, self.abilities)
+        return self.model.most(self.abilities)

@@ -13,9 +13,6 @@ from nodes.trust.secrets import mask
 T = TypeVar("T", bound=BaseModel)
 Schema = dict[str, Any]
 
-DESCRIBED = {"use_attribute_docstrings": False}
-"""Keywords of a model that is made for one request. Its fields have their descriptions already; pydantic would search
-the source of all loaded modules for more."""
 _SUPPORTED = ("type", "description", "enum", "const", "items", "maxItems", "properties", "anyOf")
 
 

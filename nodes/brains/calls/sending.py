@@ -66,7 +66,7 @@ class Sender:
     tools: Sequence[dict[str, Any]] = ()
     """Tools that the model may call instead of an answer by the schema."""
 
-    async def send(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Method]:
+    async def send(self, messages: Sequence[Message]) -> tuple[AIMessage, Method]:
         """Return the reply, and the method that requested it.
 
         Raises:
@@ -74,17 +74,17 @@ class Sender:
             ModelError: No reply arrived: transport, refusal, filter or budget.
         """
         known = self.model.abilities
-        reply, used = await self._accepted(messages, room)
+        reply, used = await self._accepted(messages)
         if not self._is_cut(reply, messages, used):
             return reply, used.method
         # The server read only a part of the prompt, so its answer is about something else. Send a prompt that fits.
         self.model.learn(window=usage_of(reply).input_tokens)
-        reply, used = await self._accepted(messages, room)
+        reply, used = await self._accepted(messages)
         if self._is_cut(reply, messages, used):
             self.model.learn(window=known.window, counts=False)
         return reply, used.method
 
-    async def _accepted(self, messages: Sequence[Message], room: int | None) -> tuple[AIMessage, Abilities]:
+    async def _accepted(self, messages: Sequence[Message]) -> tuple[AIMessage, Abilities]:
         """Send the request in the forms that remain after each refusal."""
         abilities = self.model.abilities
         others: Iterator[Abilities] | None = None
@@ -92,7 +92,7 @@ class Sender:
         for _ in range(_REFUSALS):
             try:
                 reply = await self._with_retries(
-                    Request(self.model, abilities, self.schema, messages, room, self.images, self.tools)
+                    Request(self.model, abilities, self.schema, messages, self.images, self.tools)
                 )
             except _RefusedError as refused:
                 fault = refused.fault
@@ -129,7 +129,7 @@ class Sender:
 
     def _narrower(self, abilities: Abilities, messages: Sequence[Message], fault: Fault) -> Abilities:
         """Return the abilities with the window that an error message names, or with half of the present prompt."""
-        fitted = Request(self.model, abilities, self.schema, messages, None).fitted
+        fitted = Request(self.model, abilities, self.schema, messages).fitted
         named, half = fault.window, counted(fitted) // 2
         window = named if named is not None and (abilities.window is None or named < abilities.window) else half
         if window < SMALLEST or (abilities.window is not None and counted(fitted) < SMALLEST):
@@ -141,7 +141,7 @@ class Sender:
         if not self.model.abilities.counts:
             return False
         reported = usage_of(reply).input_tokens
-        sent = counted(Request(self.model, used, self.schema, messages, None).fitted)
+        sent = counted(Request(self.model, used, self.schema, messages).fitted)
         if sent < _LEAST_SENT or reported < _LEAST_REPORTED:
             return False
         # A prompt that the server cut usually fills a window of a round size.

@@ -16,7 +16,6 @@ from nodes.brains.calls.native import Message
 from nodes.brains.calls.replies import Answer, InvalidOutput, read_answer
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
-from nodes.brains.calls.tokens import estimate
 from nodes.brains.fence import squeeze
 from nodes.context import ModelError
 from nodes.state import Usage
@@ -28,8 +27,6 @@ __all__ = ["Message", "Structured", "ask_structured"]
 T = TypeVar("T", bound=BaseModel)
 
 logger = logging.getLogger(__name__)
-_SHORTEST = 200
-"""The minimum number of tokens for an answer; with fewer, no request is sent."""
 _REJECTED = 400
 """Tokens of a rejected answer that a correction repeats."""
 _NO_ANSWER = "(no answer)"
@@ -51,7 +48,6 @@ async def ask_structured(
     budget: ModelBudget,
     correction: Callable[[str], str] = build_correction,
     accept: type[T] | None = None,
-    room: int | None = None,
     images: tuple[str, ...] = (),
 ) -> Structured[T]:
     """Ask once; if the answer is invalid, ask again with the rejected answer and the error message.
@@ -66,7 +62,6 @@ async def ask_structured(
         correction: Turns an error into the message that follows it.
         accept: Also accepted as the last answer, with its numbers clamped, because no further request follows.
         images: Data URLs of images that follow the last message.
-        room: Tokens that all answers and the correction may use together; None leaves each to the model's limit.
 
     Raises:
         InvalidOutput: The second answer was invalid too.
@@ -74,33 +69,18 @@ async def ask_structured(
     """
     first = [masked(message) for message in messages]
     sender = Sender(model, strict_schema(schema), budget, images=images)
-    return await _exchange(model, schema, sender, first, correction=correction, accept=accept, room=room)
-
-
-async def _exchange(
-    model: Model,
-    schema: type[T],
-    sender: Sender,
-    first: Sequence[Message],
-    *,
-    correction: Callable[[str], str],
-    accept: type[T] | None,
-    room: int | None,
-) -> Structured[T]:
-    """Send until an answer is valid, with one correction at most; the arguments are those of ``ask_structured``."""
-    asked, corrected, remaining = first, False, room
+    asked, corrected = first, False
     while True:
         method = model.abilities.method
         try:
-            reply, method = await sender.send(asked, remaining)
+            reply, method = await sender.send(asked)
             answer = read_answer(reply)
             value = _value(answer, (accept or schema) if corrected else schema, last=corrected)
         except InvalidOutput as invalid:
             _log(schema, invalid, last=corrected)
             uses_other_method = _learnt(model, method, invalid)
             correction_messages = _correction(invalid, correction)
-            remaining = _remaining_tokens(room, sender.usage, correction_messages, model)
-            if (corrected and not uses_other_method) or (remaining is not None and remaining < _SHORTEST):
+            if corrected and not uses_other_method:
                 message = f"{model.name} gave two invalid answers: {invalid}"
                 raise InvalidOutput(message[:300], sender.usage) from invalid
             asked, corrected = [*first, *correction_messages], corrected or not uses_other_method
@@ -158,12 +138,3 @@ def _correction(invalid: InvalidOutput, correction: Callable[[str], str]) -> tup
     """Return the rejected answer as the assistant's turn, and the correction as the user's turn."""
     rejected = squeeze(invalid.answer.strip(), _REJECTED) or _NO_ANSWER
     return masked(("ai", rejected)), masked(("human", correction(str(invalid))))
-
-
-def _remaining_tokens(
-    room: int | None, usage: Usage, correction_messages: Sequence[Message], model: Model
-) -> int | None:
-    """Return the tokens that remain for the next answer; tokens that a model spends on reasoning are not counted."""
-    if room is None or model.abilities.longer:
-        return room
-    return room - usage.output_tokens - sum(estimate(text) for _, text in correction_messages)

@@ -49,7 +49,7 @@ async def ask_turn(model: Model, messages: Sequence[Message], *, budget: ModelBu
     asked = list(map(masked, messages))
     for corrected in (False, True):
         try:
-            reply, _ = await sender.send(asked, None)
+            reply, _ = await sender.send(asked)
             turn = _turn(reply, clamp=corrected)
         except InvalidOutput as invalid:
             if corrected:
