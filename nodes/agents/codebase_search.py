@@ -13,7 +13,6 @@ from nodes.agents.code.candidates import (
     CANDIDATES,
     CANDIDATES_ON_RETRY,
     POINTED,
-    SHOWN_TO_A_MODEL,
     find_candidates,
     in_order,
     lines_of_facts,
@@ -26,6 +25,7 @@ from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unrea
 from nodes.agents.code.tools import CodeTools
 from nodes.agents.writing.statement import reporter_query
 from nodes.brains import is_model_asked, judge
+from nodes.brains.conversation import LISTED
 from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
@@ -74,12 +74,12 @@ def build_query(state: BugTriageState, context: Context, pictures: str = "") -> 
     gaps = (*verdict.gaps, *verdict.required_evidence) if verdict is not None and objects else ()
     terms = state.reading.search_terms if state.reading else ()
     limit = CANDIDATES_ON_RETRY if state.retry_count else CANDIDATES
-    # A model sees more candidates than rules do, independent of their score.
+    # A model may choose among more files than rules do.
     return Query(
         title=context.title,
         body=context.body,
         extra=(*state.redirect_instructions, *answers, *gaps, *terms, *filter(None, (pictures,))),
-        limit=max(limit, SHOWN_TO_A_MODEL) if is_model_asked(context, state) else limit,
+        limit=max(limit, LISTED) if is_model_asked(context, state) else limit,
     )
 
 
@@ -93,9 +93,7 @@ async def _gather(state: BugTriageState, context: Context) -> Gathered:
     facts = lines_of_facts(survey.facts, context.code.sha)
     files = await list_files(context, query, ranking=ranking, pointed=pointed, survey=survey) if asked else ()
     # Numbered here as the supervisor will number them, so that a finding can cite them before they are joined.
-    candidates = find_candidates(
-        ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts, chooses=bool(files)
-    )
+    candidates = find_candidates(ranking, state.evidence, retry=state.retry_count > 0, pointed=pointed, facts=facts)
     seen = candidates.all if asked else candidates.strong
     keys = [item.evidence.key for item in seen]
     tools = CodeTools(context.code, tuple(dict.fromkeys((*state.evidence, *keys))), context.listener, query)

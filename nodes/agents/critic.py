@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
-from nodes.brains.calls.tokens import estimate
+from nodes.brains.fence import squeeze
 from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import progress
@@ -21,9 +20,10 @@ from nodes.trust.prose import ProseCheck
 from nodes.trust.secrets import mask
 from nodes.trust.statements import cited_in
 
-_FUNCTIONS, _BODY, _AROUND, _LINE = 2, 320, 6, 160
-"""Functions that a model receives whole, maximum tokens of each, lines around a place outside of functions, characters
-of a line."""
+_FUNCTIONS, _BODY = 2, 400
+"""Functions that a model receives, and maximum tokens of each."""
+_BEFORE, _AFTER, _AROUND = 10, 18, 6
+"""Lines of a function before and after a quote, and around one outside of functions."""
 
 
 async def critic(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -89,54 +89,22 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
 
 
 async def _first_functions(case: Case, context: Context) -> dict[str, str]:
-    """Return the code around the first two places, whole functions where they fit, by the ids of their evidence."""
+    """Return the code around the first two places, at most their functions, by the ids of their evidence."""
     code = [item for item in case.evidence if item.evidence.kind == "code"]
     bodies: dict[str, str] = {}
     seen = set[tuple[str, int]]()
     for item in sorted(code, key=lambda item: -item.evidence.score):
-        where = item.evidence.locator
-        first, lines = await _around(item.evidence, context)
-        if lines and (str(where.path), first) not in seen:
-            seen.add((str(where.path), first))
-            quoted = (where.start_line or first, where.end_line or first)
-            bodies[item.id] = mask(_fitted(lines, first, quoted, _BODY))
+        begins, text = await _around(item.evidence, context)
+        if text and (str(item.evidence.locator.path), begins) not in seen:
+            seen.add((str(item.evidence.locator.path), begins))
+            bodies[item.id] = squeeze(mask(text), _BODY)
         if len(bodies) == _FUNCTIONS:
             break
     return bodies
 
 
-def _fitted(lines: Sequence[str], first: int, quoted: tuple[int, int], tokens: int) -> str:
-    """Return a function with as many lines as fit: its beginning, and the lines that match the issue.
-
-    Args:
-        lines: the whole function.
-        first: the number of its first line.
-        quoted: the first and last line that match.
-        tokens: how many fit.
-    """
-    text = "\n".join(lines)
-    if estimate(text) <= tokens:
-        return text
-    head = _fitting(lines, tokens // 2)
-    start = max(len(head), quoted[0] - first)
-    tail = _fitting(lines[start:], tokens - estimate("\n".join(head)))
-    gap = ["  …"] if start > len(head) else []
-    rest = ["  …"] if start + len(tail) < len(lines) else []
-    return "\n".join((*head, *gap, *tail, *rest))
-
-
-def _fitting(lines: Sequence[str], tokens: int) -> list[str]:
-    shown: list[str] = []
-    for line in lines:
-        tokens -= estimate(line[:_LINE]) + 1
-        if tokens < 0:
-            break
-        shown.append(line[:_LINE])
-    return shown
-
-
-async def _around(evidence: Evidence, context: Context) -> tuple[int, list[str]]:
-    """Return the first line and the lines of the definition that is quoted, or of what is around the quote."""
+async def _around(evidence: Evidence, context: Context) -> tuple[int, str]:
+    """Return where the definition that is quoted begins, and the lines of it around the quote."""
     where = evidence.locator
     path, start, end = str(where.path), where.start_line or 1, where.end_line or 1
     found = await context.code.definitions(evidence.symbol) if evidence.symbol else None
@@ -146,12 +114,13 @@ async def _around(evidence: Evidence, context: Context) -> tuple[int, list[str]]
         if item.path == path
     ]
     span = next((span for span in spans if span[0] <= start <= span[1]), None)
-    text = await context.code.read(path, *span) if span is not None else None
-    if span is not None and text is not None:
-        return span[0], text.split("\n")
+    if span is not None:
+        text = await context.code.read(path, max(span[0], start - _BEFORE), min(span[1], end + _AFTER))
+        if text is not None:
+            return span[0], text
     lookup = await context.code.lines(path, max(1, start - _AROUND), end + _AROUND)
     passage = lookup.passages[0] if lookup is not None and lookup.passages else None
-    return (passage.start_line, passage.quote.split("\n")) if passage is not None else (start, [])
+    return (passage.start_line, passage.quote) if passage is not None else (start, "")
 
 
 async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:

@@ -119,7 +119,7 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
     asked = bool(state.human_exchanges or state.pending_exchange)
     bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
     sections = (
-        ("The first functions, whole", fence("functions", "\n\n".join(bodies)) if bodies else ""),
+        ("The code around the first places", fence("functions", "\n\n".join(bodies)) if bodies else ""),
         ("Findings so far", fence("findings", findings) if state.findings else ""),
         ("Human exchanges so far", fence("exchanges", exchanges(case)) if asked else ""),
         ("Critic", fence("critic", critique(case)) if state.critic_feedback else ""),

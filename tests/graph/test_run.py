@@ -136,7 +136,7 @@ async def test_a_weak_draft_is_retried_while_that_can_change_it_then_goes_to_a_p
 
 
 @pytest.mark.parametrize(
-    ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [20], id="model")]
+    ("by_model", "limits"), [pytest.param(False, [10, 20, 20], id="rules"), pytest.param(True, [16], id="model")]
 )
 async def test_a_retry_searches_wider_and_a_model_reads_widely_from_the_start(
     by_model: bool, limits: list[int]

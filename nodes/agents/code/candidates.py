@@ -21,8 +21,6 @@ CANDIDATES, CANDIDATES_ON_RETRY = 10, 20
 """Number of candidates fetched at first, and on a retry after a rejected draft (SPEC section 5)."""
 
 
-SHOWN_TO_A_MODEL = 20
-"""Places of the search that are evidence for a model."""
 POINTED = "a maintainer pointed here"
 """The reason for a place that a redirect named."""
 MAX_FACTS = 8
@@ -41,11 +39,10 @@ class Candidates:
     strong: tuple[NumberedEvidence, ...] = ()
     """Places whose score reaches the threshold. Rules see these."""
     all: tuple[NumberedEvidence, ...] = ()
-    """What a model sees: the same places, or without a filter the first twenty; then the lines of facts."""
+    """What a model sees: the same places, then the lines of facts."""
     filtered_out: int = 0
-    """Places of the search that a model does not see."""
+    """Places of the search below the threshold."""
     threshold: float = 0.0
-    """The lowest score of the places that a model sees; 0 without a filter."""
 
 
 def find_candidates(
@@ -55,7 +52,6 @@ def find_candidates(
     retry: bool,
     pointed: Sequence[Evidence] = (),
     facts: Sequence[Evidence] = (),
-    chooses: bool = False,
 ) -> Candidates:
     """Number the search results after the known evidence, as the supervisor will, in the order of the search.
 
@@ -68,8 +64,6 @@ def find_candidates(
         retry: whether a draft was rejected; then the search is wider.
         pointed: places that a maintainer named.
         facts: lines of facts.
-        chooses: whether a model chooses files and reads their places; then it receives only the strong places in
-        addition.
     """
     best = max((location.score for location in ranking.locations), default=0.0)
     places = [place for place in ranking.locations if best > 0 and is_citable(place.path, place.quote)]
@@ -80,20 +74,12 @@ def find_candidates(
     lowest, most = (MIN_SCORE_ON_RETRY, CANDIDATES_ON_RETRY) if retry else (MIN_SCORE, CANDIDATES)
     # Evidence scores are rounded to four places, so the threshold is rounded in the same way.
     strong = [item for item in found if item.score >= round(lowest, 4)][:most]
-    seen = strong if chooses else found[:SHOWN_TO_A_MODEL]
-    shown = {item.key for item in seen}
-    everything = [*seen, *(item for item in facts if item.key not in shown)]
-    numbers = {
-        key: number for number, key in enumerate(dict.fromkeys((*known, *(entry.key for entry in everything))), 1)
-    }
+    shown = {item.key for item in strong}
+    everything = [*strong, *(item for item in facts if item.key not in shown)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(one.key for one in everything))), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in everything)
-    by_rules = {item.key for item in strong}
-    return Candidates(
-        strong=tuple(item for item in numbered if item.evidence.key in by_rules),
-        all=numbered,
-        filtered_out=max(len(ranking.locations) - len(seen), 0),
-        threshold=lowest if chooses else 0.0,
-    )
+    filtered_out = max(len(ranking.locations) - len(strong), 0)
+    return Candidates(numbered[: len(strong)], numbered, filtered_out, lowest)
 
 
 def mean_score(places: Iterable[Evidence]) -> float:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from nodes.agents.case import trace_entry
-from nodes.agents.code.candidates import MIN_SCORE, MIN_SCORE_ON_RETRY, Candidates, mean_score
+from nodes.agents.code.candidates import Candidates, mean_score
 from nodes.agents.code.tools import CodeTools
 from nodes.context import Case, Judged
 from nodes.context.agreement import Opinions
@@ -102,12 +102,12 @@ def _by_keys(read: Read) -> Submission | None:
 
 def _scores(gathered: Gathered, read: Read) -> dict[str, float]:
     """Return the score threshold and the mean score of the search's places that passed it."""
-    candidates = gathered.candidates
-    lowest = candidates.threshold
-    if read.judged.judged_by == "rules":
-        lowest = MIN_SCORE_ON_RETRY if gathered.case.state.retry_count else MIN_SCORE
-    kept = candidates.strong if lowest else candidates.all
-    return {"threshold_used": lowest, "avg_score": mean_score(item.evidence for item in kept), **_opinions(read)}
+    passed = gathered.candidates.strong
+    return {
+        "threshold_used": gathered.candidates.threshold,
+        "avg_score": mean_score(item.evidence for item in passed),
+        **_opinions(read),
+    }
 
 
 def _opinions(read: Read) -> dict[str, float]:
@@ -123,12 +123,9 @@ def entry_of(state: BugTriageState, gathered: Gathered, read: Read, started: flo
     tools = gathered.tools
     cited = {item.id for item in tools.gathered}
     candidates = sum(item.id not in cited for item in read.seen)
-    by_rules = read.judged.judged_by == "rules"
     counts = {
         "candidates": candidates,
-        "filtered_out": max(len(gathered.ranking.locations) - candidates, 0)
-        if by_rules
-        else gathered.candidates.filtered_out,
+        "filtered_out": gathered.candidates.filtered_out,
         "augmented": len(gathered.query.extra),
     }
     if chosen := len(read.seen) - candidates:
