@@ -186,7 +186,7 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     its terms.
     """
     cause = submitted.cause if submitted is not None else ()
-    cited = [(one.text, [evidence[name].evidence for name in one.evidence if name in evidence]) for one in cause]
+    cited = [(entry.text, [evidence[name].evidence for name in entry.evidence if name in evidence]) for entry in cause]
     echo = IssueEcho(issue)
     # That something has no matches names no code, so it explains nothing by itself.
     own = [

@@ -76,7 +76,8 @@ def find_candidates(
     strong = [item for item in found if item.score >= round(lowest, 4)][:most]
     shown = {item.key for item in strong}
     everything = [*strong, *(item for item in facts if item.key not in shown)]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys((*known, *(one.key for one in everything))), 1)}
+    keys = (*known, *(entry.key for entry in everything))
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), 1)}
     numbered = tuple(NumberedEvidence(id=f"E{numbers[item.key]}", evidence=item) for item in everything)
     filtered_out = max(len(ranking.locations) - len(strong), 0)
     return Candidates(numbered[: len(strong)], numbered, filtered_out, lowest)
