@@ -28,6 +28,10 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "guarded_by": ("runs_if", {"code": "`if not zone:`"}),
     "used_here": ("used", {"code": "`parse_date`", "code.name": "`zone`"}),
     "called_from": ("called", {"code": "`parse_date`", "place": "`read_entry`"}),
+    "subject_of_test": (
+        "subject_of_test",
+        {"code": "`test_zones`", "code.name": "`parse_date`", "place": "`feedbox/dates.py`"},
+    ),
     "tested_here": ("tested", {"code": "`test_zones`", "code.name": "`parse_date`"}),
     "changed_in": ("changed", {**_CHANGE, **_SINCE, "place": "`feedbox/dates.py`"}),
     "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),

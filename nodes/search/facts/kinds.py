@@ -9,7 +9,7 @@ from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.changes import changed_in, fixed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
-from nodes.search.facts.names import absent, defined_once, documented_here, read_here, tested_here
+from nodes.search.facts.names import absent, defined_once, documented_here, read_here, subject_of_test, tested_here
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import linked_here, moved, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
@@ -30,6 +30,7 @@ FINDERS: tuple[Finder, ...] = (
     built_here.find,
     read_here.find,
     named_here.find,
+    subject_of_test.find,
     quoted_here.find,
     error_form.find,
     # The next finders explain facts of those above, so they come after them.
@@ -63,6 +64,7 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "called_from": called_from.check,
     "used_here": used_here.check,
     "tested_here": tested_here.check,
+    "subject_of_test": subject_of_test.check,
     "changed_in": changed_in.check,
     "older_release": releases.check,
     "fixed_since": fixed_since.check,

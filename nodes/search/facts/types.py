@@ -21,6 +21,7 @@ Kind = Literal[
     "guarded_by",
     "called_from",
     "used_here",
+    "subject_of_test",
     "tested_here",
     "changed_in",
     "older_release",
@@ -39,6 +40,7 @@ LEADING: tuple[Kind, ...] = (
     "named_change",
     "linked_here",
     "pasted_here",
+    "subject_of_test",
     "absent",
     "used_here",
     "defined_once",
@@ -57,7 +59,7 @@ OF_CHANGES: frozenset[Kind] = frozenset({"named_change", "introduced_in", "chang
 ANYWHERE: frozenset[Kind] = OTHER_ROLES | {"older_release"}
 """Kinds that apply whatever files are ranked."""
 
-TYPE = re.compile(
+_TYPE = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data|typedef|pub(?:\([a-z]+\))?)\s+)*"
     r"(?:class|struct|interface|trait|enum|type|object|record|union|protocol|module)\b"
     r"|\s*(?:(?:export|const|let|var)\s+)*[A-Z][a-z]\w*\s*=\s*function\b|\s*(?:export\s+)?function\s+[A-Z][a-z]"
@@ -107,10 +109,15 @@ class Fact:
     @property
     def is_echo(self) -> bool:
         """Whether the fact only gives the file of a type or of a file's name that the title has."""
-        is_type = self.kind == "defined_once" and bool(TYPE.match(self.text or ""))
+        is_type = self.kind == "defined_once" and declares_type(self.text or "")
         return self.in_title and (is_type or (self.kind == "named_here" and not self.symbol))
 
     @property
     def is_named_line(self) -> bool:
         """Whether the report itself names the line: by a stack frame, a link, a path or its code."""
         return self.kind in NAMED_BY_REPORT and self.line is not None and not self.in_title
+
+
+def declares_type(line: str) -> bool:
+    """Return whether a line declares a type."""
+    return _TYPE.match(line) is not None

@@ -86,6 +86,12 @@ EXAMPLES: dict[Kind, Example] = {
         "load",
         "strict_zone",
     ),
+    "subject_of_test": Example(
+        ("A test fails", "See https://github.com/octo/zones/blob/main/{test}"),
+        ("A test fails", "See {load}"),
+        "load",
+        "load_zone",
+    ),
     "tested_here": Example(("`load_zone` is slow", ""), ("`scan_zone` is slow", ""), "test", "load_zone"),
     "changed_in": Example(
         ("`load_zone` fails", "It works in 1.2.0 and fails in 1.3.0."),
@@ -155,6 +161,7 @@ class Project(NamedTuple):
         return text.format(
             first=self.history.first,
             load=zones.load[0],
+            test=f"{zones.test[0]}#L{zones.line(zones.test, 'load_zone')}",
             call=zones.line(zones.load, "check_zone"),
             pasted="\n".join(pasted),
             trace=zones.trace_at(zones.load, "strict_zone", "load_zone"),

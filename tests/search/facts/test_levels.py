@@ -112,9 +112,16 @@ def test_the_headline_is_of_the_first_kind_and_a_change_comes_after_lines():
 
 
 def test_a_use_of_another_name_leads_before_the_definition_that_the_title_names():
-    assert statement([TYPE, IN_TITLE, USES], FILES, 0.9).headline == USES
-    assert statement([replace(TYPE, text="def zone():", strong=True), USES], FILES, 0.9).headline == USES
-    assert statement([_fact("a.py", "raised_here"), USES], FILES, 0.9).headline == _fact("a.py", "raised_here")
+    assert statement([TYPE, replace(IN_TITLE, symbol=None), USES], FILES, 0.9).headline == USES
+    raised = _fact("a.py", "raised_here")
+    assert statement([raised, replace(USES, follows=("a.py", 1))], FILES, 0.9).headline == raised
+
+
+def test_a_use_in_the_type_of_the_title_does_not_lead_before_its_function():
+    function = replace(_fact("a.py", strong=False), line=9, text="def load():", in_title=True)
+    in_type, in_function = replace(USES, follows=("a.py", 1)), replace(USES, follows=("a.py", 9))
+    assert statement([TYPE, function, in_type], FILES, 0.9).headline == function
+    assert statement([TYPE, function, in_type, in_function], FILES, 0.9).headline == in_function
 
 
 def test_a_single_pasted_line_leads_only_where_nothing_else_does():

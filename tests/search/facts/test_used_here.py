@@ -113,3 +113,13 @@ def test_a_hostile_report_has_few_uses(tmp_path: Path):
     path, code, _ = USES["python"]
     body = " ".join(f"`strict_zone_{number}`" for number in range(5_000)) + " `strict_zone`" * 5_000
     assert len(of_kind(facts_of(tmp_path, {path: code}, "`load_zone` is wrong", body), "used_here")) <= 1
+
+
+def test_a_field_uses_nothing_and_a_line_is_stated_once(tmp_path: Path):
+    code = "class ZoneMap {\n  private final RowTable rows;\n  int read_all() {\n    return rows.first_row;\n  }\n}\n"
+    facts = facts_of(
+        tmp_path, {"ZoneMap.java": code}, "`ZoneMap.read_all` fails", "`RowTable` has no first_row, ZoneMap too"
+    )
+    assert [(fact.line, fact.symbol, fact.words) for fact in of_kind(facts, "used_here")] == [
+        (4, "ZoneMap.read_all", "first_row")
+    ]

@@ -29,6 +29,8 @@ FEW_LINES = 3
 # Imports, parameters and assignments are left out: 11 of 42 lines on development issues were of these kinds, and they
 # told a reader nothing.
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
+_FIELD = re.compile(r"\s{0,200}(?:(?:private|protected|public|internal|static|final|readonly)\s+)+[^=(]{1,200};\s*$")
+"""A field that is declared without a value."""
 MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""
 MAX_LINES, MAX_WIDTH = 600, 400
@@ -50,8 +52,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             if one and (one[1].path, one[1].line) not in shown:
                 found.append(one)
     # A name on few lines points to a place. The sort is stable, so equal ones stay in the order of the report.
-    found.sort(key=lambda item: item[0])
-    yield from [fact for _, fact in found[:MAX_FACTS]]
+    found.sort(key=lambda item: (item[0], -len(item[1].symbol or "")))
+    # A class and its method may both have the line.
+    lines = {(fact.path, fact.line, fact.words): fact for _, fact in reversed(found)}
+    yield from [fact for _, fact in found if lines[fact.path, fact.line, fact.words] is fact][:MAX_FACTS]
 
 
 def _wanted(inquiry: FinderInput) -> list[Name]:
@@ -122,7 +126,7 @@ def uses(text: str, name: str) -> bool:
     A line that only imports or assigns the name does not use it. A word that is not compound must be called or be a
     member, because a variable may have the same name.
     """
-    if len(text) > MAX_WIDTH or is_comment(text) or _IMPORT.match(text):
+    if len(text) > MAX_WIDTH or is_comment(text) or _IMPORT.match(text) or _FIELD.match(text):
         return False
     if f'"{name}"' in text or f"'{name}'" in text:
         return True

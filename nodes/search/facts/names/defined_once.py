@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import folder_of_copies, whole_word
 from nodes.search.facts.names import BUILT_IN, inherited, names, names_of_code
 from nodes.search.facts.names.inherited import is_inherited
-from nodes.search.facts.types import TYPE, Fact
+from nodes.search.facts.types import Fact, declares_type
 from nodes.search.paths.suffixes import module_parts
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
             text = fact.text or ""
-            strong = _is_strong(hit, listed, most) and not TYPE.match(text) and not _FORWARDS.match(text)
+            strong = _is_strong(hit, listed, most) and not declares_type(text) and not _FORWARDS.match(text)
             # A declaration without a body has no code that could be wrong.
             yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=bool(_BODILESS.match(text)))
     yield from _of_code(inquiry, {hit.row for hit in hits})

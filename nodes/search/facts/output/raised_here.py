@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_TRACES = 6
 SHORTEST = 5
-"""Minimum length of the name of a function that words may name."""
+"""Minimum length of the name of a function or a class that words may name."""
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
 MAX_RELEASES = 12
@@ -103,8 +103,9 @@ def _named_in_words(inquiry: FinderInput, inner: MappedFrame, seen: set[tuple[in
     named = "\n".join((inquiry.issue.title, *inquiry.query.extra))
 
     def is_named(mapped: MappedFrame) -> bool:
-        name, path = (mapped.symbol or "").rpartition(".")[2], inquiry.code.path(mapped.number)
-        return (len(name) >= SHORTEST and bool(whole_word(name).search(named))) or path.rpartition("/")[2] in named
+        names = [name for name in (mapped.symbol or "").split(".") if len(name) >= SHORTEST]
+        file = inquiry.code.path(mapped.number).rpartition("/")[2]
+        return file in named or any(whole_word(name).search(named) for name in names)
 
     outer = (frame for frame in own_frames(inquiry.code, inquiry.issue, inner.trace) if not is_named(inner))
     for mapped in [item for item in outer if is_named(item) and (item.number, item.line) not in seen][:1]:
