@@ -220,7 +220,7 @@ class OpenReport:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredQuestion:
-    """A question on an open issue that nobody answered."""
+    """A question on an open issue without an answer."""
 
     number: int
     title: str

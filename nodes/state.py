@@ -34,7 +34,7 @@ NodeName = Literal["investigator", "codebase_search", "web_search", "critic", "h
 Specialist = Literal["codebase_search", "web_search"]
 """Nodes that may be a next node and run in parallel. Configured tools only run in parallel with one of these."""
 MAX_BESIDE = 3
-"""Maximum specialists beside the next node; with more, findings would be cut before their evidence is numbered."""
+"""Maximum further specialists in parallel; with more, findings would be cut before their evidence is numbered."""
 ToolName = Annotated[str, StringConstraints(max_length=40)]
 Tier = Literal["simple", "medium", "complex"]
 

@@ -28,7 +28,7 @@ from nodes.state import (
 from nodes.trust.prose import ProseCheck, whole_sentences
 
 _QUESTION, _EXPLANATION = 300, 600
-"""Maximum number of characters of a question or an option, and of the text beside it."""
+"""Maximum number of characters of a question or an option, and of the text next to it."""
 
 
 async def supervisor_node(state: BugTriageState, runtime: Runtime[Context]) -> Update:

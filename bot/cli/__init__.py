@@ -33,7 +33,7 @@ COMMANDS = {
     "worker": ("server.serve", "Run jobs that servers stored; start as many workers as needed."),
     "app": ("server.access", "Register the GitHub App."),
     "migrate": ("server.databases", "Create or update the tables in DATABASE_URL's database."),
-    "backup": ("server.databases", "Copy the data directory beside a running server."),
+    "backup": ("server.databases", "Copy the data directory while the server runs."),
     "action": ("server.action", "Triage the event of a GitHub Actions workflow."),
     "backfill": ("server.backfill", "Triage issues that were opened before the App was installed."),
     "export": ("server.stored", "Print all stored data of one repository."),

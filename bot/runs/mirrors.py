@@ -55,7 +55,7 @@ class Mirror:
     """A repository on this machine, as of the last fetch."""
 
     directory: Path
-    """The bare repository. Derived files may be stored beside it and are deleted with it."""
+    """The bare repository. Derived files may be stored next to it and are deleted with it."""
     sha: str
     """The tip of the default branch."""
 

@@ -1,4 +1,4 @@
-"""Run the web server, with a worker process beside it."""
+"""Run the web server, and a worker process."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ OPERATOR_KEYS: Mapping[str, str] = {
     "web.*.per_minute": "there are at most 25 searches a minute",
     "web.*.timeout": "a search takes at most 15 seconds",
     "web.*.max_bytes": "a response has at most 1 MB",
-    "specialists": "a source has 30 seconds, and a code search beside it 300",
+    "specialists": "a source has 30 seconds, and a code search in parallel 300",
     "pictures.count": "the first three pictures are read",
     "pictures.max_bytes": "a picture has at most 4 MB",
     "pictures.timeout": "a picture takes at most 10 seconds",

@@ -38,7 +38,7 @@ from nodes.graph import Graph, build_graph
 from nodes.search.engine import Engine
 
 MAX_INDEXES = 96_000_000
-"""Approximate bytes of indexes in memory. Parsed files are cached on disk beside each mirror."""
+"""Approximate bytes of indexes in memory. Parsed files are cached on disk next to each mirror."""
 MAX_ENGINES = 64
 """Number of engines in memory, however small they are: each holds a file open."""
 

@@ -227,7 +227,7 @@ def _objected(state: BugTriageState) -> bool:
 
 
 def _unchanged(state: BugTriageState, started: float) -> TraceEntry:
-    """Return the step of a search after a model's reading to which nobody objects: it would read the same again."""
+    """Return the step of a search after a model's reading without an objection: it would read the same again."""
     before = next(step for step in reversed(state.trace) if step.node == "codebase_search")
     return TraceEntry(
         node="codebase_search",

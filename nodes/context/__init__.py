@@ -234,7 +234,7 @@ class TimeLimits:
 
     outside: float = 30.0
     code: float = 300.0
-    """The limit of the code search beside other specialists. Alone it has no limit: it is the last fallback."""
+    """The limit of a code search in parallel with other specialists. Alone it has no limit: it is the last fallback."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from nodes.trust.quality_gate import LOW_CONFIDENCE
 from nodes.trust.statements import cited_in, uncited
 
 FACTS = 2
-"""Facts beside a cause that it does not cite."""
+"""Facts shown with a cause that does not cite them."""
 PLACES = 3
 """Places to change that are shown; further ones are folded."""
 

@@ -94,7 +94,7 @@ def _fact_line(fact: Fact, links: Links) -> str:
 
 
 def sentence_without_path(fact: Fact) -> str:
-    """Return the sentence of a fact without the file's name, for use beside a link to its line."""
+    """Return the sentence of a fact without the file's name, for use next to a link to its line."""
     path = code(fact.path or "")
     short = fact.says.replace(f", {path}.", ".").replace(f" in {path}, under", " under")
     short = short.replace(f" this line of {path}.", " this line.")

@@ -1,4 +1,4 @@
-"""Comments beside the report: the alert on a crash, and the reply to a person whose answer changed the finding."""
+"""Further comments: the alert on a crash, and the reply to a person whose answer changed the finding."""
 
 from __future__ import annotations
 

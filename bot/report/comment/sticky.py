@@ -85,7 +85,7 @@ def fixed_comment(text: str, thread: Thread) -> str:
 
 
 def question_reply(thread: Thread, question_id: str, sticky_url: str) -> str:
-    """Render a separate comment for a question, since editing the sticky notifies nobody; it mentions nobody again."""
+    """Render a separate comment for a question, since an edit notifies no one; it mentions no one again."""
     asked = open_questions(without_mention(thread))
     link = f"It is in [the report]({sticky_url}) as well." if sticky_url.startswith(f"{thread.base}/issues/") else ""
     parts = (question_marker(question_id), WAITING[0], asked, link)
@@ -98,7 +98,7 @@ def reminder_marker(question_id: str) -> str:
 
 
 def reminder(thread: Thread, question: AskedQuestion, asked_url: str) -> str:
-    """Render the one reminder of an open question; it mentions nobody, since the comment itself notifies.
+    """Render the one reminder of an open question; it mentions no one, since the comment itself notifies.
 
     Args:
         thread: the issue.

@@ -37,7 +37,7 @@ class Thread:
     repository: str
     """The current ``owner/name``."""
     reporter: str
-    """The login that may be mentioned once; empty if nobody may be mentioned."""
+    """The login that may be mentioned once; empty if no one may be mentioned."""
     questions: tuple[AskedQuestion, ...] = ()
     update_reason: str = ""
     """The reason why the comment was rewritten, in the App's own words; empty for the first version."""

@@ -109,7 +109,7 @@ def suggested_name() -> str:
 
 @cache
 def registration() -> dict[str, Any]:
-    """Return ``app.yml``, which is at the top of a checkout and beside the code in an installation."""
+    """Return ``app.yml``, which is at the top of a checkout and next to the code in an installation."""
     package = Path(__file__).parents[2]
     path = next(path for path in (package / "app.yml", package.parent / "app.yml") if path.exists())
     read: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -302,7 +302,7 @@ ALTER TABLE issues ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX issues_ended ON issues (pruned, ended_at)
 """
 
-# Jobs of older releases have no installation; as a group they take one turn beside the installations.
+# Jobs of older releases have no installation; as a group they take turns like one installation.
 _TURNS = """
 ALTER TABLE jobs ADD COLUMN installation TEXT NOT NULL DEFAULT '';
 CREATE INDEX jobs_of_installation ON jobs (lane, installation, due, id) WHERE state = 'todo';

@@ -104,13 +104,13 @@ class SqliteStore(Store):
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database beside the processes that use it, as of one moment.
+    """Copy a database while other processes use it, as of one moment.
 
     Raises:
         StoreError: it cannot be read or written.
     """
     try:
-        # Not read-only: without a process that has it open, SQLite could not create the files that it needs beside it.
+        # Not read-only: without a process that has it open, SQLite could not create the files that it needs next to it.
         running = sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)
         with closing(running), closing(sqlite3.connect(target)) as copy:
             running.backup(copy)

@@ -1,4 +1,4 @@
-"""Run jobs beside any number of other processes: procrastinate delivers wake-ups, the jobs table decides what to do."""
+"""Run jobs in any number of processes: procrastinate delivers wake-ups, the jobs table decides what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Supervise a worker process: beside the server, or alone for servers elsewhere."""
+"""Supervise a worker process: next to the server, or alone for servers elsewhere."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class Publisher:
         return ConfigFaults(self.effects, publication.ref, publication.found)
 
     async def _reply_to_answer(self, publication: Publication, issue: Issue, poster: Poster, url: str) -> None:
-        """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies nobody."""
+        """Post one reply if an answer changed the finding; the comment that asked was edited, which notifies no one."""
         state = publication.outcome.state if isinstance(publication.outcome, Finished) else None
         answered = [question for question in publication.questions if question.state == "answered"]
         if publication.why != "answer" or publication.first or state is None or state.report is None or not answered:
@@ -193,7 +193,7 @@ class Publisher:
             await replace(poster, budget=REPLIES).put("answered", asked, answer_marker(asked), reply)
 
     async def _asks_separately(self, publication: Publication) -> str | None:
-        """Return the id of a question that needs its own comment, because GitHub notifies nobody of an edit; else None.
+        """Return the id of a question that needs its own comment, because GitHub does not notify of an edit; else None.
 
         A question in a new sticky comment is stored as carried by it before the comment is posted. After a crash in
         between, the next attempt must not mistake that sticky comment for an older one, or it would post the question

@@ -139,7 +139,7 @@ async def _advance_until_question(
     async def ask(waiting: Waiting) -> Answer | None:
         return await _known_answer(issue_job, seen, run, waiting)
 
-    # Steps are recorded beside the graph, so a page shows the run although nothing is checkpointed until it ends.
+    # Steps are recorded outside of the graph, so a page shows the run although nothing is checkpointed until it ends.
     async with recording(issue_job.store.events(run.number)) as watch:
         try:
             return await graph_run.advance_answered(

@@ -66,7 +66,7 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     """
     paths = _paths(report, survey, ordered=ordered)
     basis = FactBasis.of(survey, paths)
-    # A fact stands beside a model's place and reason; it replaces neither.
+    # A fact complements a model's place and reason; it replaces neither.
     kept = () if ordered else tuple(basis.beside(suspect) for suspect in report.suspects)
     others = [path for path in basis.paths if path not in [place.path for place in kept]]
     added = [one for path in others if (one := await suspect_of(path, report, survey, basis, code))]

@@ -62,7 +62,7 @@ def _inline(node: Any, definitions: dict[str, Any]) -> Any:
         return [_inline(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
-    # Keys beside a reference, such as a description, override those of the definition.
+    # Keys next to a reference, such as a description, override those of the definition.
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         node = {**definitions[name], **{key: value for key, value in node.items() if key != "$ref"}}

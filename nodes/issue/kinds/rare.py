@@ -77,7 +77,7 @@ def rare_kind(parts: Parts) -> RareKind | None:
 
 
 def _load() -> dict[str, list[str]]:
-    """Load the lines of the text file beside this module by section."""
+    """Load the lines of the text file next to this module by section."""
     named: dict[str, str] = {}
     sections: dict[str, list[str]] = {}
     for line in Path(__file__).with_name("security.txt").read_text(encoding="utf-8").splitlines():

@@ -109,7 +109,7 @@ def _is_template_line(line: str) -> bool:
 
 
 def _in_other_languages() -> dict[str, str]:
-    """Return the patterns of the text file beside this module by the name of their cue."""
+    """Return the patterns of the text file next to this module by the name of their cue."""
     found: dict[str, list[str]] = {name: [] for name in _PHRASES}
     name = ""
     for line in Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").splitlines():

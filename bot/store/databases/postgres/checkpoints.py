@@ -24,7 +24,7 @@ from nodes.checkpoints import migrated, serializer
 CONNECTIONS = 4
 """Connections of one process at most."""
 _LONG = 200
-"""Characters from which a text is stored as bytes beside a checkpoint's JSON."""
+"""Characters from which a text is stored as bytes next to a checkpoint's JSON."""
 CHECKED = 1.0
 """Seconds for which a connection that answered is not checked again; a job that meets a dead one is retried."""
 

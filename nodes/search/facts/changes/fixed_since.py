@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_LINES, MAX_WIDTH, MAX_ENTRY = 400, 400, 6
 """Maximum number of lines of a changelog that are read, of characters of a line, and of lines of an entry."""
 SHORTEST = 4
-"""Minimum length of a word of the title that an entry has to have beside the name."""
+"""Minimum length of a word of the title that an entry has to have in addition to the name."""
 _PAGE = re.compile(r"(?:docs?/)?(?:change(?:log|s)?|history|news|release[-_]?notes?)(?:\.(?:md|rst|txt|adoc))?", re.I)
 _HEADING = re.compile(
     r"(?:[#=]{1,4}\s+)?(?:[A-Za-z]\w{0,30}\s+){0,2}[\[(]?v?(?P<version>\d{1,5}(?:\.\d{1,5}){1,3}\w{0,8})\b"

@@ -125,7 +125,7 @@ def _readings(link: Link) -> Iterator[tuple[str | None, str]]:
 
 
 def _commit(repository: Repository, ref: str | None, head: str) -> str | None:
-    """Return the commit of a link with the id of a commit, a tag or a branch beside that of the head.
+    """Return the commit of a link with the id of a commit, a tag or a branch in addition to that of the head.
 
     The branch that is read moves, so the head says nothing about a line of it.
     """

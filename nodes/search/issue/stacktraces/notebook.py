@@ -52,7 +52,7 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
         if frame := _frame(bare):
             frames.append(frame)
         elif arrow := _ARROW.match(bare):
-            # Older versions give the line only by the arrow beside the source.
+            # Older versions give the line only by the arrow next to the source.
             frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
         # The one line of a syntax error is not numbered; its caret is below.
         elif not (_NUMBERED.match(bare) or (index + 1 < len(lines) and _CARET.fullmatch(lines[index + 1].bare))):
