@@ -79,7 +79,7 @@ async def test_the_log_states_why_nothing_was_written(
     assert records.published().startswith(says)
 
 
-async def test_a_run_whose_writer_failed_once_begins_anew_and_is_posted(
+async def test_a_run_whose_writer_failed_once_is_run_again_and_posted(
     github: GitHubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write, calls = RulesBrain.write, list[object]()
