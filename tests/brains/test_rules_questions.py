@@ -17,11 +17,8 @@ def question_for(*args, **kwargs):
     return question.text if question else None
 
 
-def test_two_equal_places_are_distinguished_by_the_users_action():
-    question = next_question(case("Wrong order", LONG, EXPORT, IMPORT, ran=RAN, confidence=0.4))
-    assert question is not None
-    assert question.text == "Does it fail when exporting, or when importing?"
-    assert question.options == ("When exporting", "When importing", "Both, or I cannot tell")
+def test_two_equal_places_are_not_distinguished_by_the_words_of_their_names():
+    assert question_for("Wrong order", LONG, EXPORT, IMPORT, confidence=0.4) is None
 
 
 @pytest.mark.parametrize(
@@ -45,12 +42,6 @@ def test_two_equal_places_are_distinguished_by_the_users_action():
             ("v1", "v2", "Both, or I cannot tell"),
             id="generations",
         ),
-        pytest.param(
-            place("server/export/run.py", "run"),
-            place("server/import/run.py", "run"),
-            ("When exporting", "When importing", "Both, or I cannot tell"),
-            id="parts-of-the-program",
-        ),
     ],
 )
 def test_the_options_are_what_tells_the_suspects_apart(one, two, options):
@@ -64,7 +55,6 @@ def test_the_options_are_what_tells_the_suspects_apart(one, two, options):
     [
         pytest.param("on Windows", "io/win32_file.py", "io/posix_file.py", id="system"),
         pytest.param("with v2", "api/v1/rows.py", "api/v2/rows.py", id="generation"),
-        pytest.param("while printing", "server/printing/run.py", "server/billing/run.py", id="part"),
     ],
 )
 def test_what_the_issue_says_is_not_asked(words, one, two):
@@ -72,24 +62,14 @@ def test_what_the_issue_says_is_not_asked(words, one, two):
 
 
 @pytest.mark.parametrize(
-    ("title", "places"),
+    ("one", "two"),
     [
-        pytest.param("Wrong order on import", (EXPORT, IMPORT), id="the-issue-says-which"),
-        pytest.param("Wrong order", (EXPORT, place("src/import_csv.py", "import_rows", score=0.8)), id="a-clear-lead"),
-        pytest.param("Wrong order", (EXPORT, place("src/export_csv.py", "import_rows")), id="one-file"),
-        pytest.param("Wrong order", (place("a/get.py", "run"), place("b/set.py", "main")), id="no-telling-words"),
-        pytest.param(
-            "Wrong order", (place("io/flip.py", "flip_forward"), place("io/compose.py", "compose")), id="names-of-code"
-        ),
-        pytest.param(
-            "Wrong order",
-            (EXPORT, place("src/compose.py", "compose_rows", score=0.98)),
-            id="a-name-of-code-on-one-side",
-        ),
+        pytest.param(place("io/win32_file.py"), place("io/posix_file.py", score=0.8), id="a-clear-lead"),
+        pytest.param(place("io/win32_file.py", "lock"), place("io/win32_file.py", "posix_lock"), id="one-file"),
     ],
 )
-def test_no_question_is_asked_if_the_answer_would_not_help(title, places):
-    assert question_for(title, LONG, *places, confidence=0.4) is None
+def test_no_question_is_asked_if_the_answer_would_not_help(one, two):
+    assert question_for("Wrong order", LONG, one, two, confidence=0.4) is None
 
 
 def test_a_question_about_a_thin_report_asks_what_happened():

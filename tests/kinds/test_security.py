@@ -56,6 +56,12 @@ def test_the_lists_are_long_enough() -> None:
     assert len(ORDINARY) >= 35
 
 
+def test_what_a_program_prints_about_itself_is_no_disclosure() -> None:
+    title = 'PHP Warning: Undefined array key "editButtons"'
+    body = "error_log: PHP Warning: Undefined array key in plugins/viewer/web/viewer.php on line 186\n\n1. Install it."
+    assert kind_of(title, body, read_facts(title, body)) == "bug"
+
+
 CLEARED = [
     pytest.param("This is not a security issue, only a wrong number.", id="english"),
     pytest.param("This isn't a security problem. The number is wrong.", id="english-short"),

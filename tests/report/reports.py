@@ -133,7 +133,7 @@ NOTHING = TriageReport(
 QUESTION_OPEN = WEAK.model_copy(
     update={
         "status": "needs_clarification",
-        "missing": ("Does it fail when exporting, or when importing?",),
+        "missing": ("On which operating system or browser does it fail?",),
         "requires_human_review": True,
         "review_message": "After 2 wider searches, confidence in the first place is 40%.",
     }

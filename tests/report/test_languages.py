@@ -88,8 +88,7 @@ _EXACT = re.compile(r"`[^`\n]+`|\]\(\S+?\)|https?://\S+|“[^”\n]*”|L?\d+(?:
 def filled(key: str) -> str:
     """Return an English sentence with a sample in each placeholder."""
     sentence = ENGLISH[key]
-    words = dict(_SAMPLES, known="importing") if key.startswith("activity.") else _SAMPLES
-    filled = sentence.fill({name: words[name.partition(".")[0]] for name in sentence.names})
+    filled = sentence.fill({name: _SAMPLES[name.partition(".")[0]] for name in sentence.names})
     return f"T{filled[1:]}" if sentence.text.startswith("{place}") else filled
 
 

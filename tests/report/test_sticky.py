@@ -40,15 +40,15 @@ BASE = "https://github.example/octo/parser"
 OPEN = AskedQuestion(
     slot=1,
     question_id="r1-q1",
-    text="Does it fail when exporting, or when importing?",
-    reason="Two places fit the report equally well (scores within 5 %).",
-    options=("When exporting", "When importing", "Both, or I cannot tell"),
+    text="On which operating system or browser does it fail?",
+    reason="Two places fit the report equally well (scores within 5 %), and they are code for different systems.",
+    options=("Only on Windows", "Only on Linux", "On all that I tried"),
     asked_at="2026-01-01T10:00:00Z",
 )
 ANSWERED = replace(
     OPEN,
     state="answered",
-    answer="Only when exporting, with `--no-cache`",
+    answer="Only on Windows, with `--no-cache`",
     answered_by="kim",
     answer_url=f"{BASE}/issues/12#issuecomment-99",
 )
@@ -163,7 +163,7 @@ def test_the_longest_thread_stays_readable() -> None:
 def test_an_answer_is_linked_only_into_its_own_thread(url: str) -> None:
     text = report_comment(FOUND, replace(THREAD, questions=(replace(ANSWERED, answer_url=url),)))
     assert url not in text
-    assert "— answered: Only when exporting" in text
+    assert "— answered: Only on Windows" in text
 
 
 @pytest.mark.parametrize("login", ["ri ta", "rita\n/close", "", "x" * 60, "team/all"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from nodes.report import TriageReport
 from nodes.search.facts import Fact
 from nodes.search.facts.levels import is_stated, precedence
+from nodes.search.facts.places.moved import is_gone
 
 SUSPECTS = 3
 """Places that a comment shows."""
@@ -60,10 +61,10 @@ def _repeats(fact: Fact, lead: Fact) -> bool:
 def folded_facts(report: TriageReport, shown: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return the facts that are neither the headline nor shown below it."""
     lead = None if report.headline is None else report.facts[report.headline]
-    visible = {(fact.kind, fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
+    visible = {(fact.path, fact.line, fact.says) for fact in (*shown, *([lead] if lead else []))}
     kept: dict[object, Fact] = {}
     for fact in filter(_is_about(report), report.facts):
-        same = (fact.kind, fact.path, fact.line, fact.says)
+        same = (fact.path, fact.line, fact.says)
         if same not in visible:
             kept.setdefault(same, fact)
     return tuple(sorted(kept.values(), key=lambda fact: (is_echo(fact), not is_stated(fact))))
@@ -85,6 +86,11 @@ def _last(name: str) -> str:
 def is_echo(fact: Fact) -> bool:
     """Return whether a fact says of a name of the report only where it is."""
     return fact.kind == "defined_once" or (fact.kind == "named_here" and not fact.is_named_line)
+
+
+def is_elsewhere(fact: Fact) -> bool:
+    """Return whether the line that a fact is about is another one at this commit, and no function of it is known."""
+    return is_gone(fact) and not fact.symbol
 
 
 def leads_with_fact(report: TriageReport) -> bool:

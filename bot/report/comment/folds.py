@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
+from bot.report.comment.facts import is_elsewhere
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.sanitise import block, code, prose
 from bot.report.words import cut, spaced_words
 from nodes.report import OutsideSource, RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.levels import is_stated
 from nodes.search.facts.output.frames import is_raising
 from nodes.trust.quality_gate import READ_THE_LIST
 
@@ -23,6 +25,7 @@ WORDS, LEAST_FOLDED = 170, 60
 """Maximum number of words of a comment with its folds, and the number that the first fold may have in any case."""
 _AROUND = 50
 """Words of the titles of the folds, of the last one and of the footer."""
+_NAME = re.compile(r"`([^`]{1,300})`")
 _FAILED = re.compile(r"could not|no answer")
 """Marks the steps of a run that failed; the others are in the record of the run."""
 
@@ -38,13 +41,21 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
     """
     lead = report.facts[report.headline] if report.headline is not None else None
     placed = [suspect for suspect in report.suspects if suspect.facts or report.statement == "first_place"]
-    quoted = sorted(placed, key=lambda suspect: lead is not None and suspect.path != lead.path)
-    ranked = [suspect for suspect in report.suspects if suspect not in placed] if report.statement != "claim" else []
+    # The lines of a place whose own line is gone are unrelated to the report.
+    lines = [fact for fact in report.facts if fact.line]
+    unrelated = {one.path for one in lines if is_elsewhere(one)} - {one.path for one in lines if not is_elsewhere(one)}
+    shown = [suspect for suspect in placed if suspect.path not in unrelated]
+    quoted = sorted(shown, key=lambda suspect: lead is not None and suspect.path != lead.path)
+    # Beside a line that the report names, other places are guesses.
+    named = report.statement == "claim" or any(fact.is_named_line and is_stated(fact) for fact in report.facts)
+    ranked = [] if named else [suspect for suspect in report.suspects if suspect not in placed]
+    mine, all_names = ({name for one in some for name in (one.path, one.symbol)} for some in (placed, report.suspects))
+    others = all_names - mine
     parts = [
         *((1, _quote(suspect)) for suspect in quoted[:_QUOTED]),
         (2, bullets("More facts", (_fact_line(fact, links) for fact in facts[:_MORE]))),
         (6, bullets(ranked_by(report), (links.place(suspect) for suspect in ranked))),
-        *zip((1, 3), _changes(report, links), strict=True),
+        *zip((1, 3), _changes(report, links, others), strict=True),
         (9, affected(report)),
         (5, sentence("Bug or intended", intent_of(report))),
         (4, sentence("Reproduction", report.reproduction)),
@@ -54,7 +65,7 @@ def maintainers(report: TriageReport, links: Links, facts: Sequence[Fact] = (), 
         (0, bullets("Related", map(_related, report.related))),
         (0, bullets("Pull requests and commits", (_related_change(change, links) for change in report.changes))),
         (6, bullets("Outside this repository, not checked", map(_outside, report.outside))),
-        (1, _owner(report)),
+        (1, _owner(report, others)),
     ]
     room = max(LEAST_FOLDED, WORDS - visible - _AROUND)
     return fold("For maintainers: evidence, further places, history", "\n\n".join(_chosen(parts, room)))
@@ -86,7 +97,7 @@ def _review(report: TriageReport) -> str:
 
 
 def _fact_line(fact: Fact, links: Links) -> str:
-    if not (fact.path and fact.line):
+    if not (fact.path and fact.line) or is_elsewhere(fact):
         return prose(fact.says)
     address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
     where = f"{code(fact.path.rsplit('/', 1)[-1])} L{fact.line}"
@@ -166,20 +177,28 @@ def change_line(change: SuspectChange, links: Links) -> str:
     return f"{links.change(change)} “{prose(cut(change.title, _TITLE_WORDS))}”{within}{why}."
 
 
-def _changes(report: TriageReport, links: Links) -> list[str]:
-    suspected, recent = report.suspect_changes[:_CHANGES], report.recent_changes[:_CHANGES]
+def _changes(report: TriageReport, links: Links, others: Set[str | None]) -> list[str]:
+    suspected = report.suspect_changes[:_CHANGES]
+    about = ((change, _about(change.why, others)) for change in report.recent_changes if not suspected)
+    recent = [change.model_copy(update={"why": why}) for change, why in about if why or not change.why][:_CHANGES]
     return [
         bullets("Suspect changes, not bisected", (change_line(c, links) for c in suspected)),
-        bullets("Latest changes of these lines", (change_line(c, links) for c in recent if not suspected)),
+        bullets("Latest changes of these lines", (change_line(c, links) for c in recent)),
     ]
 
 
-def _owner(report: TriageReport) -> str:
-    """Return the owner in a code span, because naming someone must not notify them."""
-    if not report.owner:
-        return ""
-    reason = f" — {prose(report.owner_reason)}" if report.owner_reason else ""
-    return f"**People who know this code:** {code(report.owner)}{reason}; not notified"
+def _about(reasons: str, others: Set[str | None]) -> str:
+    """Return the reasons without those about other places than the report's; empty if no place remains."""
+    named = [(reason, set(_NAME.findall(reason))) for reason in reasons.split("; ")]
+    kept = [(reason, found) for reason, found in named if not found & others]
+    return "; ".join(reason for reason, _ in kept) if kept == named or any(found for _, found in kept) else ""
+
+
+def _owner(report: TriageReport, others: Set[str | None]) -> str:
+    """Return the owner of the places in a code span, because naming someone must not notify them."""
+    reason = _about(report.owner_reason, others)
+    known = report.owner if reason else None
+    return f"**People who know this code:** {code(known)} — {prose(reason)}; not notified" if known else ""
 
 
 def _quote(suspect: Suspect) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.report.comment.explained import cause, facts_beside, objections, places
-from bot.report.comment.facts import FACTS, folded_facts, is_echo, leads_with_fact, shown_facts
+from bot.report.comment.facts import FACTS, folded_facts, is_echo, is_elsewhere, leads_with_fact, shown_facts
 from bot.report.comment.folds import about, maintainers, sentence, sentence_without_path
 from bot.report.comment.known_failure import known
 from bot.report.links import Links
@@ -16,6 +16,7 @@ from bot.report.words import FOOTER, SECURITY, confidence_word, spaced_words
 from nodes.agents.writing.statement import function_of, probable_place
 from nodes.report import Suspect, Ticket, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.types import OF_CHANGES
 
 MAX_COMMENT = 65_536
 """GitHub's limit, in characters."""
@@ -208,9 +209,9 @@ def _permalink(report: TriageReport, links: Links) -> str:
     if report.headline is None or not (report.statement == "claim" or leads_with_fact(report)):
         return ""
     fact = report.facts[report.headline]
-    if not fact.path or (fact.change and not fact.sha):
+    if not fact.path or (fact.kind in OF_CHANGES and not fact.sha):
         return ""
-    if not fact.line:
+    if not fact.line or is_elsewhere(fact):
         return links.file(fact.path, report.commit) or ""
     place = next((suspect for suspect in report.suspects if suspect.path == fact.path and not fact.sha), None)
     start, end = _range(fact.line, place) if place is not None else (fact.line, fact.line)
@@ -258,7 +259,7 @@ def _linked_path(report: TriageReport) -> str | None:
 def _fact(fact: Fact, links: Links, shown: str | None = None) -> str:
     """Return one fact with a link to its line or change."""
     where = ""
-    if fact.path and fact.line:
+    if fact.path and fact.line and not is_elsewhere(fact):
         address = links.lines(fact.path, fact.line, fact.line, fact.sha or links.commit)
         name, path = f"{code(fact.path.rsplit('/', 1)[-1])} ", f"{code(fact.path)} "
         name, path = ("", "") if fact.path == shown else (name, path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nodes.context import CodePort
 from nodes.report import Statement, Suspect, TriageReport
 from nodes.search.facts import Fact, levels
+from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import ANYWHERE, OTHER_ROLES
 from nodes.search.types import Location, Survey
 
@@ -100,8 +101,8 @@ def is_single_line(fact: Fact) -> bool:
 
 def _is_spread(fact: Fact) -> bool:
     """Return whether a fact is about a whole file or many of its lines, so that the line it cites is not the place."""
-    many = fact.kind == "read_here" and fact.symbol is None and (fact.count or 0) > SPREAD
-    return many or (fact.kind == "named_here" and not fact.is_named_line)
+    many = fact.kind == "read_here" and (fact.count or 0) > SPREAD
+    return (fact.symbol is None and (many or is_gone(fact))) or (fact.kind == "named_here" and not fact.is_named_line)
 
 
 async def _around(fact: Fact, base: Suspect, code: CodePort) -> Suspect | None:

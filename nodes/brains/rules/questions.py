@@ -9,24 +9,12 @@ from pathlib import PurePosixPath
 
 from nodes.brains.rules.investigate import acting_kind
 from nodes.brains.rules.missing import Need, needs_worth_asking
-from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival, words_of
+from nodes.brains.rules.places import EQUAL, leading, plain_words, reason_kinds, rival
 from nodes.context import Case
 from nodes.evidence import Evidence
 from nodes.guards import may_ask
 from nodes.search.tokens import comparable
 
-_GENERIC = frozenset(
-    """get set run init main handle handler util utils base core common helper helpers manager new make create from for
-    with the and default impl internal index self test tests value values data item items object class func function
-    method call process execute apply module src lib types type""".split()
-)
-_GERUNDS = {
-    word.replace("+", "").replace("-", "e"): word.replace("+", "ing").replace("-", "ing")
-    for word in """import+ export+ read+ load+ sort+ filter+ render+ upload+ download+ install+ build+ open+ start+
-    print+ send+ fetch+ insert+ append+ edit+ search+ convert+ copy+ pars- writ- sav- clos- delet- updat-
-    encod- decod- serializ- merg- compil- resolv- validat- resiz- remov- mov- renam- releas- stor-""".split()
-} | {"format": "formatting"}
-"""Verbs at the start of symbols with their -ing forms: ``+`` appends it, ``-`` replaces a final e by it."""
 _SYSTEMS = {
     **dict.fromkeys(("windows", "win32", "win64", "winapi", "msvc", "mingw"), "Windows"),
     **dict.fromkeys(("darwin", "macos", "osx", "cocoa"), "macOS"),
@@ -65,10 +53,7 @@ def distinguishing_question(case: Case, first: Evidence, second: Evidence) -> Qu
     generations = _generation_of(first), _generation_of(second)
     if all(generations) and len(set(generations)) == 2:
         return _by_generation(case, *generations)
-    left, right = words_of(first), words_of(second)
-    if _own_words(left - right) and _own_words(right - left):
-        return _between(case, _own_words(left - right), _own_words(right - left))
-    return _between(case, *_folders_apart(first, second))
+    return None
 
 
 def _by_system(case: Case, left: frozenset[str], right: frozenset[str]) -> Question | None:
@@ -104,45 +89,6 @@ def _by_generation(case: Case, one: str, two: str) -> Question | None:
 def _generation_of(place: Evidence) -> str:
     folders = PurePosixPath(place.locator.path or "").parts[:-1]
     return next((part.lower() for part in reversed(folders) if _GENERATION.fullmatch(part.lower())), "")
-
-
-def _folders_apart(first: Evidence, second: Evidence) -> tuple[list[str], list[str]]:
-    """Return the words of the first folders in which the paths differ."""
-    left, right = (PurePosixPath(place.locator.path or "").parts[:-1] for place in (first, second))
-    apart = next(((one, two) for one, two in zip(left, right, strict=False) if one != two), ("", ""))
-    one, two = (frozenset(plain_words(name)) for name in apart)
-    return _own_words(one - two), _own_words(two - one)
-
-
-def _between(case: Case, one: list[str], two: list[str]) -> Question | None:
-    """Ask which of two activities fails, if code names both as activities of a user."""
-    words = set(plain_words(f"{case.title}\n{case.body}"))
-    # If the issue uses the words of one side only, it has answered the question.
-    if not (one and two and one[0] in _GERUNDS and two[0] in _GERUNDS) or bool(words & set(one)) != bool(
-        words & set(two)
-    ):
-        return None
-    left, right = _activity(one), _activity(two)
-    return Question(
-        text=f"Does it fail {left}, or {right}?",
-        reason=f"{_EQUALLY}.",
-        options=(_capital(left), _capital(right), _NEITHER),
-    )
-
-
-def _own_words(words: frozenset[str]) -> list[str]:
-    return sorted(
-        (word for word in words if word.isalpha() and word not in _GENERIC), key=lambda w: (w not in _GERUNDS, w)
-    )
-
-
-def _activity(words: list[str]) -> str:
-    rest = [word for word in words[1:] if not word.startswith(words[0])][:1]
-    return " ".join(("when", _GERUNDS[words[0]], *rest))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 WEAK = 0.35

@@ -25,6 +25,10 @@ CASES = [
     pytest.param("a.go", "package a\n\nfunc f(rows, height int) int {\n\tsize := rows + 1\n\treturn size / height\n}\n", "panic: runtime error: integer divide by zero", 5, id="division"),
     pytest.param("a.rs", "fn f(row: &Row) -> u8 {\n    let zone = row.zone();\n    zone.unwrap()\n}\n", "called `Option::unwrap()` on a `None` value", 3, id="unwrap"),
     pytest.param("a.php", "<?php\nfunction f($row) {\n    return $row['zone'];\n}\n", 'Warning: Undefined array key "zone"', 3, id="array-key"),
+    pytest.param("a.php", "<?php\nfunction f($row) {\n    list($a, $b) = g($row);\n    list($c, $d, $e) = h($row);\n    return $c;\n}\n", "Warning: Undefined array key 2", 4, id="too-few-values"),
+    pytest.param("a.sh", "set -u\nPREFIX=${1:-/usr}\nETC=$2\n", "a.sh: $2: unbound variable", 3, id="unset-variable"),
+    pytest.param("a.dart", "Zone f(Object row) {\n  return row as Zone;\n}\n", "type 'Null' is not a subtype of type 'Zone' in type cast", 2, id="cast-of-null"),
+    pytest.param("a.kt", "fun f(row: Any?): Zone {\n    val near = row as Zone?\n    return row as Zone\n}\n", "null cannot be cast to non-null type b.Zone", 3, id="cast-to-non-null"),
 ]  # fmt: skip
 
 
@@ -32,6 +36,14 @@ CASES = [
 def test_the_only_line_with_the_form_is_found(tmp_path: Path, path: str, code: str, error: str, line: int):
     found = of_kind(facts_of(tmp_path, {path: code}, "It fails", f"```\n{error}\n```"), "raised_here")
     assert [(fact.path, fact.line, fact.strong) for fact in found] == [(path, line, True)]
+
+
+def test_in_a_large_project_the_files_with_a_distinctive_name_are_read(tmp_path: Path):
+    files = {f"lib/a{number}.dart": f"int f{number}() => {number};\n" for number in range(50)}
+    files["lib/queue.dart"] = "List f(List rows) {\n  return rows.map((row) => row as MediaItem).toList();\n}\n"
+    error = "type 'Null' is not a subtype of type 'MediaItem' in type cast"
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", f"```\n{error}\n```"), "raised_here")
+    assert (found.path, found.line) == ("lib/queue.dart", 2)
 
 
 READS = "<?php\nfunction f($rows) {\n    return str_contains($rows, '-');\n}\n"

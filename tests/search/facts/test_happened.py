@@ -91,8 +91,22 @@ NULL_POINTER = "java.lang.NullPointerException"
             "with bar() as bar:",
             "UnboundLocalError",
             "cannot access local variable 'bar' where it is not associated with a value",
-            "uses the local variable `bar`; the error says that it has no value yet.",
+            "uses the variable `bar`; the error says that it has no value yet.",
             id="unbound",
+        ),
+        pytest.param(
+            "ETC=$2",
+            "",
+            "install.sh: line 6: $2: unbound variable",
+            "uses the variable `2`; the error says that it has no value yet.",
+            id="unset-in-a-shell",
+        ),
+        pytest.param(
+            "return $a if ($query->param('kind') eq 'edit');",
+            "",
+            "Use of uninitialized value in string eq at code.pm line 8.",
+            "uses `$query->param('kind')`; the error says that this was `undef`.",
+            id="perl",
         ),
         pytest.param(
             "$m = \\trim($rows[1], ',');",

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.report.comment.facts import is_elsewhere
 from nodes.search.facts import Fact
 from nodes.search.facts.kinds import verify
 from nodes.search.git import Repository
-from tests.search.facts.finding import facts_at, of_kind
+from tests.search.facts.finding import facts_at, facts_of, of_kind
 from tests.support.repositories import git, make_repository
 
 OLD = "def load(path):\n    raise ValueError('the zone %s must not be packed' % path)\n"
@@ -118,7 +119,8 @@ def test_a_frame_whose_line_a_later_commit_changed_is_stated_as_gone(tmp_path: P
     head = make_repository(tmp_path, {"zones/load.go": go.replace("return n[4]", "return last(n)")})
     (found,) = of_kind(facts_at(tmp_path, head, "It stops", f"zones v1.2.0\n\n```\n{trace}```\n"), "raised_here")
     assert (found.line, found.unclaimed) == (3, True)
-    assert found.says == "`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file."
+    says = f"`panic` passes through `Load`; line 4 of 1.2.0 is no longer in this file, since `{head[:10]}` “Initial”."
+    assert (found.says, found.change) == (says, head)
 
 
 def test_a_line_that_is_gone_has_no_condition(tmp_path: Path):
@@ -128,5 +130,52 @@ def test_a_line_that_is_gone_has_no_condition(tmp_path: Path):
     git(tmp_path, "tag", "v1.2.0")
     head = make_repository(tmp_path, {"src/load.rs": rust.replace("n.unwrap();", "keep(n);")})
     facts = facts_at(tmp_path, head, "It stops", f"```\n{trace}```\n")
-    assert of_kind(facts, "raised_here")[0].says.endswith("; line 3 of 1.2.0 is no longer in this file.")
+    assert "; line 3 of 1.2.0 is no longer in this file, since " in of_kind(facts, "raised_here")[0].says
     assert of_kind(facts, "guarded_by") == []
+
+
+PHP = "<?php\nfunction load($row) {\n    list($a, $b, $c) = explode(',', $row);\n    return $a;\n}\n"
+WARNING = "PHP Warning: Undefined array key 2 in /var/www/zones/load.php on line 3"
+PANIC = "thread 'main' panicked at src/load.rs:2:7:\ncalled `Option::unwrap()` on a `None` value\n"
+
+
+def test_a_named_line_that_cannot_raise_the_error_is_the_one_of_the_last_release_that_can(tmp_path: Path):
+    make_repository(tmp_path, {"zones/load.php": PHP})
+    git(tmp_path, "tag", "v1.2.0")
+    head = make_repository(
+        tmp_path, {"zones/load.php": PHP.replace("list($a, $b, $c) = explode(',', $row)", "$a = f($row)")}
+    )
+    bodies = (WARNING, f"PHP message: {WARNING};")
+    raised, named = (facts_at(tmp_path, head, "Many warnings", body)[0] for body in bodies)
+    end = f"`zones/load.php`; line 3 of 1.2.0 is no longer in this file, since `{head[:10]}` “Initial”."
+    assert raised.says == f"`Warning` passes through {end}"
+    assert named.says == f"The report names line 3 of {end}"
+    assert {(one.change, one.unclaimed) for one in (raised, named)} == {(head, True)}
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "body", "says"),
+    [
+        pytest.param("zones/load.php", PHP.replace("list($a, $b, $c) = explode(',', $row)", "$a = f($row)"), WARNING,
+                     "`Warning` passes through `zones/load.php`; its line 3 does not fit the error at this commit.",
+                     id="named"),
+        pytest.param("src/load.rs", "fn load(n: Option<u8>) -> u8 {\n    keep(n)\n}\n", f"```\n{PANIC}```\n",
+                     "`panic` passes through `src/load.rs`; its line 2 does not fit the error at this commit.",
+                     id="panic"),
+    ],
+)  # fmt: skip
+def test_a_line_that_cannot_raise_the_error_is_not_the_one(tmp_path: Path, path: str, code: str, body: str, says: str):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "It stops", body), "named_here", "raised_here")
+    assert (found.says, found.symbol, found.strong) == (says, None, False)
+    assert is_elsewhere(found)
+
+
+def test_a_lambda_of_a_constructor_is_in_the_constructor(tmp_path: Path):
+    body = "        run(() -> {\n            rows.get(0);\n        });\n"
+    code = f"package z;\n\nclass Form {{\n    Form(List<Row> rows) {{\n{body}    }}\n}}\n"
+    trace = (
+        "java.lang.IndexOutOfBoundsException: Index 0 out of bounds for length 0\n"
+        "\tat java.util.ArrayList.get(ArrayList.java:427)\n\tat z.Form.lambda$new$1(Form.java:6)\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, {"src/z/Form.java": code}, "It stops", f"```\n{trace}```\n"), "raised_here")
+    assert (found.path, found.line) == ("src/z/Form.java", 6)

@@ -86,7 +86,9 @@ def _words(inquiry: FinderInput, text: str) -> str | None:
 
 def short(subject: str) -> str:
     """Truncate the first line of a commit message to a length that fits in a sentence."""
-    return subject if len(subject) <= 80 else subject[:79].rstrip() + "…"
+    cut = subject if len(subject) <= 80 else subject[:79].rstrip() + "…"
+    # A code span that the cut leaves open would take in the rest of the sentence.
+    return cut.replace("`", "") if cut.count("`") % 2 else cut
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -18,13 +18,15 @@ from nodes.search.history.versions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.witness import Witness
     from nodes.search.git import Repository
     from nodes.search.history.versions import Release, Releases
 
+MAX_RELEASES = 12
+"""Maximum number of releases in which a line is read."""
 MAX_INSTALLED = 20
 """Maximum number of installed packages in the paths of a report."""
 _INSTALLED = re.compile(r"/([A-Za-z][\w.]{0,40}(?:-[A-Za-z][\w.]{0,40}){0,4})[-@]v?(\d{1,6}(?:\.\d{1,6}){1,3})/")
@@ -133,6 +135,13 @@ def releases_made(inquiry: FinderInput) -> list[Release]:
     code = inquiry.code
     own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
     return project_releases(read_releases(code.repository, inquiry.log.committed_at), own).all
+
+
+def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[str], object]) -> Release | None:
+    """Return the last release whose line of a file fits, or None."""
+    made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
+    repository = inquiry.code.repository
+    return next((one for one in made if fits(repository.lines(one.commit, path, line, line) or "")), None)
 
 
 def _is_of(claim: Claim) -> bool:

@@ -12,7 +12,7 @@ from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.output.frames import own_frames
 from nodes.search.facts.output.happened import happened
-from nodes.search.facts.output.shapes import shape_of
+from nodes.search.facts.output.shapes import Shape, shape_of
 from nodes.search.facts.types import Fact
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ MAX_ERRORS, MAX_FRAMES = 4, 4
 """Maximum numbers of errors of one report, and of frames of each trace, that are read."""
 FEW_FILES = 40
 """Maximum number of own files that are all read, because the report reaches none of their functions."""
+DISTINCTIVE = 6
+"""Minimum length of a name for which the files of a large project are read that have it."""
 MAX_LINES, MAX_WIDTH = 2_000, 400
 """Maximum number of lines of a function or a file that are read, and of characters of a line."""
 MAX_FILES = 8
@@ -43,32 +45,32 @@ class _Part(NamedTuple):
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield, for each error, the line with its form in the first part of the code that has a single one."""
     shown = {(fact.path, fact.line) for fact in inquiry.found if fact.kind == "raised_here"}
-    for words, form in _errors(inquiry):
-        fact = _first(inquiry, words, form)
+    for shape in _errors(inquiry):
+        fact = _first(inquiry, shape)
         # The trace of the error may end in that line already.
         if fact and (fact.path, fact.line) not in shown:
             yield fact
 
 
-def _errors(inquiry: FinderInput) -> list[tuple[str, re.Pattern[str]]]:
-    """Return the words and the form of each error of a language that the report has."""
+def _errors(inquiry: FinderInput) -> list[Shape]:
+    """Return each error of a language that the report has."""
     issue = inquiry.issue
-    found: dict[str, tuple[str, re.Pattern[str]]] = {}
+    found: dict[str, Shape] = {}
     traced = (f"{trace.error or ''}: {trace.message or ''}" for trace in issue.traces)
     for shape in map(shape_of, (*traced, *issue.lines)):
-        if shape and issue.holds(shape[0]):
-            found.setdefault(shape[1].pattern, shape)
+        if shape and issue.holds(shape.words):
+            found.setdefault(shape.form.pattern, shape)
     return list(found.values())[:MAX_ERRORS]
 
 
-def _first(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
+def _first(inquiry: FinderInput, shape: Shape) -> Fact | None:
     # Where a trace exists, the error is in one of its frames, or in code of others.
     traced = any(trace.frames for trace in inquiry.issue.traces)
     for part in _frames(inquiry) if traced else (*_named(inquiry), *_files(inquiry)):
-        held = fitting(inquiry.code.lines(part.number), part.start, part.end, form)
+        held = fitting(inquiry.code.lines(part.number), part.start, part.end, shape.form)
         if len(held) == 1:
-            return _fact(inquiry, words, part.number, held[0])
-    return None if traced else _in_all(inquiry, words, form)
+            return _fact(inquiry, shape.words, part.number, held[0])
+    return None if traced else _in_all(inquiry, shape)
 
 
 def _frames(inquiry: FinderInput) -> Iterator[_Part]:
@@ -99,17 +101,18 @@ def _files(inquiry: FinderInput) -> Iterator[_Part]:
             yield _Part(numbers[0], 1, len(code.lines(numbers[0])))
 
 
-def _in_all(inquiry: FinderInput, words: str, form: re.Pattern[str]) -> Fact | None:
-    """Return the only line with the form, in all files of a small project or in the search's first file."""
+def _in_all(inquiry: FinderInput, shape: Shape) -> Fact | None:
+    """Return the only line with the form, in few files with its name or of a small project, or in the first file."""
     code = inquiry.code
-    numbers = np.flatnonzero(code.own).tolist()
-    is_small = len(numbers) <= FEW_FILES
-    if not is_small:
+    named = code.files_with(shape.name) if len(shape.name) >= DISTINCTIVE else np.flatnonzero(code.own).tolist()
+    numbers = [number for number in named if code.own[number]]
+    is_few = len(numbers) <= FEW_FILES
+    if not is_few:
         numbers = [number for path in inquiry.first[:1] if (number := code.number(path)) is not None]
     code.read(numbers)
-    held = [(number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, form)]
-    fact = _fact(inquiry, words, *held[0]) if len(held) == 1 else None
-    return fact and replace(fact, strong=is_small)
+    held = [(number, line) for number in numbers for line in fitting(code.lines(number), 1, MAX_LINES, shape.form)]
+    fact = _fact(inquiry, shape.words, *held[0]) if len(held) == 1 else None
+    return fact and replace(fact, strong=is_few)
 
 
 def fitting(lines: Sequence[str], start: int, end: int, form: re.Pattern[str]) -> list[int]:
@@ -137,5 +140,5 @@ def check(fact: Fact, witness: Witness) -> str | None:
     shape, line = shape_of(fact.words or ""), fact.line or 0
     if shape is None:
         return "the words are no error of a language"
-    held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape[1])
+    held = fitting(witness.lines(fact.path or "", 1, line), line, line, shape.form)
     return None if held else "the line does not have the form of the error"

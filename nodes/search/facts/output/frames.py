@@ -74,6 +74,8 @@ class MappedFrame:
     """The end of a sentence on the line of the release that the report names; None if that line is not known."""
     gone: str = ""
     """The end of a sentence on that line if the file has no such line any more."""
+    change: str | None = None
+    """The change that removed the line, if one is found."""
 
 
 class _Span(NamedTuple):
@@ -273,6 +275,8 @@ def _line_of_name(code: Code, number: int, span: _Span) -> int:
 def _functions(code: Code, number: int, frame: Frame) -> list[_Span]:
     """Return a file's definitions that match the frame, nearest first; the whole file for code outside functions."""
     index, name, line = code.index, last_part(frame.function), frame.line or 0
+    # The virtual machine's name of a lambda in a constructor, which has the name of its class.
+    name = last_part(frame.module) if name == "new" and "lambda$new$" in (frame.function or "") else name
     rows = [row for row in code.definitions(name) if int(index.def_file[row]) == number] if name else []
     if name is None and line and (row := code.index.definition_at(number, line)) is not None:
         rows = [row]

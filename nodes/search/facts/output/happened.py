@@ -17,6 +17,7 @@ from nodes.search.facts.output.on_a_line import (
     split,
     subscripts,
 )
+from nodes.search.facts.output.shapes import UNSET
 
 MAX_LINE = 300
 """Maximum length of a line that is parsed, in characters."""
@@ -60,6 +61,8 @@ _VALUE_NULL = (
 _FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
 _FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
 _UNBOUND = re.compile(rf"local variable {_NAME}['\u2019]? (?:referenced before|where it is not associated)")
+_UNSET = re.compile(UNSET)
+_UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
 _ARGUMENT = re.compile(
     r"(?P<name>\w{2,60})\(\): Argument #(?P<nth>\d{1,2})(?: \(\$\w{1,60}\))?"
     r" must be of type [^\n]{1,80}?, (?P<given>\w{1,60}) given"
@@ -221,10 +224,20 @@ def _of_value(values: set[str], word: str) -> Happened | None:
 
 
 def _unbound(line: str, whole: str) -> Happened | None:
-    found = _UNBOUND.search(whole)
-    if found is None or not re.search(rf"(?<![\w$.]){re.escape(found['name'])}(?![\w$])", line):
+    found = _UNBOUND.search(whole) or _UNSET.search(whole)
+    start = r"\$\{?" if found and found.re is _UNSET else r"(?<![\w$.])"
+    if found is None or not re.search(rf"{start}{re.escape(found['name'])}(?![\w$])", line):
         return None
-    return Happened(f"uses the local variable `{found['name']}`; the error says that it has no value yet.")
+    return Happened(f"uses the variable `{found['name']}`; the error says that it has no value yet.")
+
+
+def _undefined(line: str, whole: str) -> Happened | None:
+    """Return which value of a comparison was undefined, if the other one is a string."""
+    found = _UNDEFINED.search(whole)
+    held = list(re.finditer(rf"\s{found['by']}\s", line)) if found else []
+    if len(held) != 1 or not line[held[0].end() : held[0].end() + 1].startswith(("'", '"')):
+        return None
+    return _of_value({before(line, held[0].start())}, "undef")
 
 
 def _argument(line: str, whole: str) -> Happened | None:
@@ -250,7 +263,7 @@ def _clause(line: str, whole: str) -> Happened | None:
 
 
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
-    _null, _value, _key, _slice, _zero, _unbound, _argument, _clause, _asserted,
+    _null, _value, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
 )  # fmt: skip
 
 

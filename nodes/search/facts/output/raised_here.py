@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changes.releases import named_release, releases_made
+from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
@@ -19,7 +19,8 @@ from nodes.search.facts.output.frames import (
     own_frames,
 )
 from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
-from nodes.search.facts.places.moved import line_now
+from nodes.search.facts.output.shapes import is_possible
+from nodes.search.facts.places.moved import UNFIT, line_now, removed
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
@@ -37,8 +38,6 @@ SHORTEST = 5
 """Minimum length of the name of a function or a class that words may name."""
 SHORT_BODY = 8
 """Maximum number of lines of a function that may only raise."""
-MAX_RELEASES = 12
-"""Maximum number of releases in which the line of a frame is read."""
 LONGEST_STATEMENT = 8
 """Maximum number of lines between the beginning of a statement and the given line."""
 _REFUSAL = re.compile(
@@ -135,14 +134,22 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     if inside or mapped.is_library or mapped.lost_inner:
         return mapped, None
     event = None if mapped.gone else _event(issue, mapped, statement(lines, mapped.line))
-    if event or mapped.exact or mapped.moved is not None or mapped.end - mapped.start > LONGEST_FUNCTION:
+    if event or mapped.exact or mapped.moved is not None:
         return mapped, event
-    every = range(mapped.start, min(mapped.end, len(lines)) + 1)
+    is_short = mapped.end - mapped.start <= LONGEST_FUNCTION
+    every = range(mapped.start, min(mapped.end, len(lines)) + 1) if is_short else ()
     starts = [at for at in every if not lines[at - 1].lstrip().startswith(CONTINUES)]
     events = ((at, _event(issue, replace(mapped, line=at), statement(lines, at))) for at in starts)
     # An error that does not say what was null fits almost every line.
     fits = [(at, one) for at, one in events if one and not one.null]
-    return (replace(mapped, line=fits[0][0]), fits[0][1]) if len(fits) == 1 else (mapped, None)
+    if len(fits) == 1:
+        return replace(mapped, line=fits[0][0]), fits[0][1]
+    error = f"{trace.error or ''}: {trace.message or ''}"
+    if mapped.gone or is_possible(error, statement(lines, mapped.line)) is not False:
+        return mapped, None
+    named = mapped.symbol and last_part(mapped.frame.function)
+    at = mapped.start if named else mapped.line
+    return replace(mapped, line=at, gone=f"; its line {mapped.frame.line} {UNFIT}"), None
 
 
 def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
@@ -179,7 +186,8 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
     if release and now.is_known and now.line is None:
         # The number is that of another line now, so a function that the frame names is shown from its beginning.
         at = mapped.start if mapped.symbol and last_part(mapped.frame.function) else mapped.line
-        return replace(mapped, line=at, gone=f"; line {line} of {release.version} is no longer in this file.")
+        gone, change = removed(inquiry, release, mapped.number, line)
+        return replace(mapped, line=at, gone=gone, change=change)
     inside = now.is_known and now.line is not None and mapped.start <= now.line <= mapped.end
     return replace(mapped, line=now.line or line, moved=now.says) if inside else mapped
 
@@ -187,17 +195,19 @@ def _at_release(inquiry: FinderInput, mapped: MappedFrame) -> MappedFrame:
 def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Release | None:
     """Return the last release in whose line the error fits, if it does not fit the line at the commit that is read."""
     code, trace = inquiry.code, mapped.trace
+    error = f"{trace.error or ''}: {trace.message or ''}"
 
     def fits(text: str) -> bool:
         event = happened(text, trace.error or "", trace.message or "")
         return event is not None and not event.null
 
     inside = trace.frames[0] is not mapped.frame and trace.language not in _WITH_RUNTIME_FRAMES
-    if inside or fits(statement(code.lines(mapped.number), line) if code.text(mapped.number, line) else ""):
+    text = statement(code.lines(mapped.number), line) if code.text(mapped.number, line) else ""
+    if inside or fits(text):
         return None
-    made = sorted(releases_made(inquiry), key=lambda release: -release.made)[:MAX_RELEASES]
+    excluded = is_possible(error, text) is False
     path = code.path(mapped.number)
-    return next((item for item in made if fits(code.repository.lines(item.commit, path, line, line) or "")), None)
+    return fitting_release(inquiry, path, line, lambda text: fits(text) or (excluded and is_possible(error, text)))
 
 
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
@@ -243,7 +253,10 @@ def _fact(inquiry: FinderInput, mapped: MappedFrame, event: Happened | None) -> 
         return None
     path = code.path(mapped.number)
     says = _says(mapped, event, path, text)
-    return Fact("raised_here", says, words, path, mapped.line, text, mapped.symbol, count=1, exact=mapped.exact)
+    # Without its own name in the trace, the function of a line that is gone is unknown.
+    symbol = mapped.symbol if not mapped.gone or last_part(mapped.frame.function) else None
+    change = mapped.change if event is None else None
+    return Fact("raised_here", says, words, path, mapped.line, text, symbol, change=change, count=1, exact=mapped.exact)
 
 
 def _raised(mapped: MappedFrame, where: str, text: str) -> str | None:

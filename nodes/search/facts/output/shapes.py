@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 NAME, COUNT = r"[`'\"\u2018]?(?P<name>[A-Za-z_$][\w$]{0,60}[!?]?)", r"(?P<count>\d{1,2})"
 _QUOTED = r"[\"'`]?(?P<name>[^\"'`\n\[\](),]{1,60})[\"'`]?"
@@ -13,6 +14,8 @@ _KEY = r"\[\s?:?[\"'`]?@name[\"'`]?\s?\]"
 _WORD = r"(?<![\w$.])@name(?![\w$])"
 _CALL = r"(?<![\w$])@name\s?\("
 _KEYWORD = r"(?<![\w$.])@name\s?=(?!=)"
+_LIST = r"(?:\blist\s?\(|^\s*\[)(?:[^()\[\],\n]{0,80},){@name}[^()\[\]\n]{1,80}[)\]]\s?=(?!=)"
+UNSET = r"(?<![\w$])\$?(?P<name>[A-Za-z_]\w{0,60}(?:\[\w{1,20}\])?|\d{1,2}): (?:unbound variable|parameter not set)"
 _UNPACK = (
     rf"^\s*\(?{_TARGET}(?:,\s?{_TARGET}){{@count}}\)?\s?=(?!=)"
     r"|\bfor\s\(?\w{1,40}(?:,\s?\w{1,40}){@count}\)?\sin\b"
@@ -29,6 +32,7 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"not enough values to unpack \(expected {COUNT}", _UNPACK),
         (r"\bKeyError: ?[\"'](?P<name>[^\"'`\n]{1,60})[\"']", _KEY),
         (rf"key not found: :?{_QUOTED}", _KEY),
+        (r"[Uu]ndefined (?:array key|offset):? (?P<name>\d{1,4})(?!\w)", rf"{_KEY}|{_LIST}"),
         (rf"[Uu]ndefined (?:array key|index|offset):? {_QUOTED}", _KEY),
         (rf"has no attribute {NAME}", _MEMBER),
         (rf"{NAME}[`'\"\u2019]? was removed (?:from|in) ", _MEMBER),
@@ -52,20 +56,53 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{NAME}\(\): Argument #\d{{1,2}}[^\n]{{0,80}} must be of type [^\n]{{1,80}} given", _CALL),
         (r"[Ii]ndex (?:was )?out of (?:range|bounds)|IndexOutOfBounds", _SUBSCRIPT),
         (r"called `(?:Option|Result)::unwrap\(\)`", _UNWRAP),
+        (UNSET, r"\$\{?@name(?![\w+-]|:[+-])"),
+        (rf"null cannot be cast to non-null type {_TYPE}", r"\bas\s(?:[\w.]{1,80}\.)?@name\b(?!\?)"),
         (rf"cannot be cast to(?: class)? {_TYPE}", _CAST),
+        (rf"is not a subtype of type '{_TYPE}\??' in type cast", r"\bas\s@name\b"),
         (rf"Unable to cast object of type '[^'\n]{{1,100}}' to type '{_TYPE}", _CAST),
     )
 )
 """An error's message, and the form of a line that raises it: ``@name`` and ``@count`` are what the message names."""
 
 
-def shape_of(text: str) -> tuple[str, re.Pattern[str]] | None:
-    """Return an error's words in a text and a pattern of the lines that may raise it, or None."""
-    for error, form in SHAPES:
+_NEEDED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(error), form)
+    for error, form in (
+        (r"called `(?:Option|Result)::unwrap\(\)`", r"\.\s?unwrap\("),
+        (r"[Uu]ndefined (?:array key|index|offset)", r"\[|\blist\s?\("),
+        (r"index out of (?:bounds: the len is|bounds: index|range \[)", r"\["),
+        (rf"(?:local|global|field|upvalue) {NAME}['\u2019]? \(a nil value", r"(?<![\w$])@name(?![\w$])"),
+        (UNSET, r"\$\{?@name"),
+    )
+)
+"""An error's message, and what any line has that raises it."""
+
+
+class Shape(NamedTuple):
+    """An error's words in a text, a pattern of the lines that may raise it, and the name in it."""
+
+    words: str
+    form: re.Pattern[str]
+    name: str
+
+
+def shape_of(text: str) -> Shape | None:
+    """Return the first error of a language in a text, or None."""
+    return _form_of(SHAPES, text)
+
+
+def is_possible(error: str, line: str) -> bool | None:
+    """Return whether a line has what any line has that raises an error; None if nothing is known of the error."""
+    needed = _form_of(_NEEDED, error)
+    return None if needed is None else bool(needed.form.search(line))
+
+
+def _form_of(table: tuple[tuple[re.Pattern[str], str], ...], text: str) -> Shape | None:
+    for error, form in table:
         if found := error.search(text):
             held = found.groupdict()
-            commas = max(1, int(held.get("count") or 2) - 1)
-            return found[0], re.compile(
-                form.replace("@count", str(commas)).replace("@name", re.escape(held.get("name") or ""))
-            )
+            commas, name = max(1, int(held.get("count") or 2) - 1), held.get("name") or ""
+            pattern = form.replace("@count", str(commas)).replace("@name", re.escape(name))
+            return Shape(found[0], re.compile(pattern), name)
     return None

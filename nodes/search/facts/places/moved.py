@@ -6,20 +6,26 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.search.facts.changes.releases import made_before
+from nodes.search.facts.changes.named_change import short
+from nodes.search.facts.changes.releases import last_to_change, made_before
 from nodes.search.history.versions import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nodes.search.facts.code import Code
+    from nodes.search.facts.inquiry import FinderInput
     from nodes.search.facts.types import Fact
     from nodes.search.facts.witness import Witness
     from nodes.search.history.versions import Release
 
 ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
-_SAYS = re.compile(r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file)?\.$")
+UNFIT = "does not fit the error at this commit."
+"""The end of a sentence about a line which is not the one that the report is about."""
+_SAYS = re.compile(
+    r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
+)
 
 
 class Moved(NamedTuple):
@@ -52,10 +58,21 @@ def nearest(lines: Sequence[str], text: str, near: int) -> int | None:
     return min(same, key=lambda line: abs(line - near), default=None)
 
 
+def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> tuple[str, str | None]:
+    """Return the end of a sentence about a line of a release that is gone, and the change that removed it."""
+    code = inquiry.code
+    path = code.path(number)
+    text = (code.repository.lines(release.commit, path, line, line) or "").strip()
+    sha = last_to_change(code.repository, text, release.commit, code.sha, path) if text else None
+    change = next(iter(inquiry.log.details([sha])), None) if sha else None
+    since = f", since `{change.sha[:10]}` “{short(change.subject)}”" if change else ""
+    return f"; line {line} of {release.version} is no longer in this file{since}.", change.sha if change else None
+
+
 def is_gone(fact: Fact) -> bool:
-    """Return whether the line that a fact is about is no longer in its file."""
+    """Return whether the line that a fact is about is no longer in its file, as far as the error tells."""
     found = _SAYS.search(fact.says)
-    return found is not None and bool(found[3])
+    return fact.says.endswith(UNFIT) or (found is not None and bool(found[3]))
 
 
 def line_then(fact: Fact) -> int:

@@ -6,10 +6,11 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.changes.releases import named_release
+from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
-from nodes.search.facts.places.moved import line_now, line_then
+from nodes.search.facts.output.shapes import is_possible
+from nodes.search.facts.places.moved import UNFIT, line_now, line_then, removed
 from nodes.search.facts.types import Fact
 from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.logs import UNKNOWN
@@ -36,6 +37,7 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """What a tool prints behind a path and its line."""
+_NUMBERED = re.compile(r"(?::|\bline )\d")
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
 _COMMON = frozenset(
@@ -73,7 +75,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         number = file_of(code, place, "\n".join(lines[at : at + 2]), release)
         if number is None:
             continue
-        line, moved, _ = line_now(code, release, number, place.line)
+        error = _error(lines, at)
+        then, line, moved = _now(inquiry, release, number, place.line, error)
         text = code.text(number, line) if line else None
         words = words_of(lines, at, place)
         if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
@@ -82,10 +85,36 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         path, symbol = code.path(number), code.symbol(number, line)
         if path in linked and "://" in words:  # the link is a fact of its own
             continue
+        if not moved and is_possible(error, text) is False:
+            end, change = removed(inquiry, then, number, line) if then else (f"; it {UNFIT}", None)
+            says = f"The report names line {line} of `{path}`{end}"
+            yield Fact("named_here", says, words, path, line, text, change=change, count=1, unclaimed=True)
+            continue
         strong = code.index.roles[number] != "test"
         says = _says(f"`{symbol or path}`", text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
         yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, unclaimed=outer)
+
+
+def _error(lines: Sequence[str], at: int) -> str:
+    """Return the text in which the error of a named line may be: its own, and the next one without a number."""
+    below = lines[at + 1][:MAX_MESSAGE] if at + 1 < len(lines) else ""
+    return f"{lines[at][:MAX_MESSAGE]}\n{'' if _NUMBERED.search(below) else below}"
+
+
+def _now(
+    inquiry: FinderInput, named: Release | None, number: int, line: int, error: str
+) -> tuple[Release | None, int | None, str]:
+    """Return the release that a line is of, its present number, and the end of a sentence that says so.
+
+    The release is the named one, or the last one whose line can raise the error, if the present line cannot.
+    """
+    code = inquiry.code
+    if named or is_possible(error, code.text(number, line) or "") is not False:
+        return (named, *line_now(code, named, number, line)[:2])
+    release = fitting_release(inquiry, code.path(number), line, lambda text: is_possible(error, text))
+    now = line_now(code, release, number, line)
+    return release, now.line or line, now.says if now.line else ""
 
 
 def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located], moved: str) -> str:
