@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from nodes.search.issue.normal.mapped import Mapped
 from nodes.search.issue.normal.report import normalise
@@ -22,12 +24,16 @@ from nodes.search.issue.stacktraces import (
     rust,
     swift,
 )
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, split_lines
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Line, find_runs, split_lines
 from nodes.search.types import StackTrace
 
-_FAMILIES = (
-    *(python.find, notebook.find, pytest.find, jvm.find, javascript.find, go.find, rust.find),
-    *(ruby.find, php.find, dotnet.find, native.find, swift.find, elixir.find),
+_FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
+    *(python.find, notebook.find, pytest.find),
+    *(partial(find_runs, dialect=dialect) for dialect in (jvm.DIALECT, javascript.DIALECT)),
+    *(go.find, rust.find, ruby.find),
+    *(partial(find_runs, dialect=dialect) for dialect in (php.DIALECT, dotnet.DIALECT)),
+    native.find,
+    *(partial(find_runs, dialect=dialect) for dialect in (swift.DIALECT, elixir.DIALECT)),
 )
 
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    Line,
-    add_frameless_errors,
     error_line,
-    find_runs,
     forward,
-    single_line_reader,
 )
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame
 
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
@@ -37,12 +32,6 @@ _MAX_PLACE = 500
 _FILLER = re.compile(r"-{3} \S.{0,200}$")
 _OUTER = re.compile(r"inner|intern|внутр|内部", re.IGNORECASE)
 """A word of the note between the frames of an inner exception and those of the exception around it."""
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find .NET traces; an inner exception is a separate trace."""
-    traces = find_runs(lines, Dialect("csharp", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_frameless_errors(lines, "csharp", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -85,7 +74,7 @@ def _heading(bare: str) -> Heading | None:
     return error_line(bare.rpartition(" ---> ")[2]) or error_line(bare)
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith(_UNHANDLED) else None
     # Without frames only a full type name counts: "Error: …" alone may be of any language, or prose.
     return heading if heading and "." in str(heading.error) else None
@@ -93,3 +82,7 @@ def _frameless_error(bare: str) -> Heading | None:
 
 def _is_filler(bare: str) -> bool:
     return bool(_FILLER.match(bare)) and not _OUTER.search(bare)
+
+
+DIALECT = Dialect("csharp", _frame, _heading, filler=_is_filler, alone=_alone)
+"""An inner exception is a separate trace."""

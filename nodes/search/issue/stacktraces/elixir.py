@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    Line,
-    add_frameless_errors,
-    find_runs,
     forward,
-    single_line_reader,
 )
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame
 
 _FRAME = re.compile(
     r"(?:\(([\w .+-]{1,80})\) )?((?:[A-Za-z]:)?[^:\s(\"]{1,300}\.(?:exs?|eex|heex|leex|erl)):(\d{1,9}): (\S.{0,400})$"
 )
 _RAISED = re.compile(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
 _ARITY = re.compile(r"/\d{1,3}$")
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find Elixir traces."""
-    traces = find_runs(lines, Dialect("elixir", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_frameless_errors(lines, "elixir", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -58,10 +47,13 @@ def _heading(bare: str) -> Heading | None:
     return Heading(match[1], match[2].strip() or None) if match else None
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     heading = _heading(bare) if bare.startswith("** (") else None
     return heading if heading and str(heading.error).endswith(("Error", "Exception")) else None
 
 
 def _is_filler(bare: str) -> bool:
     return bare == "(stdlib)"
+
+
+DIALECT = Dialect("elixir", _frame, _heading, filler=_is_filler, alone=_alone)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    Line,
-    add_frameless_errors,
     error_line,
-    find_runs,
     forward,
-    single_line_reader,
 )
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame
 
 _AT_END = re.compile(r":(\d{1,9}):(\d{1,9})$")
 _SHORT = re.compile(r"(\S{1,300}\.(?:[cm]?[jt]sx?|vue|svelte)\??):(\d{1,9})$")
@@ -40,12 +35,6 @@ _SCRIPT = re.compile(
 )
 _FOREIGN = re.compile(r"\.(?:rs|go|py|rb|php|java|kt|cs|swift|exs?|cc?|cpp|h|S)$")
 """Files whose runtimes print the place below the function, with a column, as ``at path:1:2``."""
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find JavaScript and TypeScript traces."""
-    traces = find_runs(lines, Dialect("javascript", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_frameless_errors(lines, "javascript", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -111,10 +100,13 @@ def _heading(bare: str) -> Heading | None:
     return (error_line(bare[lead.end() :]) if lead else None) or error_line(bare)
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     match = _CONSOLE.match(bare)
     return Heading(match[1], (match[2] or "").strip() or None) if match else None
 
 
 def _is_filler(bare: str) -> bool:
     return bool(_NO_PLACE.match(bare) or _REPEATED.match(bare)) or bare == "From previous event:"
+
+
+DIALECT = Dialect("javascript", _frame, _heading, filler=_is_filler, alone=_alone)

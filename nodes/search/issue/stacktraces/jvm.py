@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    Line,
-    add_frameless_errors,
     error_line,
-    find_runs,
-    single_line_reader,
 )
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame
 
 _PLACE = re.compile(r"([\w$-][\w$.-]{0,200}\.(?:java|kt|kts|scala|groovy|clj|sc)|SourceFile)(?::(-?\d{1,7}))?$")
 _INSIDE = re.compile(r"\$(?:_|anonfun\$)?([A-Za-z]\w{0,100}?)(?:_closure|\$)\d{1,4}\b|\$([a-z]\w{0,100})$")
@@ -25,12 +20,6 @@ _OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:
 _LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
 _CLASS = re.compile(r"[\w.$]{1,200}$")
 _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find traces of JVM languages; every ``Caused by`` is a separate trace."""
-    traces = find_runs(lines, Dialect("java", frame=_frame, heading=_heading, filler=_is_filler))
-    return add_frameless_errors(lines, "java", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -67,10 +56,14 @@ def _heading(bare: str) -> Heading | None:
     return error_line(bare) or (Heading(bare) if lead and _CLASS.match(bare) else None)
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     heading = _heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
     return heading if heading and "." in str(heading.error) else None
 
 
 def _is_filler(bare: str) -> bool:
     return bool(_OMITTED.match(bare))
+
+
+DIALECT = Dialect("java", _frame, _heading, filler=_is_filler, alone=_alone)
+"""Every ``Caused by`` is a separate trace."""

@@ -61,10 +61,13 @@ _LOOKBACK = 12
 
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find traces of native debuggers and sanitizers, and final error lines of programs."""
-    runs = find_runs(lines, Dialect("c", frame=_frame, heading=_heading, filler=_is_filler, lookback=_LOOKBACK))
-    # A binary without symbols prints addresses only, which name nothing in the source.
-    traces = [trace for trace in runs if any(frame.line or frame.function for frame in trace.frames)]
-    return add_frameless_errors(lines, "c", traces, _frameless_error)
+    dialect = Dialect("c", _frame, _heading, filler=_is_filler, finished=_with_names, lookback=_LOOKBACK)
+    return add_frameless_errors(lines, "c", find_runs(lines, dialect), _frameless_error)
+
+
+def _with_names(trace: StackTrace, _: Sequence[Line]) -> StackTrace | None:
+    """Return a trace unless its binary has no symbols: addresses alone name nothing in the source."""
+    return trace if any(frame.line or frame.function for frame in trace.frames) else None
 
 
 def _frame(bare: str) -> Frame | None:

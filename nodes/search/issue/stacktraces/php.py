@@ -10,11 +10,8 @@ from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
-    add_frameless_errors,
     error_line,
-    find_runs,
     forward,
-    single_line_reader,
 )
 from nodes.search.types import Frame, StackTrace
 
@@ -43,18 +40,6 @@ _NEXT = re.compile(r"Next ([\w\\]{1,200}): (.*)$")
 _MAX_MESSAGE = 1_000
 # Lines between an error and its frames.
 _MARKER = ("Stack trace:", "[stacktrace]", "Stacktrace:", "Exception trace:")
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find PHP traces.
-
-    PHP prints next to each location the function called there. A Frame names the function that contains the location,
-    so the functions are shifted by one frame.
-    """
-    traces = find_runs(lines, Dialect("php", frame=_frame, heading=_heading, filler=_is_filler))
-    traces = [_innermost_first(trace, lines) for trace in traces]
-    traces = [_shifted(trace) if not _names_its_place(trace, lines) else trace for trace in traces]
-    return add_frameless_errors(lines, "php", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -139,7 +124,7 @@ def _starts_with_call(frames: tuple[Frame, ...]) -> bool:
     return bool(frames) and frames[0].function is not None
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     bare = bare.removeprefix("( ! ) ")
     match = _FATAL.match(bare) if " line " in bare or ".php" in bare or "Uncaught " in bare else None
     if not match:
@@ -151,3 +136,12 @@ def _frameless_error(bare: str) -> Heading | None:
 
 def _is_filler(bare: str) -> bool:
     return bool(_MAIN.match(bare))
+
+
+def _finished(trace: StackTrace, lines: Sequence[Line]) -> StackTrace:
+    """Name in each frame the function that contains its place; PHP prints the one that is called there."""
+    trace = _innermost_first(trace, lines)
+    return trace if _names_its_place(trace, lines) else _shifted(trace)
+
+
+DIALECT = Dialect("php", _frame, _heading, filler=_is_filler, alone=_alone, finished=_finished)

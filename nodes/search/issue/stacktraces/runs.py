@@ -82,6 +82,10 @@ class Dialect:
     heading: Callable[[str], Heading | None]
     filler: Callable[[str], bool] = lambda _: False
     """Recognises lines between two frames that contain no frame."""
+    alone: Callable[[str], Heading | None] = lambda _: None
+    """Recognises an error without frames that states its location, or whose format only this language has."""
+    finished: Callable[[StackTrace, Sequence[Line]], StackTrace | None] = lambda trace, _: trace
+    """Completes a trace by the lines that were read; None if it is none."""
     lookback: int = 8
     """Number of lines above the first frame that may contain the heading; a message may have several lines."""
 
@@ -101,7 +105,7 @@ def error_line(text: str) -> Heading | None:
 
 
 def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
-    """Return every run of frames, with the heading above it."""
+    """Return every run of frames, with the heading above it, then the errors that are recognised alone."""
     traces: list[StackTrace] = []
     floor = index = 0
     while index < len(lines) and len(traces) < MAX_TRACES:
@@ -110,9 +114,15 @@ def find_runs(lines: Sequence[Line], dialect: Dialect) -> list[StackTrace]:
             continue
         stop, frames = _frames(lines, index, dialect)
         # The floor prevents a second use of the heading of the trace above.
-        traces.append(_trace(lines, dialect, floor=floor, first=index, stop=stop, frames=frames))
+        if trace := dialect.finished(_trace(lines, dialect, floor=floor, first=index, stop=stop, frames=frames), lines):
+            traces.append(trace)
         floor = index = stop
-    return traces
+    return add_frameless_errors(lines, dialect.language, traces, lambda read, at: _alone(dialect, read[at].bare, at))
+
+
+def _alone(dialect: Dialect, bare: str, index: int) -> FramelessError | None:
+    heading = dialect.alone(bare)
+    return FramelessError(heading, index + 1) if heading else None
 
 
 class FramelessError(NamedTuple):
@@ -144,16 +154,6 @@ def add_frameless_errors(
         else:
             index += 1
     return (traces + found)[:MAX_TRACES]
-
-
-def single_line_reader(read: Callable[[str], Heading | None]) -> Callable[[Sequence[Line], int], FramelessError | None]:
-    """Adapt a parser of single lines to ``add_frameless_errors``."""
-
-    def frameless_error(lines: Sequence[Line], index: int) -> FramelessError | None:
-        heading = read(lines[index].bare)
-        return FramelessError(heading, index + 1) if heading else None
-
-    return frameless_error
 
 
 def _frames(lines: Sequence[Line], first: int, dialect: Dialect) -> tuple[int, list[Frame]]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    Line,
-    add_frameless_errors,
-    find_runs,
-    single_line_reader,
 )
-from nodes.search.types import Frame, StackTrace
+from nodes.search.types import Frame
 
 _FATAL = re.compile(
     r"(?:(?:Swift/)?([^\s:]{1,300}\.swift):(\d{1,9}): )?(Fatal error|Precondition failed|Assertion failed)(?:: (.*))?$"
@@ -29,13 +24,6 @@ _REPORT = re.compile(
     r"(?: \(([^():]{1,200}\.\w{1,6}):(\d{1,9})\))?$"
 )
 _UNSYMBOLICATED = re.compile(r"0x[0-9a-f]{1,16}$")
-
-
-def find(lines: Sequence[Line]) -> list[StackTrace]:
-    """Find Swift traces, and fatal errors that state their location."""
-    traces = find_runs(lines, Dialect("swift", frame=_frame, heading=_heading, filler=_is_filler))
-    traces = [trace for trace in traces if trace.frames]
-    return add_frameless_errors(lines, "swift", traces, single_line_reader(_frameless_error))
 
 
 def _frame(bare: str) -> Frame | None:
@@ -72,7 +60,7 @@ def _fatal(match: re.Match[str]) -> Heading:
     return Heading(match[3], message[: old.start()] or None, Frame(old[1], int(old[2])))
 
 
-def _frameless_error(bare: str) -> Heading | None:
+def _alone(bare: str) -> Heading | None:
     match = _FATAL.match(bare) if ".swift" in bare else None
     heading = _fatal(match) if match else None
     return heading if heading and heading.frame else None
@@ -81,3 +69,6 @@ def _frameless_error(bare: str) -> Heading | None:
 def _is_filler(bare: str) -> bool:
     # Swift draws the source between frames; frames of system libraries have an address and no location.
     return bare.startswith(("│", "├", "╭", "╰", "…")) or (bare[:1].isdigit() and ("│" in bare or "0x" in bare))
+
+
+DIALECT = Dialect("swift", _frame, _heading, filler=_is_filler, alone=_alone)
