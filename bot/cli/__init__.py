@@ -50,6 +50,7 @@ COMMANDS = {
     "completion": ("local.plain", "Print the script that completes commands in a shell."),
 }
 """The module and the summary of each command, in the order in which a new user needs them."""
+_BROKEN_DISK = (errno.EROFS, errno.EIO)
 
 
 class LazyGroup(click.Group):
@@ -102,9 +103,6 @@ class LazyGroup(click.Group):
 def _fail(message: str) -> NoReturn:
     click.echo(f"triage: {message}", err=True)
     sys.exit(2)
-
-
-_BROKEN_DISK = (errno.EROFS, errno.EIO)
 
 
 def _is_full(error: Exception) -> bool:

@@ -22,6 +22,12 @@ BRAIN = click.option(
 )
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 _ASKED = "bot.cli.options.json"
+ISSUE = (
+    click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
+    click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
+    click.option("--text", help="The issue text itself."),
+    click.option("--title", help="The title; without it the first line is the title."),
+)
 
 
 def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's signature
@@ -67,14 +73,6 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
         return form(flag(command))
 
     return decorate
-
-
-ISSUE = (
-    click.argument("argument", metavar="[ISSUE]", required=False, type=click.Path()),
-    click.option("--issue", metavar="ISSUE", type=click.Path(), help="The same as the argument ISSUE."),
-    click.option("--text", help="The issue text itself."),
-    click.option("--title", help="The title; without it the first line is the title."),
-)
 
 
 def names_issue(command: F) -> F:

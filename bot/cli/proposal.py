@@ -32,6 +32,42 @@ _MEANINGS = {
 _AREA = re.compile(r"(areas?|components?|modules?|packages?|pkg|topics?|scopes?)(\s{0,3}[:/]\s{0,3})(\S.{0,80})", re.I)
 _LISTED = 8
 """Labels and folders of one list in the file."""
+_HEAD = """\
+# What Tracehound does in this repository. Each key that is not here has its default.
+# yaml-language-server: $schema={schema}
+# {sources}
+
+# `comment` comments and sets labels, `label` only sets labels, `dry-run` writes nothing on GitHub.
+mode: comment
+# The kinds of issues that get a comment: bug, feature, question, docs.
+comment_on: [bug]
+"""
+WORKFLOW = f"""\
+name: triage
+on:
+  issues: {{ types: [opened, reopened, edited] }}
+  issue_comment: {{ types: [created] }}
+permissions:
+  contents: read
+  issues: write
+concurrency:
+  group: triage-${{{{ github.event.issue.number }}}}
+jobs:
+  triage:
+    if: ${{{{ !github.event.issue.pull_request }}}}
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    steps:
+      - uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0
+        with:
+          path: .tracehound
+          key: triage-${{{{ github.event.issue.number }}}}-${{{{ github.run_id }}}}
+          restore-keys: triage-${{{{ github.event.issue.number }}}}-
+      - uses: tracehound/tracehound@v{released()}
+        with:
+          openai-api-key: ${{{{ secrets.OPENAI_API_KEY }}}}
+"""
+"""The workflow of docs/action.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +208,6 @@ def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sourc
     )
 
 
-_HEAD = """\
-# What Tracehound does in this repository. Each key that is not here has its default.
-# yaml-language-server: $schema={schema}
-# {sources}
-
-# `comment` comments and sets labels, `label` only sets labels, `dry-run` writes nothing on GitHub.
-mode: comment
-# The kinds of issues that get a comment: bug, feature, question, docs.
-comment_on: [bug]
-"""
-
-
 def _tail(held: Held) -> Iterator[str]:
     yield "# Files that are never named as the place of a fault."
     yield '# ignore_paths: ["vendor/**"]'
@@ -217,31 +241,3 @@ def _scalar(value: str) -> str:
         "null",
     }
     return value if plain else json.dumps(value, ensure_ascii=False)
-
-
-WORKFLOW = f"""\
-name: triage
-on:
-  issues: {{ types: [opened, reopened, edited] }}
-  issue_comment: {{ types: [created] }}
-permissions:
-  contents: read
-  issues: write
-concurrency:
-  group: triage-${{{{ github.event.issue.number }}}}
-jobs:
-  triage:
-    if: ${{{{ !github.event.issue.pull_request }}}}
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0
-        with:
-          path: .tracehound
-          key: triage-${{{{ github.event.issue.number }}}}-${{{{ github.run_id }}}}
-          restore-keys: triage-${{{{ github.event.issue.number }}}}-
-      - uses: tracehound/tracehound@v{released()}
-        with:
-          openai-api-key: ${{{{ secrets.OPENAI_API_KEY }}}}
-"""
-"""The workflow of docs/action.md."""

@@ -27,6 +27,11 @@ from nodes.brains.calls.budget import Call, PostponedError
 from nodes.context import ModelError
 from nodes.state import Usage
 
+MAX_POSTPONED = 20
+"""Times that a run may be postponed for its model. After that rules judge, so that every run ends."""
+LONGEST_POSTPONED = 3_600.0
+"""Seconds. If a model asks for a longer wait, rules judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budgets(Spending):
@@ -78,12 +83,6 @@ def _of(config: RepositoryConfig) -> Ceiling:
         calls=limits.model_calls_per_day,
         tokens=limits.model_tokens_per_day,
     )
-
-
-MAX_POSTPONED = 20
-"""Times that a run may be postponed for its model. After that rules judge, so that every run ends."""
-LONGEST_POSTPONED = 3_600.0
-"""Seconds. If a model asks for a longer wait, rules judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ from bot.worker.publish.replies import Replies
 from bot.worker.runs.code import newest_paths
 from bot.worker.tools import Tools
 
+_STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}
+
 
 async def commands(issue_job: IssueJob, work: Commands) -> None:
     """Run the new commands of a comment; a running run sees at once what they stored."""
@@ -143,9 +145,6 @@ async def typed(issue_job: IssueJob, work: Typed) -> None:  # noqa: ARG001  the 
     """Store that a person set or removed the issue's type, so that the App leaves it alone."""
     await issue_job.store.row.decide_type()
     await issue_job.settle("noted")
-
-
-_STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}
 
 
 async def installation(job: Job, work: InstallationChanged, tools: Tools) -> None:

@@ -74,6 +74,8 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
     (asyncio.CancelledError, "stopped"),
 )
 
+logger = logging.getLogger(__name__)
+
 
 @contextlib.contextmanager
 def instrumented(job: Job, spans: Spans) -> Iterator[None]:
@@ -112,9 +114,6 @@ def _log_ids(job: Job) -> dict[str, object]:
         return ids
     ref = job.work.ref if isinstance(job.work.ref, RepositoryRef) else job.work.ref.repository
     return ids | {"repository": f"{ref.owner}/{ref.name}"}
-
-
-logger = logging.getLogger(__name__)
 
 
 class Worker:

@@ -27,6 +27,54 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 
+_starts: dict[str, Callable[[date], date]] = {
+    "week": lambda today: today - timedelta(days=today.weekday()),
+    "month": lambda today: today.replace(day=1),
+    "year": lambda today: today.replace(month=1, day=1),
+}
+Kind = Literal["trace", "owner", "changes", "where", "general"]
+_OWNER = re.compile(
+    r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
+    r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
+    r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
+    re.IGNORECASE,
+)
+_USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
+_CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
+_PLAIN_NAME = re.compile(
+    r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
+    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
+    r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
+    r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
+    r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
+    re.IGNORECASE,
+)
+"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
+_TOPIC = re.compile(
+    r"\b(?:chang(?:ed?|es)|commits?|touched|happened)\s{1,3}(?:in|to|of|on|with|at)\s{1,3}"
+    r"(?!(?:this|the)\s{1,3}(?:repo\w*|project|code)\b)(?:the\s{1,3})?(?P<topic>`[^`]{1,120}`|[^?,!]{2,200})",
+    re.IGNORECASE,
+)
+_PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
+_NAME = re.compile(
+    r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
+)
+MAX_NAMES = 3
+MAX_LENGTH = 20_000
+"""Maximum characters of a question that are read; a trace may be long."""
+# In order of precedence: the first match wins.
+_PATTERNS: tuple[tuple[re.Pattern[str], Kind], ...] = ((_OWNER, "owner"), (_CHANGES, "changes"), (_WHERE, "where"))
+
 
 @dataclass(frozen=True, slots=True)
 class Since:
@@ -87,56 +135,6 @@ def _calendar(found: re.Match[str]) -> Since:
     return Since(found[0], lambda _today: first, None if found["word"].lower() == "since" else after)
 
 
-_starts: dict[str, Callable[[date], date]] = {
-    "week": lambda today: today - timedelta(days=today.weekday()),
-    "month": lambda today: today.replace(day=1),
-    "year": lambda today: today.replace(month=1, day=1),
-}
-
-
-Kind = Literal["trace", "owner", "changes", "where", "general"]
-
-_OWNER = re.compile(
-    r"\bwho\b.{0,40}\b(?:owns?|knows?|maintains?|wrote|responsible|reviews?|ask)\b|\b(?:owners?|maintainers?)\b.{0,20}\bof\b",
-    re.IGNORECASE,
-)
-_CHANGES = re.compile(
-    r"\b(?:what|when|who|why)\b.{0,40}\b(?:changed?|changes|broke|introduced|touched|added|removed)\b"
-    r"|\b(?:recent|last|latest)\s{1,3}(?:changes?|commits?)\b|\bhistory\s{1,3}of\b",
-    re.IGNORECASE,
-)
-_WHERE = re.compile(
-    r"\b(?:where|which\s{1,3}(?:file|function|class|module)s?)\b|\b(?:find|locate|show)\b"
-    r"|\b(?:defined|definition|usages?|callers?|uses|calls)\b",
-    re.IGNORECASE,
-)
-_USES = re.compile(r"\b(?:uses?|used|usages?|callers?|calls?|called|references?)\b", re.IGNORECASE)
-_CALLS = re.compile(r"\b(?:callers?|calls?|called)\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(
-    r"\b(?:who|what)\s{1,3}(?:calls|uses)\s{1,3}(?:the\s{1,3})?(?P<used>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:callers?|calls?|uses?|usages?|definitions?|history)\s{1,3}(?:of|to)\s{1,3}(?:the\s{1,3})?(?P<of>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:function|class|method|struct|trait|interface|constant|variable|setting|macro)\s{1,3}(?P<kind>[A-Za-z_]\w{1,80})\b"
-    r"|\b(?:is|are|does|do|was|where's)\s{1,3}(?:the\s{1,3})?(?P<state>[A-Za-z_]\w{0,80})\s{1,3}"
-    r"(?:defined|declared|implemented|called|used|read|set|changed|added|come)\b"
-    r"|\bwhere(?:\s{1,3}(?:is|are)|'s)\s{1,3}(?P<alone>[A-Za-z_]\w{1,80})\s{0,3}\??$"
-    r"|\bchanged\s{1,3}in\s{1,3}(?P<changed>[A-Za-z_]\w{1,80})\b",
-    re.IGNORECASE,
-)
-"""A position in which a question names a symbol without marking it; the name counts only if the commit defines it."""
-_TOPIC = re.compile(
-    r"\b(?:chang(?:ed?|es)|commits?|touched|happened)\s{1,3}(?:in|to|of|on|with|at)\s{1,3}"
-    r"(?!(?:this|the)\s{1,3}(?:repo\w*|project|code)\b)(?:the\s{1,3})?(?P<topic>`[^`]{1,120}`|[^?,!]{2,200})",
-    re.IGNORECASE,
-)
-_PRONOUNS = frozenset(["it", "its", "this", "that", "these", "those", "there", "the", "our", "your", "which", "what"])
-_NAME = re.compile(
-    r"`([^`\n]{1,120})`|\b([A-Za-z_]\w*(?:(?:\.|::)\w+)+|[A-Za-z]*_\w+|[a-z]+[A-Z]\w*|[A-Za-z_]\w*(?=\(\)))"
-)
-MAX_NAMES = 3
-MAX_LENGTH = 20_000
-"""Maximum characters of a question that are read; a trace may be long."""
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question and its classification."""
@@ -190,7 +188,3 @@ def _kind(text: str) -> Kind:
         if pattern.search(line):
             return kind
     return "general"
-
-
-# In order of precedence: the first match wins.
-_PATTERNS: tuple[tuple[re.Pattern[str], Kind], ...] = ((_OWNER, "owner"), (_CHANGES, "changes"), (_WHERE, "where"))

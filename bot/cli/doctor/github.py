@@ -25,6 +25,7 @@ from bot.settings.server import app_key
 _WEBHOOK = "/webhooks/github"
 _check = partial(Check, part="App")
 _LEVELS = ("none", "read", "write", "admin")
+FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 def check_app(settings: Settings) -> Iterator[Check]:
@@ -97,9 +98,6 @@ def _hook(app: RegisteredApp, settings: Settings) -> Check:
     ends = app.hook_url.endswith(_WEBHOOK) or "smee.io/" in app.hook_url
     says = f"goes to {app.hook_url}" if ends else f"goes to {app.hook_url}, which does not end with {_WEBHOOK}"
     return _check(ok=ends, name=name, says=says, brief=f"webhook {says}")
-
-
-FULL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 
 class _NoWrites:

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 MAX_ISSUE = 1_000_000
 """Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""
+_TOO_LARGE = f"the issue is larger than {MAX_ISSUE // 1_000_000} MB: keep the part that describes the bug"
+_ISSUE_REFERENCE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
+_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
+_REMOTE = re.compile(
+    r"(?:(https?://)|\w{1,9}://)?(?:[^@/\s]{1,99}@)?([A-Za-z0-9][\w.-]{0,252})(:\d{1,5})?[/:]([\w.-]{1,99}/[\w.-]{1,99}?)(?:\.git)?/?"
+)
+"""A remote: ``https://host/owner/name``, ``ssh://git@host/owner/name.git`` or ``git@host:owner/name``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +52,6 @@ def read_issue(file: str | None, text: str | None, title: str | None) -> IssueTe
     if len(whole) > MAX_ISSUE:
         raise UserError(_TOO_LARGE)
     return _titled(whole, title)
-
-
-_TOO_LARGE = f"the issue is larger than {MAX_ISSUE // 1_000_000} MB: keep the part that describes the bug"
 
 
 def _read(file: str) -> str:
@@ -77,14 +81,6 @@ def _titled(whole: str, title: str | None) -> IssueText:
         return IssueText(title.strip(), whole)
     first, _, rest = whole.lstrip("\n").partition("\n")
     return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
-
-
-_ISSUE_REFERENCE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
-_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
-_REMOTE = re.compile(
-    r"(?:(https?://)|\w{1,9}://)?(?:[^@/\s]{1,99}@)?([A-Za-z0-9][\w.-]{0,252})(:\d{1,5})?[/:]([\w.-]{1,99}/[\w.-]{1,99}?)(?:\.git)?/?"
-)
-"""A remote: ``https://host/owner/name``, ``ssh://git@host/owner/name.git`` or ``git@host:owner/name``."""
 
 
 def named_issue(argument: str | None, option: str | None) -> str | None:

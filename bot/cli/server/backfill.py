@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.store.tables import Store
 
 A_PAGE = 100
+MAX_ISSUES, MAX_PAST = 2_000, 50_000
 
 
 async def learn(past: PastIssues, github: RepositoryClient, most: int) -> None:
@@ -48,9 +49,6 @@ async def learn(past: PastIssues, github: RepositoryClient, most: int) -> None:
 
 def _asks_to_wait(error: RateLimitedError) -> str:
     return f"GitHub asks to wait{f' for {error.after:.0f} s' if error.after else ''}"
-
-
-MAX_ISSUES, MAX_PAST = 2_000, 50_000
 
 
 @click.command("backfill")

@@ -14,6 +14,7 @@ from bot.worker.commands.parse import Command
 
 _MAX_LABELS = 10
 """Labels of one command; the rest is ignored."""
+_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
 
 async def run_right(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
@@ -50,9 +51,6 @@ WRONG = CommandKind(
     "maintainer",
     run_wrong,
 )
-
-
-_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
 
 async def run_duplicate(command: Command, context: CommandContext) -> CommandEffects:

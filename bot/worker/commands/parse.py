@@ -27,6 +27,13 @@ _ENDS = {"<!--": "-->", "<code": "</code"}
 # Only blocks are parsed here, because the inline rules take quadratic time on hostile text. Code spans and comments in
 # paragraphs are found below, in linear time for any input.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "reference"])
+_UNESCAPED = 3
+"""Maximum rounds of decoding of character references, which may be nested."""
+_UNSEEN = frozenset({"Cf", "Cn", "Co", "Cs", "Mn", "Me"})
+"""Unicode categories of characters that a reader does not see, or sees as part of another character."""
+_MARKS = re.compile(r"[*_~`\\]+")
+_WORD = re.compile(r"/?[^\W_]+")
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +113,6 @@ def _tick_runs(text: str) -> dict[int, list[int]]:
     for match in re.finditer(r"`+", text):
         runs[len(match[0])].append(match.start())
     return runs
-
-
-_UNESCAPED = 3
-"""Maximum rounds of decoding of character references, which may be nested."""
-_UNSEEN = frozenset({"Cf", "Cn", "Co", "Cs", "Mn", "Me"})
-"""Unicode categories of characters that a reader does not see, or sees as part of another character."""
-_MARKS = re.compile(r"[*_~`\\]+")
-_WORD = re.compile(r"/?[^\W_]+")
-_NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ UNUSABLE = b"unusable: "
 """The prefix of the child's message that a person must fix something before it can work at all."""
 
 logger = logging.getLogger(__name__)
+PATIENCE = 30.0
+"""Seconds to wait for a database at the start."""
 
 
 class WorkerProcess:
@@ -171,10 +173,6 @@ class WorkerProcess:
             self._monitor.received(float(oldest), fault)
         elif line.startswith(UNUSABLE):
             self.fault = line.removeprefix(UNUSABLE).decode(errors="replace").strip()
-
-
-PATIENCE = 30.0
-"""Seconds to wait for a database at the start."""
 
 
 def work(settings: ServerSettings, *, concurrency: int | None = None) -> None:

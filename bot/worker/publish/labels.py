@@ -22,6 +22,9 @@ _TYPE = "type"
 _MAX_RATIONALE = 280
 """Characters; GitHub's own tools send no more."""
 logger = logging.getLogger(__name__)
+Lacks = Callable[[MissingPermissionError], Awaitable[None]]
+"""Called with a permission that the installation lacks."""
+LATER: Final = "labels-later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +71,9 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(label.casefold() for label in labels)
 
 
-Lacks = Callable[[MissingPermissionError], Awaitable[None]]
-"""Called with a permission that the installation lacks."""
-
-
 async def log_missing(error: MissingPermissionError) -> None:
     """Log a missing permission, without storing it."""
     logger.warning("%s", error, extra={"action": "permission_missing"})
-
-
-LATER: Final = "labels-later"
 
 
 @dataclass(frozen=True, slots=True)

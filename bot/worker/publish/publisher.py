@@ -37,6 +37,7 @@ _UPDATE_REASONS: Final[dict[Why, str]] = {
     "redirect": "after a redirect",
 }
 _SERVER = re.compile(r"(https?://[\w.:-]{1,255})/")
+_CARRIED = "carried by the report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +233,6 @@ def _state(publication: Publication, report: TriageReport | None) -> CommentStat
 def _proposes_labels(publication: Publication) -> bool:
     report = publication.outcome.state.report if isinstance(publication.outcome, Finished) else None
     return report is not None and bool(report.labels)
-
-
-_CARRIED = "carried by the report"
 
 
 def thread_of(issue: Issue, run: int = 0, *, config: RepositoryConfig = RepositoryConfig()) -> Thread:  # noqa: B008  frozen

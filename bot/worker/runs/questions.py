@@ -19,6 +19,38 @@ from bot.worker.publish.publisher import thread_of
 from nodes.issue.facts import IssueFacts, read_facts
 from nodes.search.issue.mentions.markdown import without_comments
 
+MAX_ANSWER = 1_000
+"""Maximum length of a stored answer, in characters."""
+_MAX_READ = 20_000
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_stemmer = Stemmer.Stemmer("english")
+# Words of thanks, votes and nudges. A comment that consists of them answers nothing.
+_EMPTY = frozenset(
+    """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
+    job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
+    issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
+    am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
+    happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
+    plus one +1""".split()
+)
+# As the first word of a comment these answer a closed question, or choose an option.
+_CHOICES = frozenset(
+    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()
+)
+# A question and an unrelated comment share these by chance.
+_STOP = frozenset(
+    """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
+    this with for not be can could will would there then than as if so please paste exactly just else what's go goes
+    wrong happen happens tell cannot problem issue program""".split()
+)
+_ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
+_ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)
+_ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
+_ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
+_STATEMENT = 8
+"""Minimum number of content words for another person's comment to be an answer without a link to the question."""
+_DAY = 86_400.0
+
 
 async def find_open_question(issue_job: IssueJob) -> AskedQuestion | None:
     """Return the issue's open question; None if none is open."""
@@ -59,38 +91,6 @@ async def _is_newer(issue_job: IssueJob, question: AskedQuestion, comment: Comme
         # The posted question is stored under the issue's old key; a comment here was written after the issue was moved.
         return await issue_job.store.row.was_moved_here()
     return carrier.github_id is not None and comment.id > carrier.github_id
-
-
-MAX_ANSWER = 1_000
-"""Maximum length of a stored answer, in characters."""
-_MAX_READ = 20_000
-_WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-_stemmer = Stemmer.Stemmer("english")
-# Words of thanks, votes and nudges. A comment that consists of them answers nothing.
-_EMPTY = frozenset(
-    """thanks thank you thx ty cheers danke merci gracias obrigado much very a lot so many great nice cool awesome good
-    job work ok okay sure fine perfect same here me too also seeing see having have has this the it that's is on an and
-    issue problem bug bump ping up any news update updates please following subscribing subscribe interested i i'm im
-    am we for to 1 hi hello hey there team all everyone still got get as well exactly agreed agree love lol wow yay
-    happens happened hit hitting facing experiencing help fix when will be fixed can someone look at into cc fyi
-    plus one +1""".split()
-)
-# As the first word of a comment these answer a closed question, or choose an option.
-_CHOICES = frozenset(
-    "yes no both neither none first second third former latter y n yep yeah nope never always sometimes".split()
-)
-# A question and an unrelated comment share these by chance.
-_STOP = frozenset(
-    """a an the and or of to in on at it is are was does do did what which when where how why who you your i we that
-    this with for not be can could will would there then than as if so please paste exactly just else what's go goes
-    wrong happen happens tell cannot problem issue program""".split()
-)
-_ASKS_ERROR = re.compile(r"\b(print|prints|error|message|trace|traceback|log)\b", re.IGNORECASE)
-_ASKS_STEPS = re.compile(r"\b(steps?|code|reproduce|example|command)\b", re.IGNORECASE)
-_ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
-_ASKS_PLATFORM = re.compile(r"\b(platform|operating system|os|browser|environment)\b", re.IGNORECASE)
-_STATEMENT = 8
-"""Minimum number of content words for another person's comment to be an answer without a link to the question."""
 
 
 def answer_in(comment: Comment, question: AskedQuestion, *, by_reporter: bool) -> str | None:
@@ -181,9 +181,6 @@ def _counts_as_answer(text: str, text_words: list[str], *, by_reporter: bool) ->
     if facts.symbols or facts.paths:
         return not text.startswith("@")
     return len(content) >= _STATEMENT and not text.startswith("@")
-
-
-_DAY = 86_400.0
 
 
 def reminders(ref: IssueRef, question_id: str, config: RepositoryConfig) -> tuple[Remind, ...]:
