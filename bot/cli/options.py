@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import click
+
+from bot.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,6 +23,28 @@ BRAIN = click.option(
     type=click.Choice(["rules", "llm", "auto"]),
     help="The brain: rules (no model), llm, or auto: llm if OPENAI_API_KEY or OPENAI_BASE_URL is set.",
 )
+
+
+def _day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+    """Return a date as its first moment, in UTC unless it names a zone.
+
+    Raises:
+        UserError: it is none.
+    """
+    if value is None:
+        return None
+    try:
+        when = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise UserError(f"--since {value}: write a date, such as 2026-01-31") from error
+    return when.replace(tzinfo=when.tzinfo or UTC)
+
+
+def since(help_: str) -> Callable[[F], F]:
+    """Give a command ``--since``, whose value is a time."""
+    return click.option("--since", metavar="DATE", callback=_day, help=f"{help_} since this date, such as 2026-01-31.")
+
+
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 _ASKED = "bot.cli.options.json"
 ISSUE = (

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bot.errors import GoneError, RefusedError, RetryableError, UserError, unanswered
 from bot.github.session import Session
@@ -38,13 +38,12 @@ _PAGES = 100
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class NewApp:
+class NewApp(BaseModel):
     """An App with its secrets. GitHub sends them only once."""
 
     id: int
     slug: str
-    private_key: str
+    private_key: str = Field(validation_alias="pem")
     webhook_secret: str
     client_id: str
     client_secret: str
@@ -71,24 +70,10 @@ async def exchange_code(api_url: str, code: str) -> NewApp:
         raise UserError(
             f"GitHub answered {response.status_code}: the code is unknown, or older than an hour. Start again"
         )
-    return _read(response)
-
-
-def _read(response: httpx.Response) -> NewApp:
     try:
-        app = _CreatedApp.model_validate_json(response.content)
+        return NewApp.model_validate_json(response.content)
     except ValidationError as error:
         raise UserError("GitHub's response contains no App: delete the App on GitHub, and start again") from error
-    return NewApp(app.id, app.slug, app.pem, app.webhook_secret, app.client_id, app.client_secret)
-
-
-class _CreatedApp(BaseModel):
-    id: int
-    slug: str
-    pem: str
-    webhook_secret: str
-    client_id: str
-    client_secret: str
 
 
 @dataclass(frozen=True, slots=True)

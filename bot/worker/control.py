@@ -25,10 +25,10 @@ from bot.store.installations import InstallationState
 from bot.worker.commands.execute import CommandComment, execute
 from bot.worker.commands.parse import Edit
 from bot.worker.issue_job import IssueJob, may_answer
-from bot.worker.past import mark_ended
 from bot.worker.publish.labels import LATER, ReportLabels
 from bot.worker.publish.replies import Replies
 from bot.worker.runs.code import newest_paths
+from bot.worker.runs.steps import mark_ended
 from bot.worker.tools import Tools
 
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}

@@ -56,10 +56,10 @@ from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
 from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
-from bot.worker import alerts, control, digests, outcomes, past
+from bot.worker import alerts, control, digests, outcomes
 from bot.worker.commands.execute import page_command
 from bot.worker.issue_job import IssueJob, note_missing
-from bot.worker.runs import api_runs, lane
+from bot.worker.runs import api_runs, lane, steps
 from bot.worker.tools import Tools, open_tools
 from bot.worker.upkeep import run_upkeep
 
@@ -181,7 +181,7 @@ class Worker:
 
     async def _on_repository(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
         if isinstance(work, LearnPast):
-            return await past.learn(job, await self._installed(work.ref), self._tools)
+            return await steps.learn(job, await self._installed(work.ref), self._tools)
         if isinstance(work, ApiRun):
             return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
         installed = await self._installed(work.ref.repository)

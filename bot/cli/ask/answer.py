@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from bot.cli.ask.route import Question, Since, understand
+from bot.report.words import count as counted
 from bot.runs.sources import Sources
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
@@ -87,14 +88,15 @@ class Answerer:
     async def answer(self, text: str) -> Reply:
         """Answer a question. A harmful request gets a fixed sentence and reaches no tool, search or model."""
         outside = await self._sources.answer(text)
+        notes = (outside.message,) if outside.message else ()
         if outside.route == "fallback":
             return Reply("fallback", outside.message)
         if outside.found:
             message = f"{', '.join(outside.sources)} answered; the results below were not checked."
-            return Reply("sources", message, results=outside.found, notes=_notes(outside.message))
+            return Reply("sources", message, results=outside.found, notes=notes)
         question = understand(text)
         reply = self._routes[question.kind](question)
-        return replace(reply, notes=_notes(outside.message))
+        return replace(reply, notes=notes)
 
     def _where(self, question: Question) -> Reply:
         """Answer by name. A marked name is never replaced by a guess; a plain word is a name if it is defined."""
@@ -120,7 +122,7 @@ class Answerer:
         if not found.passages:
             return None
         fact = self._engine.definition(name, self._sha)
-        text = fact.says if fact else f"`{name}` is defined in {_counted(found.total, 'place')}."
+        text = fact.says if fact else f"`{name}` is defined in {counted(found.total, 'place')}."
         places = sorted(found.passages, key=lambda item: fact is not None and item.path != fact.path)
         return Reply("where", text, tuple(map(_of_passage, places[:PLACES])))
 
@@ -128,26 +130,17 @@ class Answerer:
         last = re.split(r"\.|::|#", name)[-1]
         calls, every = self._engine.calls(last, self._sha)
         if not calls:
-            return self._mentions(name)
+            return self._uses(name, f"No call of `{name}` is known in the project's own code, tests aside; the name")
         named = f"`{name}`" if last == name else f"A function called `{last}`"
         least = "" if every else "at least "
-        text = f"{named} is called on {least}{_counted(len(calls), 'line')} of the project's own code, tests aside."
+        text = f"{named} is called on {least}{counted(len(calls), 'line')} of the project's own code, tests aside."
         return Reply("where", text, tuple(map(_of_fact, calls[:PLACES])))
 
-    def _mentions(self, name: str) -> Reply | None:
-        """Answer with the uses of a name that no line of the project's own code is known to call, if it has any."""
+    def _uses(self, name: str, subject: str = "") -> Reply | None:
         found = self._engine.lookups(self._sha).references(name)
         if not found.passages:
             return None
-        text = f"No call of `{name}` is known in the project's own code, tests aside; the name is used in "
-        text += f"{_counted(found.total, 'place')}."
-        return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
-
-    def _uses(self, name: str) -> Reply | None:
-        found = self._engine.lookups(self._sha).references(name)
-        if not found.passages:
-            return None
-        text = f"`{name}` is used in {_counted(found.total, 'place')}."
+        text = f"{subject or f'`{name}`'} is used in {counted(found.total, 'place')}."
         return Reply("where", text, tuple(map(_of_passage, found.passages[:PLACES])))
 
     def _named(self, name: str) -> Reply | None:
@@ -186,8 +179,8 @@ class Answerer:
         named, sections = lookups.definitions_with(stems), lookups.sections_with(stems)
         if not named.total + sections.total:
             return None
-        parts = [f"the names of {_counted(named.total, 'definition')}"] if named.total else []
-        parts += [f"{_counted(sections.total, 'heading')} of the documentation"] if sections.total else []
+        parts = [f"the names of {counted(named.total, 'definition')}"] if named.total else []
+        parts += [f"{counted(sections.total, 'heading')} of the documentation"] if sections.total else []
         places = tuple(map(_of_passage, (*named.passages[: PLACES - 2], *sections.passages[:2])))
         return Reply("general", f"The words of the question are in {' and in '.join(parts)}.", places)
 
@@ -230,7 +223,7 @@ class Answerer:
             when = f" The commit was made on {_day(last.committed)}." if last else ""
             return Reply("changes", f"I found nothing: no change{of} {period}.{when}")
         count = "At least " if len(known) == MAX_COMMITS else ""
-        text = f"{count}{_counted(len(known), 'change')}{of} {period}."
+        text = f"{count}{counted(len(known), 'change')}{of} {period}."
         return Reply("changes", text, changes=tuple(f"{_day(change.committed)} {_line(change)}" for change in known))
 
     def _paths(self, question: Question) -> tuple[str, ...]:
@@ -304,14 +297,6 @@ def _line(commit: Commit, why: str = "") -> str:
 
 def _day(seconds: int) -> str:
     return datetime.fromtimestamp(seconds).astimezone().date().isoformat()
-
-
-def _counted(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
-def _notes(message: str) -> tuple[str, ...]:
-    return (message,) if message else ()
 
 
 def _from(day: str, words: str) -> str:

@@ -7,14 +7,14 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from bot.cli.local.repository import Progress, open_engine, resumable
-from bot.cli.options import REPO, REV, prints
+from bot.cli.options import REPO, REV, prints, since
 from bot.errors import UserError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
@@ -25,7 +25,7 @@ _EVERY = 10
 @click.command("backtest")
 @REPO
 @REV
-@click.option("--since", metavar="DATE", help="Only fixes committed since this date, such as 2026-01-31.")
+@since("Only fixes committed")
 @click.option("--issues", type=click.Path(path_type=Path), metavar="FILE", help="Issue texts, as JSON lines.")
 @click.option(
     "--github", metavar="OWNER/REPO", help="Read the issue texts from GitHub, with GITHUB_TOKEN if it is set."
@@ -56,7 +56,7 @@ def command(
     *,
     repo: str,
     rev: str,
-    since: str | None,
+    since: datetime | None,
     issues: Path | None,
     github: str | None,
     corrections: str | None,
@@ -93,7 +93,7 @@ def command(
     from bot.settings import load_settings
 
     settings = load_settings(repo).model_copy(update={"triage_brain": brain} if brain else {})
-    asked = Options(_day(since), issues, github, limit, target / 100, fresh, corrections)
+    asked = Options(int(since.timestamp()) if since else 0, issues, github, limit, target / 100, fresh, corrections)
     with resumable(Progress()) as progress:
         engine, tip = open_engine(repo, rev, settings.triage_data_dir, progress.phase)
         found = asyncio.run(backtest(engine, tip, settings, asked, _shown(progress)))
@@ -108,13 +108,3 @@ def _shown(progress: Progress) -> Callable[[int, int, str], None]:
             click.echo(f"backtest: {done} of {total} issues", err=True)
 
     return show
-
-
-def _day(written: str | None) -> int:
-    if written is None:
-        return 0
-    try:
-        when = datetime.fromisoformat(written)
-    except ValueError as error:
-        raise UserError(f"--since {written}: write a date, such as 2026-01-31") from error
-    return int(when.replace(tzinfo=when.tzinfo or UTC).timestamp())

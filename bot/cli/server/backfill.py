@@ -6,11 +6,13 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bot.cli.options import since
 from bot.errors import RateLimitedError, UserError
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def _asks_to_wait(error: RateLimitedError) -> str:
 @click.option(
     "--limit", type=click.IntRange(1, MAX_ISSUES), default=20, show_default=True, help="The maximum number of issues."
 )
-@click.option("--since", metavar="DATE", help="Only issues that changed since this date, such as 2026-01-31.")
+@since("Only issues that changed")
 @click.option("--write/--dry-run", help="Queue the issues for the server, or only list them, which is the default.")
 @click.option(
     "--html",
@@ -71,7 +73,7 @@ def _asks_to_wait(error: RateLimitedError) -> str:
     help="Do not triage: index the newest N issues of any state, for comparison with new ones.",
 )
 def command(
-    *, repository: str, limit: int, since: str | None, write: bool, page: Path | None, past_issues: int | None
+    *, repository: str, limit: int, since: datetime | None, write: bool, page: Path | None, past_issues: int | None
 ) -> None:
     """Triage open issues that are older than the App's installation, newest first, except those already triaged.
 
@@ -101,12 +103,13 @@ async def _learn(name: str, most: int) -> None:
         await learn(store.for_repository(ref).past, github.for_repository(ref), most)
 
 
-async def _backfill(name: str, limit: int, since: str | None, page: Path | None, *, write: bool) -> None:
+async def _backfill(name: str, limit: int, since: datetime | None, page: Path | None, *, write: bool) -> None:
     from bot.cli.backfill import describe, read_plan
+    from bot.worker.upkeep import stamp
 
     async with _opened() as (store, github, settings):
         client = github.for_repository(await _named(store, name))
-        issues = await client.issues(since=_stamp(since), limit=limit)
+        issues = await client.issues(since=stamp(since.astimezone(UTC)) if since else None, limit=limit)
         if not issues:
             click.echo("no open issues", err=True)
             return
@@ -167,8 +170,6 @@ async def _opened() -> AsyncIterator[tuple[Store, GitHub, Settings]]:
 
 
 async def _named(store: Store, name: str) -> RepositoryRef:
-    from bot.errors import UserError
-
     found = await store.installations.named(name)
     if found is None:
         raise UserError(f"the App is not installed in {name}: install it there, or check the name")
@@ -185,17 +186,3 @@ async def _queue(store: Store, issue: Issue) -> None:
     # that an issue that a limit or its state kept from a run can be queued another day.
     guid = f"backfill:{issue.ref.key}:{day_of(store.clock())}"
     await store.inbox.accept(Arrival(guid, "backfill", b"", (work,)))
-
-
-def _stamp(since: str | None) -> str | None:
-    from datetime import UTC, datetime
-
-    from bot.errors import UserError
-
-    if since is None:
-        return None
-    try:
-        when = datetime.fromisoformat(since)
-    except ValueError as error:
-        raise UserError(f"--since {since}: write a date, such as 2026-01-31") from error
-    return when.replace(tzinfo=when.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
