@@ -162,17 +162,11 @@ class RepositoryClient:
         await self._channel.take(budget)
         await self._channel.send("PATCH", f"{self._base}/issues/comments/{comment_id}", json={"body": body})
 
-    async def react_to_issue(self, number: int, content: Reaction) -> None:
-        """Add a reaction; adding it twice is the same as once."""
+    async def react(self, content: Reaction, *, issue: int = 0, comment: int = 0) -> None:
+        """Add a reaction to an issue or to a comment; adding it twice is the same as once."""
         await self._channel.take(REACTIONS)
-        await self._channel.send("POST", f"{self._base}/issues/{number}/reactions", json={"content": content})
-
-    async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
-        """Add a reaction; adding it twice is the same as once."""
-        await self._channel.take(REACTIONS)
-        await self._channel.send(
-            "POST", f"{self._base}/issues/comments/{comment_id}/reactions", json={"content": content}
-        )
+        target = f"comments/{comment}" if comment else str(issue)
+        await self._channel.send("POST", f"{self._base}/issues/{target}/reactions", json={"content": content})
 
     async def repository_labels(self) -> frozenset[str]:
         """Return the labels that exist in the repository."""
@@ -249,7 +243,7 @@ class RepositoryClient:
     async def tip(self) -> str | None:
         """Return the newest commit of the default branch; None if GitHub does not return it."""
         try:
-            newest = (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
+            newest = await self._newest()
         # A limit must pause the job. Any other failure only costs a fetch that may be superfluous.
         except RateLimitedError:
             raise
@@ -260,7 +254,7 @@ class RepositoryClient:
     async def is_empty(self) -> bool:
         """Return whether GitHub itself reports no commit; git mistakes a proxy's page for an empty repository."""
         try:
-            return not (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
+            return not await self._newest()
         except RefusedError:
             return True
 
@@ -271,6 +265,9 @@ class RepositoryClient:
         plain = f"{self._server_url.rstrip('/')}/{self._repository.owner}/{self._repository.name}.git"
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         return self._repository.clone_url or plain, f"Authorization: Basic {basic}"
+
+    async def _newest(self) -> list[Json]:
+        return (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
 
     @property
     def _base(self) -> str:

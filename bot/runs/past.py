@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -23,6 +23,7 @@ ISSUES, PAGES = 1_000, 20
 LARGEST = 512_000_000
 """Bytes of a file."""
 _TEXT = 131_072
+M = TypeVar("M", bound=BaseModel)
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 _LOOKED_AT = 40
 """Nearest issues to choose from. Most reports of a known crash are closed, but a report should name the open one."""
@@ -142,35 +143,40 @@ def read_listed(file: str) -> ListedPast:
     """Read JSON lines with ``number``, ``title``, ``body``, ``state`` and ``url``. The last line of a number wins.
 
     Raises:
+        UserError: as for ``read_lines``.
+    """
+    return ListedPast({line.number: _listed(line) for line in read_lines(file, _Line)})
+
+
+def read_lines(file: str, model: type[M]) -> list[M]:
+    """Read JSON lines, each an issue.
+
+    Raises:
         UserError: the file cannot be read, is larger than ``LARGEST``, or a line is not an issue.
     """
     try:
         if Path(file).stat().st_size > LARGEST:
             raise UserError(f"{file} is larger than {LARGEST // 1_000_000} MB: keep the newest issues")
         with Path(file).open("rb") as lines:
-            found = [_issue(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+            return [_parsed(file, number, line, model) for number, line in enumerate(lines, 1) if line.strip()]
     except OSError as error:
         raise UserError(f"cannot read the issues from {file}: {error.strerror}") from error
-    return ListedPast({issue.number: issue for issue in found})
 
 
-def _issue(file: str, number: int, line: bytes) -> PastIssue:
+def _parsed(file: str, number: int, line: bytes, model: type[M]) -> M:
     try:
-        parsed = _Line.model_validate_json(line)
+        return model.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UserError(f"{file}, line {number}: {f'{where}: ' if where else ''}{first['msg']}") from None
+
+
+def _listed(parsed: _Line) -> PastIssue:
     address = parsed.html_url or parsed.url
     shown = address if address.startswith(("https://", "http://")) and len(address) <= 500 else ""
-    return PastIssue(
-        parsed.number,
-        parsed.title[:1_024],
-        parsed.body[:_TEXT],
-        parsed.state,
-        shown,
-        parsed.reason == "not_planned",
-    )
+    closed = parsed.reason == "not_planned"
+    return PastIssue(parsed.number, parsed.title[:1_024], parsed.body[:_TEXT], parsed.state, shown, closed)
 
 
 def _nearby(kept: Sequence[StoredIssue], denied: Collection[int], title: str, body: str, limit: int) -> Nearby:

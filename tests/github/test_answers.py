@@ -78,7 +78,7 @@ async def test_a_read_with_a_foreign_response_is_retried_later(server, client, f
 
 WRITES = {
     "comment": lambda client: client.create_comment(1, "hello"),
-    "reaction": lambda client: client.react_to_issue(1, "eyes"),
+    "reaction": lambda client: client.react("eyes", issue=1),
     "labels": lambda client: client.add_labels(1, ["bug"]),
     "edit": lambda client: client.edit_comment(1, "hello"),
     "type": lambda client: client.set_type(1, "Bug"),

@@ -357,8 +357,8 @@ async def test_labels_are_read_added_and_removed(server, repo, client) -> None:
 async def test_reactions_are_added(server, repo, client) -> None:
     server.world.open_issue(repo)
     comment = server.world.comment(repo, 1, "/triage")
-    await client.react_to_issue(1, "eyes")
-    await client.react_to_comment(comment["id"], "rocket")
+    await client.react("eyes", issue=1)
+    await client.react("rocket", comment=comment["id"])
     assert server.world.reactions == [("issue", 1, "eyes"), ("comment", comment["id"], "rocket")]
 
 

@@ -105,7 +105,8 @@ class Answerer:
             reply = self._calls(name) if question.calls else self._uses(name) if question.uses else self._defines(name)
             if reply is not None:
                 return reply
-        names = names or _spelled_as_names(question)
+        # A plain word with capitals that no ordinary word has is a name too.
+        names = names or tuple(name for name in question.plain if name != name.lower())
         if not names:
             return self._general(question)
         named = " and ".join(f"`{name}`" for name in names)
@@ -257,11 +258,6 @@ class Answerer:
         found = self._found(question)
         query = Query(question.text)
         return self._engine.history(query, spots_of(found.locations), self._sha), found
-
-
-def _spelled_as_names(question: Question) -> tuple[str, ...]:
-    """Return the plain words in the position of a symbol whose capitals no ordinary word has."""
-    return tuple(name for name in question.plain if name != name.lower())
 
 
 def _shares(place: Location) -> bool:

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from bot.cli.backtest.fixes import MAX_FILES, Fix, FixWithFiles, gold_of
 from bot.errors import BotError, GoneError, RateLimitedError, UserError
 from bot.github.reader import IssueReader
+from bot.runs.past import read_lines
 from bot.settings import Settings
 from bot.settings.repository import is_below, path_inside
 from bot.store.databases.opening import open_existing_store
@@ -72,12 +73,10 @@ class FileTexts:
             UserError: the file cannot be read; the message names the line.
         """
         self.description = f"from {path.name}"
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"cannot read {path}: {error}") from error
-        rows = (_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip())
-        self._texts = dict(rows)
+        self._texts = {
+            row.number: Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
+            for row in read_lines(str(path), _Row)
+        }
 
     async def of(self, fix: Fix) -> Text | None:
         """Return the text under the fix's number."""
@@ -171,17 +170,6 @@ class _Row(BaseModel):
     title: str
     body: str | None = None
     created_at: datetime | None = None
-
-
-def _row(path: Path, number: int, line: str) -> tuple[int, Text]:
-    try:
-        row = _Row.model_validate_json(line)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "the line"
-        wanted = '{"number": 1, "title": "…", "body": "…"}'
-        raise UserError(f"{path}, line {number}: {where}: {fault['msg']}; expected: {wanted}") from error
-    return row.number, Text(row.title[:1_024], (row.body or "")[:MAX_TEXT], _seconds(row.created_at))
 
 
 def _seconds(when: datetime | None) -> int:

@@ -172,10 +172,8 @@ class Reactions:
         content: Reaction = next(known for known in get_args(Reaction) if known == name)
         await self.owner_check()
         try:
-            if target == "issue":
-                await self.github.react_to_issue(self.ref.number, content)
-            else:
-                await self.github.react_to_comment(int(target), content)
+            where = {"issue": self.ref.number} if target == "issue" else {"comment": int(target)}
+            await self.github.react(content, **where)
         except RetryableError as error:
             logger.info("reaction postponed", extra={"action": "reaction.later", "reason": str(error)})
             return
