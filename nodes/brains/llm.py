@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 
 from nodes.brains.briefing import build_briefing, build_supervisor_context, evidence_for, select
 from nodes.brains.calls.budget import ModelBudget
-from nodes.brains.calls.models import Model, Models
+from nodes.brains.calls.models import Models
 from nodes.brains.calls.replies import InvalidOutput
 from nodes.brains.calls.sending import NO_IMAGES
 from nodes.brains.calls.structured import Message, Structured, ask_structured
@@ -124,7 +124,14 @@ class LLMBrain:
     async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
         """Copy the words of the issue's pictures."""
         model = self._models.get(self._settings.pictures or self._settings.default)
-        return await read_pictures(model, self._paying(case.state), case, pictures)
+        if not model.abilities.images:
+            raise ModelError(NO_IMAGES)
+        asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
+        messages = _conversation(build_picture_prompt(), asked)
+        images = tuple(picture.data_url for picture in pictures)
+        budget = self._paying(case.state)
+        answer = await ask_structured(model, PictureTexts, messages, budget=budget, images=images)
+        return Judged(answer.value, judged_by=model.name, usage=answer.usage)
 
     async def read_code(self, case: Case, candidates: Sequence[NumberedEvidence]) -> Judged[CodeReading]:  # noqa: ARG002
         """Read the code in a conversation, which starts with the first files of the search."""
@@ -136,7 +143,7 @@ class LLMBrain:
         shown = select(results)
         judged = await self._ask(case, "web_search", WebReading, shown)
         relevant = _known(judged.value.relevant, shown)
-        return _with(judged, judged.value.model_copy(update={"relevant": relevant}))
+        return replace(judged, value=judged.value.model_copy(update={"relevant": relevant}))
 
     async def audit(self, case: Case) -> Judged[Audit]:
         """Try to refute the main hypothesis."""
@@ -157,7 +164,7 @@ class LLMBrain:
         # A model may cite evidence that it did not see; such a suspect cannot be checked.
         known = set(_known([suspect.evidence for suspect in judged.value.suspects], shown))
         suspects = tuple(suspect for suspect in judged.value.suspects if suspect.evidence in known)
-        return _with(judged, judged.value.model_copy(update={"suspects": suspects}))
+        return replace(judged, value=judged.value.model_copy(update={"suspects": suspects}))
 
     async def _ask(
         self, case: Case, role: Role, schema: type[T], shown: Sequence[NumberedEvidence] = (), after: str = ""
@@ -215,24 +222,3 @@ def _known(ids: Sequence[str], shown: Sequence[NumberedEvidence]) -> tuple[str, 
     """Return the ids that were shown, each once."""
     known = {item.id for item in shown}
     return tuple(dict.fromkeys(item for item in ids if item in known))
-
-
-def _with(judged: Judged[T], value: T) -> Judged[T]:
-    return replace(judged, value=value)
-
-
-async def read_pictures(
-    model: Model, budget: ModelBudget, case: Case, pictures: Sequence[Picture]
-) -> Judged[PictureTexts]:
-    """Copy the words of each picture.
-
-    Raises:
-        ModelError: the model gave no answer, or takes no images.
-    """
-    if not model.abilities.images:
-        raise ModelError(NO_IMAGES)
-    asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."
-    messages = _conversation(build_picture_prompt(), asked)
-    images = tuple(picture.data_url for picture in pictures)
-    answer = await ask_structured(model, PictureTexts, messages, budget=budget, images=images)
-    return Judged(answer.value, judged_by=model.name, usage=answer.usage)

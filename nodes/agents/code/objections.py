@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from nodes.agents.code.tools import CodeTools
 from nodes.context import Context
 from nodes.evidence import Evidence, Locator, as_evidence, is_citable
 from nodes.guards import is_rejected
 from nodes.search.issue.mentions import find_mentions
-from nodes.search.types import Passage, Query
+from nodes.search.types import Passage
 from nodes.state import BugTriageState
 
 _NAMES, _FEW, _AROUND = 6, 2, 6
 """Names that are looked up, definitions of a name that are quoted, and lines around a named line."""
-_PLACES, _SEARCHED = 6, 4
-"""Places in all, and those of a search."""
+_PLACES = 6
 _SCORE = 0.4
 """The score of these places: below the score of places that the model read and ranked first."""
 
 
 async def look_up_objections(state: BugTriageState, context: Context, tools: CodeTools) -> tuple[Evidence, ...]:
-    """Return places that were not evidence before: the definitions and lines that the objections name, then a search.
+    """Return places that were not evidence before: the definitions, lines and files that the objections name.
 
     Args:
         state: the run.
         context: what the run may call.
         tools: the code of the commit.
     """
-    texts = _texts(state)
-    named = find_mentions("\n".join(texts))
+    named = find_mentions("\n".join(_texts(state)))
     exact = [item for name in named.symbols[:_NAMES] for item in await _defined(name, context)]
     for path, first, last in named.lines[:_NAMES]:
         lookup = await context.code.lines(path, max(1, first - _AROUND), last + _AROUND)
@@ -38,8 +36,7 @@ async def look_up_objections(state: BugTriageState, context: Context, tools: Cod
     exact += [
         as_evidence(place.location, context.code.sha, _SCORE) for sketch in sketches for place in sketch.places[:1]
     ]
-    found = (*exact, *await _searched(texts, context))
-    citable = {item.key: item for item in found if is_citable(str(item.locator.path), item.quote)}
+    citable = {item.key: item for item in exact if is_citable(str(item.locator.path), item.quote)}
     return tuple(one for key, one in citable.items() if key not in state.evidence)[:_PLACES]
 
 
@@ -63,14 +60,6 @@ def _quoted(passages: Iterable[Passage], context: Context) -> list[Evidence]:
         for passage in passages
         if is_citable(passage.path, passage.quote)
     ]
-
-
-async def _searched(texts: Sequence[str], context: Context) -> list[Evidence]:
-    """Return what these words alone find, because the words of the issue lead to the places already found."""
-    if not texts:
-        return []
-    ranking = await context.code.find(Query(body="\n".join(texts), limit=10))
-    return [as_evidence(place, ranking.commit, _SCORE) for place in ranking.locations[:_SEARCHED]]
 
 
 def _texts(state: BugTriageState) -> tuple[str, ...]:
