@@ -105,8 +105,8 @@ class Scripted:
             return {"text": "This code decides it.", "evidence": [name]}
         # A model that knows the fix relates it to the report; of the wrong ones only the fluent one pretends to.
         title = _TITLE.search(prompt) if self.who not in ("wrong", "thorough") else None
-        said = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title[1]))) if title else "it"
-        return {"text": f"This code of {words[-1]} decides {said}."[:300], "evidence": [f"{name}:{line}"]}
+        subject = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title[1]))) if title else "it"
+        return {"text": f"This code of {words[-1]} decides {subject}."[:300], "evidence": [f"{name}:{line}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}

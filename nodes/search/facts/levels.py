@@ -116,11 +116,11 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
     if (signs.on_first and not signs.elsewhere) or (signs.supported and confidence >= SURE):
         mine = [fact for fact in facts if fact.path == first[0] and (fact in stated or _supports(fact, facts))]
         # A use inside the type of the title says less than the function that the title names.
-        told = {(fact.path, fact.line) for fact in mine if not fact.is_echo}
+        places = {(fact.path, fact.line) for fact in mine if not fact.is_echo}
         uses = [
             fact
             for fact in facts
-            if fact.path == first[0] and fact.kind == "used_here" and (not told or fact.follows in told)
+            if fact.path == first[0] and fact.kind == "used_here" and (not places or fact.follows in places)
         ]
         lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *precedence(fact, first)))
         # The reporter knows where the type of the title is; of 27 such claims 22 were right.
