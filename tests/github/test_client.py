@@ -31,7 +31,7 @@ from bot.ports import Permission, RepositoryRef
 from bot.runs.sources import OpenPulls
 from bot.settings.repository_file import find_config
 from nodes.context import OpenPull
-from tests.servers.github_server import LOST_ANSWER, RESET, Fault, GitHubServer
+from tests.servers.github_server import LOST_ANSWER, RESET, Call, Fault, GitHubServer
 from tests.servers.github_world import APP_ID, BOT, GRANTED, INSTALLATION, Repo, person
 
 SILENCE = Fault(status=200, delay=1.3)
@@ -83,7 +83,15 @@ async def test_tokens_are_restricted_and_requested_once(server, repo, client) ->
 
 async def test_one_token_is_requested_at_a_time_after_a_refusal_too(server, repo, client) -> None:
     server.world.open_issue(repo)
-    server.fail("POST", "access_tokens", Fault(status=422))
+    faults = iter([Fault(status=422)])
+
+    def fault(call: Call) -> Fault | None:
+        """Refuse the first request for a token; answer late, so that a second one would overlap with the next."""
+        refusal = next(faults, None) if call.path.endswith("access_tokens") else None
+        time.sleep(0.2)
+        return refusal
+
+    server.fault = fault
     refused, waiting = asyncio.create_task(client.issue(1)), asyncio.create_task(client.issue(1))
     with pytest.raises(RefusedError):
         await refused
