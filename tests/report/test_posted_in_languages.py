@@ -88,7 +88,7 @@ ELSEWHERE = {
         "nothing was written", "a question to the", "a request to revoke", "no comment, since", "the run was stopped",
         "a comment", "the report", "the place of its change",
     ),
-    "bot/worker/runs/steps.py": ("is gone",),
+    "bot/worker/runs/steps.py": ("is gone", "its report could not be written"),
     "bot/worker/tools.py": ("TRIAGE_ALERT_URL needs",),
     "bot/worker/upkeep.py": ("upkeep at start",),
     "bot/worker/worker.py": ("no installation", "the installation is", "the repository is archived"),

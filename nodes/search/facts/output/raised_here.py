@@ -147,9 +147,7 @@ def _at_error(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> tuple[
     error = f"{trace.error or ''}: {trace.message or ''}"
     if mapped.gone or is_possible(error, statement(lines, mapped.line)) is not False:
         return mapped, None
-    named = mapped.symbol and last_part(mapped.frame.function)
-    at = mapped.start if named else mapped.line
-    return replace(mapped, line=at, gone=f"; its line {mapped.frame.line} {UNFIT}"), None
+    return replace(mapped, gone=f"; its line {mapped.frame.line} {UNFIT}"), None
 
 
 def _event(issue: Issue, mapped: MappedFrame, text: str) -> Happened | None:
