@@ -245,7 +245,7 @@ def test_limits_and_guards_are_posted_in_the_language(language: str) -> None:
 
 
 def test_the_samples_contain_every_kind_of_fault() -> None:
-    assert yaml.safe_load(CONFIG)["limits"]["suspects"] == 9
+    assert yaml.safe_load(CONFIG)["limits"]["questions"] == 9
     shown = " ".join(faults())
     for words in ("did you mean", "must be true or false", "at most", "at least", "must not be empty", "appears twice",
                   "aliases", "nested too deeply", "longer than", "language code", "entry 1", "whole"):  # fmt: skip
