@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.agreement import LEAST, Reading, fit, of_backtest, reading, store
 from benchmarks.models import Scripted
+from bot.cli.backtest.agreement import LEAST, Reading, fit, reading, store
 from nodes.context.agreement import Opinions, load_fitted, load_table, support_of
 from tests.cli.process import triage
 from tests.servers.model_server import serve
@@ -116,15 +116,14 @@ def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Pat
     fixed = frozenset(f"feed/{name}.py" for name in NAMES if not name.startswith("sort"))
     with serve() as server:
         server.script = Scripted("fluent", fixed)
-        arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25", "--json")
+        arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25")
         network = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "TRIAGE_MODEL_CALLS_PER_MINUTE": "100000"}
         done = triage(tmp_path, *arguments, TRIAGE_DATA_DIR=str(tmp_path / "data"), **network)
     assert done.returncode == 0, done.stderr
-    (tmp_path / "printed.json").write_text(done.stdout)
-    table = fit(*of_backtest(tmp_path / "printed.json"))
-    assert table is not None
-    store(table, tmp_path / "data" / "agreement.json")
-    table = load_fitted(tmp_path / "data" / "agreement.json", "gpt-4o")
+    file = tmp_path / "data" / "agreement.json"
+    assert f"the table of agreement is stored in {file}" in done.stderr
+    assert "only rules  only model" in done.stdout
+    table = load_fitted(file, "gpt-4o")
     assert table is not None
     assert table.cases >= LEAST
     shipped = load_table()
