@@ -36,6 +36,15 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
         pytest.param("Remote code execution in the importer", "A vulnerability.", "security", id="code-execution"),
         pytest.param("Dates are a day late", "They are sorted in an odd way.", "bug", id="nothing-says-otherwise"),
         pytest.param("", "", "bug", id="empty"),
+        pytest.param(
+            "Add the sign of the zone to dates",
+            "I would like -07:00, as it worked in 1.1.0; 1.2.0 gives +07:00.",
+            "bug",
+            id="one-version-worked-and-one-fails",
+        ),
+        pytest.param(
+            "[Feature request] signs", "It worked in 1.1.0, 1.2.0 fails.", "feature", id="a-request-with-versions"
+        ),
     ],
 )
 def test_kind(title, body, expected):

@@ -12,6 +12,7 @@ from nodes.issue.facts import IssueFacts
 from nodes.issue.kinds import Classified, classify
 from nodes.judgements import Investigation
 from nodes.report import Kind
+from nodes.search.history.claims import names_a_range
 from nodes.search.types import Frame, StackTrace
 
 RATHER_A_BUG = 0.25
@@ -41,7 +42,11 @@ def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
 
 
 def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
-    """Return the kind that a run acts on; an issue with a stack trace is a bug, unless it is a security report."""
+    """Return the kind that a run acts on.
+
+    An issue with a stack trace is a bug, unless it is a security report, and so is one that says which version worked
+    and which failed, unless its title calls it a request.
+    """
     found = classify(title, body)
     if found.kind == "security":
         return Taken("security")
@@ -54,6 +59,9 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     named = _NAMES_OTHER_KIND.match(title)
     if named is not None and likeliest != "bug" and bug < NOT_LIKELIER:
         return Taken("question" if named[1].lower() == "question" else "feature")
+    # Of 89 labelled issues that name such a pair, 7 are requests.
+    if names_a_range(title, body):
+        return Taken("bug")
     if likeliest == "feature":
         return _rather_a_bug(found)
     return Taken("bug") if likeliest == "bug" else _perhaps_a_bug(bug)
