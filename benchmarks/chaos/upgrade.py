@@ -48,7 +48,8 @@ def main() -> None:
         archive = subprocess.run(["git", "archive", given.commit], cwd=ROOT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x"], cwd=old, input=archive, check=True)
         github.fault = lambda _call: time.sleep(LATENCY)
-        settings = {"PYTHONPATH": str(old)}
+        # The older release may not know the operator's file of this one; its variables must still be read.
+        settings = {"PYTHONPATH": str(old), "TRIAGE_CONFIG": "", "TRIAGE_LIMITS_AUTHOR": "none"}
         if given.files:
             app = App(github, folder / "data", settings, fresh=True)
             try:

@@ -27,7 +27,8 @@ _CAN_BE_ASKED: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = (
     (
         re.compile(
             r"\bwhere\b.{0,80}\b(?:defin\w+|implement\w*|declared?|located|code|source|live|find|come)\b"
-            r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
+            r"|\b(?:which|what)\s{1,3}(?:file|module|class|function|package)s?\b(?!\s{1,3}(?:call|use|import|test|change)s?\b)"
+            r"|\bwhere(?:\s{1,3}is|\s{1,3}are|'s)\b",
             re.IGNORECASE,
         ),
         ("defined_once",),

@@ -1,4 +1,4 @@
-"""Questions about owners, changes and callers are answered by the whole worker, and only where a fact answers them."""
+"""A question is answered by the whole worker, and only where a fact answers it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ OWNED = {
 @pytest.mark.parametrize(
     ("title", "shown"),
     [
-        pytest.param("Who owns feedbox/dates.py?", "`@octo/times`", id="owner"),
-        pytest.param("When was `parse_date` last changed?", "was last changed on 2024-01-01", id="change"),
-        pytest.param("Which functions call `parse_date`?", "One line calls `parse_date`", id="callers"),
+        pytest.param("Who owns feedbox/dates.py?", "", id="owner"),
+        pytest.param("When was `parse_date` last changed?", "", id="change"),
+        pytest.param("Which functions call `parse_date`?", "", id="callers"),
         pytest.param("Where is `parse_date` defined?", "The only definition of `parse_date`", id="definition"),
-        pytest.param("Who owns feedbox/store.py?", "", id="no-owner"),
     ],
 )
 async def test_a_question_is_answered_by_a_fact_or_not_at_all(tmp_path: Path, title: str, shown: str) -> None:

@@ -60,11 +60,9 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     if named is not None and likeliest != "bug" and bug < NOT_LIKELIER:
         return Taken("question" if named[1].lower() == "question" else "feature")
     # Of 89 labelled issues that name such a pair, 7 are requests.
-    if names_a_range(title, body):
+    if likeliest == "bug" or names_a_range(title, body):
         return Taken("bug")
-    if likeliest == "feature":
-        return _rather_a_bug(found)
-    return Taken("bug") if likeliest == "bug" else _perhaps_a_bug(bug)
+    return _rather_a_bug(found) if likeliest == "feature" else _perhaps_a_bug(bug)
 
 
 def _rather_a_bug(found: Classified) -> Taken:

@@ -127,9 +127,10 @@ def _candidates(case: Case) -> Iterator[Question]:
     found = leading(case)
     weak = not found or case.state.search_confidence < WEAK
     likelier = acting_kind(case.title, case.body, case.facts).rather
-    if likelier != "feature" and ((weak and is_thin(case)) or is_guess(case)):
-        yield _WHAT_HAPPENED
     other = rival(found)
+    # Of few words that fit two places equally well, no answer about the places helps as much as what happened.
+    if likelier != "feature" and (is_guess(case) or (is_thin(case) and (weak or other is not None))):
+        yield _WHAT_HAPPENED
     between = distinguishing_question(case, found[0].evidence, other.evidence) if other is not None else None
     if between is not None:
         yield between
