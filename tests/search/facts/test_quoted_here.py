@@ -23,6 +23,8 @@ CASES = [
     pytest.param("a.rb", "def f(z)\n  z.match?(/^zone-[a-z]+$/)\nend\n", "The pattern `/^zone-[a-z]+$/` is wrong", 2, id="regular-expression"),
     pytest.param("a.c", "int f(int z) {\n  return z & 0xDC00FF;\n}\n", "Why `0xDC00FF`?", 2, id="number"),
     pytest.param("a.swift", "let key = \"CHWA\"\n", "keyNotFound(code: \"CHWA\")", 1, id="string-in-prose"),
+    pytest.param("a.R", "f <- function(z) {\n  as.name(z)[[3]]\n}\n", "> f(z)\nError in as.name(z)[[3]] : subscript out of bounds", 2, id="the-call-of-an-error"),
+    pytest.param("a.R", "f <- function(z) {\n  rank(z)[[3]]\n}\n", "```\nError in rank(z)[[3]] :\n  subscript out of bounds\n```", 2, id="the-call-of-an-error-in-a-block"),
     pytest.param("a.py", "def f(z):\n    return '北区' in z\n", "It has `'北区' in z`.", 2, id="other-script"),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.around.called_from import without_strings
@@ -13,7 +14,7 @@ from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.tokens import WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nodes.search.facts.inquiry import Issue
 
@@ -39,6 +40,8 @@ _QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
+_FAILED = re.compile(r"[>#\s]{0,8}Error in (\S.{2,158}?) ?:(?:\s|$)")
+"""The call that an error names, as R prints it."""
 _TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
 
 
@@ -77,8 +80,15 @@ class Expression:
 
 
 def expressions(issue: Issue) -> list[list[Expression]]:
-    """Return for each code span, and for each expression of prose, the expression and the parts of a longer one."""
-    spans = ([Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans)
+    """Return for each code span, and for each expression of prose, the expression and the parts of a longer one.
+
+    The call that an error names is an expression too.
+    """
+    spans: Iterable[list[Expression]] = (
+        [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans
+    )
+    calls = (found[1] for line in issue.lines if (found := _FAILED.match(line)))
+    spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
     prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
     return [item for item in (*spans, *prose) if item]
 

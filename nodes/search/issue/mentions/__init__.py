@@ -36,6 +36,8 @@ _ERROR = re.compile(
     r"(?:[\w$]{1,80}[.:\\]{1,2}){0,10}\w{0,80}(?:Error|Exception|Warning|Panic|Fault|Failure)(?:\[\w{1,20}\])?: ?(\S.*)"
 )
 _SAYS = re.compile(r"\b(?:fatal error|fatal|error|panic|err|failed|failure)(?:\[\w{1,20}\])?: (\S.*)", re.IGNORECASE)
+_OF_CALL = re.compile(r"Error in \S.{0,300}? : ?(\S.*)")
+"""R names the call that failed between the word and the message."""
 _PHRASE = re.compile(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|(?<![\w`'])'([^'\n]{8,300})'(?!\w)")
 __all__ = ["MAX_EACH", "Mentions", "find_mentions", "form_fields", "split_fields"]
 
@@ -118,7 +120,7 @@ def find_messages(text: str, prose: str) -> Iterator[str]:
     for raw in lines(text):
         line = raw.strip()
         # A typed error is at the beginning of its line; "error: …" may follow a path or a program's name.
-        error = _ERROR.match(line) or _SAYS.search(line)
+        error = _ERROR.match(line) or _OF_CALL.match(line) or _SAYS.search(line)
         if error:
             yield _unmarked(error[1])[:_MAX_MESSAGE]
     for line in lines(prose):
