@@ -69,7 +69,15 @@ def ended(folder: Path) -> int:
 
 
 def test_one_process_collects_and_others_run_the_tests(tmp_path: Path) -> None:
-    test = "import os\ndef test_one(tmp_path): assert not list(tmp_path.iterdir())\ndef test_two(tmp_path): pass\n"
+    # Each file waits for the other process, which on a busy machine starts when one has run them all.
+    test = (
+        "import os, pathlib, time\n"
+        "def test_one(tmp_path): assert not list(tmp_path.iterdir())\ndef test_two(tmp_path):\n"
+        f"    seen, until = pathlib.Path({str(tmp_path / 'seen')!r}), time.monotonic() + {patience(20)}\n"
+        "    (seen / str(os.getpid())).touch()\n"
+        "    while len(list(seen.iterdir())) < 2 and time.monotonic() < until: time.sleep(0.01)\n"
+    )
+    (tmp_path / "seen").mkdir()
     (tmp_path / "below").mkdir()  # a folder with a conftest of its own
     (tmp_path / "below" / "conftest.py").write_text("")
     (tmp_path / "below" / "test_d.py").write_text(test)
