@@ -85,6 +85,15 @@ class EngineCode:
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
 
+    def close(self) -> None:
+        """Release the engine; nothing can be read any more.
+
+        Whatever a run opened and keeps open, such as a connection, holds the run's context variables, and through them
+        this object, for as long as it lives.
+        """
+        del self._engine
+        self._surveyed, self._unhinted = None, {}
+
     @property
     def sha(self) -> str:
         """The full SHA of the commit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack, closing
 from typing import NamedTuple
 
 from bot.errors import RateLimitedError, RefusedError
@@ -61,8 +62,10 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
     text, evidence = await _text(request, github), InMemoryEvidence()
     is_issue = isinstance(request, IssueRun)
     read = await tools.sources.logs.read(text.body, allowed=is_issue and found.config.logs)
-    async with tools.mirrors.ready(ref, github) as mirror:
-        code = EngineCode(tools.engines.of(mirror.directory), mirror.sha, found.config.ignore_paths)
+    async with AsyncExitStack() as stack:
+        mirror = await stack.enter_async_context(tools.mirrors.ready(ref, github))
+        engine = tools.engines.of(mirror.directory)
+        code = stack.enter_context(closing(EngineCode(engine, mirror.sha, found.config.ignore_paths)))
         context = build_context(
             text.title,
             read.body,

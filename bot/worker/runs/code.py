@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 from bot.errors import (
     GoneError,
@@ -71,7 +71,8 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
         # A force push leaves the old object in the mirror for a while, so the branch must reach the commit.
         sha = run.sha if run.sha and await mirror.contains(run.sha) else mirror.sha
         taught = await issue_job.store.repository.components.all()
-        yield EngineCode(issue_job.tools.engines.of(mirror.directory), sha, config.ignore_paths, taught)
+        engine = issue_job.tools.engines.of(mirror.directory)
+        yield stack.enter_context(closing(EngineCode(engine, sha, config.ignore_paths, taught)))
 
 
 async def newest_paths(issue_job: IssueJob) -> CommitPaths:
