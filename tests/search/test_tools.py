@@ -44,9 +44,12 @@ def places(answer: ToolAnswer) -> list[tuple[str, int]]:
     [
         pytest.param(
             ToolCall("grep", r"advance\("),
-            "2 matches in 2 files.",
-            [("src/lexer.py", 3), ("dist/bundle.js", 1)],
-            id="built-copies-come-last",
+            "2 matches in 2 files; 1 shown; 1 in 1 built or vendored files are not shown.",
+            [("src/lexer.py", 3)],
+            id="built-copies-are-counted",
+        ),
+        pytest.param(
+            ToolCall("grep", "advance", "dist"), "1 matches in 1 files.", [("dist/bundle.js", 1)], id="built-by-path"
         ),
         pytest.param(ToolCall("grep", "advance", "src"), "1 matches in 1 files.", [("src/lexer.py", 3)], id="folder"),
         pytest.param(ToolCall("grep", "^class", "*.py"), "1 matches in 1 files.", [("src/lexer.py", 7)], id="pattern"),

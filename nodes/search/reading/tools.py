@@ -82,15 +82,20 @@ class Tools(Lookups):
 
     def _shown(self, lines: Mapping[int, tuple[int, ...]], total: int, note: str, *, complete: bool) -> ToolAnswer:
         """Return the first matching lines, with the definition around each."""
-        each = max(2, min(_PER_FILE, SHOWN // max(1, len(lines)))) if len(lines) > 1 else SHOWN
-        chosen = [(number, line) for number, found in lines.items() for line in found[:each]][:SHOWN]
+        own = {number: found for number, found in lines.items() if self._place(number)[0] < len(_ORDER)}
+        # Copies of the project's code and of others' would take the place of its own lines.
+        listed = own or lines
+        foreign = sum(map(len, lines.values())) - sum(map(len, listed.values()))
+        each = max(2, min(_PER_FILE, SHOWN // max(1, len(listed)))) if len(listed) > 1 else SHOWN
+        chosen = [(number, line) for number, found in listed.items() for line in found[:each]][:SHOWN]
         sources = self._sources(number for number, _ in chosen)
         passages = [passage(sources.get(number), line, line, _LINE) for number, line in chosen]
         at_least = "" if complete else "at least "
         text = f"{at_least}{total} matches in {len(lines)} files{note}" if total else f"0 matches{note}"
         more = f"; {len(chosen)} shown" if len(chosen) < total else ""
-        rest = [self._index.paths[number] for number in lines if number not in {one for one, _ in chosen}][:8]
+        rest = [self._index.paths[number] for number in listed if number not in {one for one, _ in chosen}][:8]
         also = f"; also in {', '.join(rest)}" if rest else ""
+        also += f"; {foreign} in {len(lines) - len(listed)} built or vendored files are not shown" if foreign else ""
         return ToolAnswer(f"{text}{more}{also}.", tuple(filter(None, passages)))
 
     def _read(self, call: ToolCall) -> ToolAnswer:
