@@ -100,6 +100,20 @@ def prints(contents: str, *forms: str, more: str = "") -> Callable[[F], F]:
     return decorate
 
 
+def prints_only_json(command: F) -> F:
+    """Give a command that prints JSON lines the options of the others, which change nothing there."""
+    flag = click.option("--json", is_flag=True, expose_value=False, help="The same as --format json.")
+    form = click.option(
+        "--format",
+        type=click.Choice(["json"]),
+        default="json",
+        show_default=True,
+        expose_value=False,
+        help="json: one object per line.",
+    )
+    return form(flag(command))
+
+
 def names_issue(command: F) -> F:
     """Give a command the ways to name an issue."""
     for option in reversed(ISSUE):

@@ -40,8 +40,8 @@ RECHECKED = 3 * 3_600.0
 end."""
 PAUSE = 3_600.0
 """Seconds between two rounds, over all processes."""
-CHECK_EVERY = 300.0
-"""Seconds between two checks whether a round is due."""
+CHECK_EVERY = 60.0
+"""Seconds between two checks whether a round is due, and whether something needs a notice."""
 AT_START = 60.0
 """Seconds in which, of many processes that start, only one does a round."""
 logger = logging.getLogger(__name__)
@@ -206,6 +206,9 @@ async def run_upkeep(tools: Tools) -> None:
                 started, due = True, await tools.store.leases.take("upkeep at start", AT_START)
             if due:
                 await run_upkeep_round(tools)
+            # After the round, which may have posted digests or queued dead jobs again.
+            if await tools.store.leases.take("notices", 0.8 * CHECK_EVERY):
+                await _part("queue_notices", lambda: queue_notices(tools))
         except BotError as error:
             logger.warning("upkeep: %s", error, extra={"action": "upkeep_failed"})
         await asyncio.sleep(CHECK_EVERY)
@@ -236,7 +239,6 @@ async def run_upkeep_round(tools: Tools) -> None:
     await _part("find_missed", lambda: find_missed(store, github.for_repository))
     await _part("queue_fix_searches", lambda: queue_fix_searches(store))
     await _part("queue_digests", lambda: queue_digests(store))
-    await _part("queue_notices", lambda: queue_notices(tools))
     await _part("read_ratings", lambda: read_ratings(store, github.for_repository))
     await _part("prune", lambda: prune(tools))
 

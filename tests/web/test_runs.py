@@ -173,6 +173,20 @@ async def test_a_question_that_was_answered_waits_no_more(site: Site) -> None:
     assert titles(await site.page("/runs?status=running")) == ["It fails"]
 
 
+async def test_a_run_whose_job_is_dead_has_failed_until_the_job_is_tried_again(site: Site, store: Store) -> None:
+    ref = await ran(store, Ran(title="dead run", status="running"))
+    (job,) = [job for job in await store.pages.queue.listing("doing", None) if job.issue_key == ref.key]
+    assert "dead run" in (await site.get("/runs?status=running")).text
+    claimed = await store.jobs.claim("run", "other")
+    assert claimed is None
+    ended = "UPDATE jobs SET state = ?, owner = NULL, settled_at = 1 WHERE id = ?"
+    await store._database.do(lambda db: db.execute(ended, ("dead", job.id)).rowcount)
+    assert "dead run" in (await site.get("/runs?status=failed")).text
+    assert "dead run" not in (await site.get("/runs?status=running")).text
+    await store._database.do(lambda db: db.execute(ended, ("todo", job.id)).rowcount)
+    assert "dead run" in (await site.get("/runs?status=running")).text
+
+
 async def test_all_pages_together_list_each_run_once(site: Site) -> None:
     made = [f"number {n:02}" for n in range(60)]
     for title in made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -14,6 +15,7 @@ import pytest
 from bot.errors import RetryableError
 from bot.jobs import Notify
 from bot.ports import IssueRef
+from bot.worker import upkeep
 from bot.worker.alerts import queue_notices, send
 from bot.worker.publish.hook import Hook, chat_form
 from bot.worker.tools import Tools
@@ -75,6 +77,23 @@ async def test_each_thing_that_waits_is_sent_once_and_without_the_issues_text(to
         assert b"Private words" not in body
         assert b"ghp_" not in body
         assert headers["X-Tracehound-Signature-256"] == f"sha256={hmac.new(SECRET, body, hashlib.sha256).hexdigest()}"
+
+
+async def test_what_waits_is_found_at_each_check_and_not_only_each_hour(
+    told: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "CHECK_EVERY", 0.01)
+    for lease in ("upkeep", "upkeep at start"):
+        await told.store.leases.take(lease, 3_600.0)
+    keeping = asyncio.create_task(upkeep.run_upkeep(told))
+    await asyncio.sleep(0.05)
+    failed = await ran(told.store, Ran(status="failed", trace=()))
+    async with asyncio.timeout(30):
+        while (job := await told.store.jobs.claim("control", "me")) is None:
+            await asyncio.sleep(0.01)
+    keeping.cancel()
+    assert isinstance(job.work, Notify)
+    assert job.work.issue == failed.number
 
 
 async def test_a_receiver_that_fails_is_asked_again_and_one_that_refuses_is_not(

@@ -34,13 +34,13 @@ def as_document(found: Found) -> dict[str, Any]:
     pairs = _pairs(judge)
     threshold = recommend(pairs, found.target)
     head = {name: getattr(found, name) for name in ("repository", "tip", "texts", "target")}
-    compared = {"rules": _figures(found.judges[0])} if len(found.judges) > 1 else {}
+    compared = {"rules": figures(found.judges[0])} if len(found.judges) > 1 else {}
     return {
         **head,
         "judge": judge.name,
         "issues": len(judge.cases),
         "left_out": dict(sorted(found.left_out.items())),
-        **_figures(judge),
+        **figures(judge),
         **compared,
         "calibration": [asdict(fifth) for fifth in fifths(pairs)],
         "threshold": asdict(threshold) if threshold else None,
@@ -73,21 +73,8 @@ def as_text(found: Found) -> str:
     )
 
 
-def by_chance(one: int, two: int) -> float:
-    """Return the probability that fair coin tosses differ at least as much as these two counts (exact sign test).
-
-    It is two-sided; for pairs it is also called the exact McNemar test.
-    """
-    tosses = one + two
-    tail = sum(comb(tosses, k) for k in range(min(one, two) + 1))
-    return float(min(Fraction(1), Fraction(2 * tail, 2**tosses)))
-
-
-def _pairs(judge: Judge) -> list[tuple[float, bool]]:
-    return [(case.confidence, case.right) for case in judge.cases]
-
-
-def _figures(judge: Judge) -> dict[str, Any]:
+def figures(judge: Judge) -> dict[str, Any]:
+    """Return a judge's hits, claims and cost."""
     cases, claims = judge.cases, [case for case in judge.cases if case.claims]
     return {
         "hits": _hits([case.rank for case in cases]),
@@ -101,6 +88,20 @@ def _figures(judge: Judge) -> dict[str, Any]:
             "fell_back": sum(case.fell_back for case in cases),
         },
     }
+
+
+def by_chance(one: int, two: int) -> float:
+    """Return the probability that fair coin tosses differ at least as much as these two counts (exact sign test).
+
+    It is two-sided; for pairs it is also called the exact McNemar test.
+    """
+    tosses = one + two
+    tail = sum(comb(tosses, k) for k in range(min(one, two) + 1))
+    return float(min(Fraction(1), Fraction(2 * tail, 2**tosses)))
+
+
+def _pairs(judge: Judge) -> list[tuple[float, bool]]:
+    return [(case.confidence, case.right) for case in judge.cases]
 
 
 def _hits(ranks: Sequence[int]) -> dict[str, float]:
@@ -163,7 +164,7 @@ def _advice(threshold: Threshold | None, target: float, cases: int) -> str:
 
 
 def _cost(judge: Judge) -> str:
-    cost = _figures(judge)["cost"]
+    cost = figures(judge)["cost"]
     price = f", ${cost['dollars']:.2f}" if cost["dollars"] else ""
     model = f"{cost['calls']} model calls, {cost['tokens']} tokens{price}" if cost["calls"] else "no model, no tokens"
     failed = f" In {cost['fell_back']} issues rules judged part of the run, because the model failed."

@@ -82,6 +82,8 @@ def command(
     of the two alone, and whether chance may explain it. Enough readings by the model fit the table of agreement, which
     decides what later runs with this model may claim.
 
+    With LANGSMITH_API_KEY in the environment, the results are also sent to LangSmith, as an experiment for each judge.
+
     After an interruption, the same command resumes.
     """
     if issues and github:
@@ -89,6 +91,7 @@ def command(
     if github and not _NAME.fullmatch(github):
         raise UserError(f"--github {github}: write owner/name")
     # Here, because --help needs no engine.
+    from bot.cli.backtest import experiments
     from bot.cli.backtest.agreement import fit, reading, store
     from bot.cli.backtest.run import Options, backtest
     from bot.cli.backtest.table import as_document, as_text
@@ -107,6 +110,8 @@ def command(
         file = settings.triage_data_dir / AGREEMENT
         store(table, file)
         click.echo(f"the table of agreement is stored in {file}; remove the file for the shipped one", err=True)
+    if model.cases and experiments.has_key():
+        click.echo(experiments.send(found, text=settings.triage_trace_text), err=True)
     click.echo(json.dumps(as_document(found), indent=1) if as_json else as_text(found))
 
 

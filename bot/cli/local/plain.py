@@ -9,6 +9,7 @@ from typing import IO, Any
 import click
 from click.shell_completion import get_completion_class
 
+from bot.cli.options import prints_only_json
 from bot.errors import UserError
 
 MAX_LINE = 64 * 1024 * 1024
@@ -54,6 +55,7 @@ def completion_command(*, shell: str) -> None:
 
 @click.command("classify")
 @click.argument("file", type=click.File("rb"), metavar="FILE|-")
+@prints_only_json
 def classify_command(*, file: IO[bytes]) -> None:
     """Classify each issue as bug, feature, question, docs, spam or security.
 

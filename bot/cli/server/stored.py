@@ -15,6 +15,7 @@ import click
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import TypeAdapter
 
+from bot.cli.options import prints_only_json
 from bot.errors import UserError
 from bot.settings import load_settings
 from bot.store.databases.checkpoints import open_saver
@@ -72,6 +73,7 @@ async def opened(name: str) -> AsyncIterator[StoredRepository]:
 
 @click.command("export")
 @click.option("--repository", "name", metavar="OWNER/REPO", required=True, help="The repository's last known name.")
+@prints_only_json
 def export_command(*, name: str) -> None:
     """Print all stored data of one repository, one JSON object per line, each with the name of its `table`.
 

@@ -13,11 +13,20 @@ Keys = Collection[str] | None
 """Keys of the repositories that the viewer may see; None means all."""
 LISTED = 25
 """Runs on one page."""
-# A run that continues after an answer is stored as waiting until it ends or asks again. It is shown as running.
+# A run that continues after an answer is stored as waiting until it ends or asks again. It is shown as running. A run
+# whose job failed on every attempt is shown as failed, until that job is queued again.
 STATUS = """
-CASE WHEN {run}.status = 'waiting' AND NOT EXISTS (
+CASE WHEN {run}.status NOT IN ('running', 'waiting') THEN {run}.status
+WHEN {run}.status = 'waiting' AND EXISTS (
     SELECT 1 FROM questions WHERE questions.issue_key = {run}.issue_key AND questions.state = 'open'
-) THEN 'running' ELSE {run}.status END
+) THEN 'waiting'
+WHEN NOT EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.issue_key = {run}.issue_key AND lane = 'run' AND state IN ('todo', 'doing')
+) AND EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.issue_key = {run}.issue_key AND lane = 'run' AND state = 'dead'
+) AND NOT EXISTS (
+    SELECT 1 FROM runs AS later WHERE later.issue_key = {run}.issue_key AND later.run_no > {run}.run_no
+) THEN 'failed' ELSE 'running' END
 """
 Outcome = Literal["", "right", "wrong", "awaiting", "unknown", "unclaimed"]
 """The outcome of a report: its first file was fixed or not, no fix is known yet, none was found, or it claims nothing.
