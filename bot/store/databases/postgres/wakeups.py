@@ -16,64 +16,11 @@ from bot.errors import UserError
 from bot.store.databases.database import Connection, Table, Value
 from bot.store.jobs.queue import FEW, WAITING, free_jobs
 
-TASK = "work"
-AHEAD = 3_600
-"""Maximum seconds by which a wake-up is stored before its job is due. A question may wait for two weeks, and every
-query for work would scan a wake-up stored that early; such a job gets its wake-up when it becomes due.
-"""
-EARLY = 0.25
-"""Seconds by which a job may start early, since two readings of one clock may differ."""
-
-# Only a due wake-up has a lock: procrastinate does not run a later wake-up before an earlier one of the same lock,
-# however late the earlier one is due. Jobs with an attempt go first; otherwise the jobs of a dead worker would wait
-# behind all newer jobs.
-_OURS = f"""
-CREATE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
-RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    at timestamptz := CASE WHEN to_timestamp(due) > clock_timestamp() + interval '{EARLY} s' THEN to_timestamp(due) END;
-BEGIN
-    IF at > clock_timestamp() + interval '{AHEAD} s' THEN
-        RETURN;
-    END IF;
-    PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW(
-        lane, '{TASK}', CASE WHEN attempt > 0 THEN 1 ELSE 0 END,
-        CASE WHEN at IS NULL THEN lane || ' ' || issue_key END, NULL,
-        jsonb_build_object('job', job, 'issue_key', issue_key, 'lane', lane), at
-    )]::procrastinate_job_to_defer_v1[]);
-END;
-$$;
-CREATE FUNCTION tracehound_job_waits() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM tracehound_wake(NEW.id, NEW.issue_key, NEW.lane, NEW.due, NEW.attempt);
-    RETURN NULL;
-END;
-$$;
-CREATE TRIGGER tracehound_job_stored AFTER INSERT ON jobs
-    FOR EACH ROW WHEN (NEW.state = 'todo') EXECUTE FUNCTION tracehound_job_waits();
-CREATE TRIGGER tracehound_job_waits AFTER UPDATE OF state, due ON jobs
-    FOR EACH ROW WHEN (NEW.state = 'todo' AND (OLD.state <> 'todo' OR OLD.due <> NEW.due))
-    EXECUTE FUNCTION tracehound_job_waits();
-SELECT tracehound_wake(id, issue_key, lane, due, attempt) FROM jobs WHERE state = 'todo'
-"""
-# A wake-up leads to the job whose turn it is, which may belong to another issue; a lock on its issue would delay it.
-_UNLOCKED = f"""
-CREATE OR REPLACE FUNCTION tracehound_wake(job bigint, issue_key text, lane text, due double precision, attempt bigint)
-RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    at timestamptz := CASE WHEN to_timestamp(due) > clock_timestamp() + interval '{EARLY} s' THEN to_timestamp(due) END;
-BEGIN
-    IF at > clock_timestamp() + interval '{AHEAD} s' THEN
-        RETURN;
-    END IF;
-    PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW(
-        lane, '{TASK}', CASE WHEN attempt > 0 THEN 1 ELSE 0 END, NULL, NULL,
-        jsonb_build_object('job', job, 'issue_key', issue_key, 'lane', lane), at
-    )]::procrastinate_job_to_defer_v1[]);
-END;
-$$
-"""
-_STEPS = {"tracehound-1": _OURS, "tracehound-2": _UNLOCKED}
+TASK, EARLY = "work", 0.25
+"""The task that ``tracehound-2.sql`` defers, and the seconds by which it may be early, as that file has them."""
+_STEPS = {
+    name: resources.files(__package__).joinpath(f"{name}.sql").read_text() for name in ("tracehound-1", "tracehound-2")
+}
 """Steps by name, in order; a released step is never changed."""
 
 Session = psycopg.Connection[tuple[Any, ...]]
@@ -93,7 +40,7 @@ owner NOT LIKE :ours AND NOT EXISTS (
 )
 """
 _ANY_STALLED = f"SELECT 1 FROM jobs WHERE state = 'doing' AND {_STALLED} LIMIT 1"
-# A job that was due later than ``AHEAD`` has no wake-up yet, and others may be lost with a connection.
+# A job that was stored more than an hour before it is due has no wake-up yet, and others may be lost with a connection.
 _FORGOTTEN = f"""
 SELECT id, issue_key, lane, due, attempt FROM ({WAITING} LIMIT {MAX_CHECKED}) AS waiting WHERE NOT EXISTS (
     SELECT 1 FROM procrastinate_jobs AS wakeup
