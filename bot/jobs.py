@@ -32,6 +32,8 @@ class _Work(BaseModel):
     rest: ClassVar[float] = 0.0
     merges: ClassVar[bool] = False
     """Whether equal work that already waits is postponed instead of storing it a second time."""
+    repeatable: ClassVar[bool] = False
+    """Whether a person may comment or press a button several times in a row."""
 
     @property
     def delay(self) -> float:
@@ -41,7 +43,7 @@ class _Work(BaseModel):
     @property
     def may_repeat(self) -> bool:
         """Whether a person may request the same work several times in a row."""
-        return False
+        return self.repeatable
 
     def repeats(self, last: _Work) -> bool:
         """Return whether it adds nothing to the job that waits directly before it in the queue."""
@@ -62,6 +64,10 @@ class _IssueWork(_Work):
     def key(self) -> str:
         """The ordering key: jobs of one lane with equal keys run one at a time, in order."""
         return self.ref.key
+
+
+class _ControlWork(_IssueWork):
+    lane: ClassVar[Lane] = "control"
 
 
 class Triage(_IssueWork):
@@ -103,15 +109,11 @@ class Continue(_IssueWork):
     """Resume the issue's run after a command that redirects it, answers a question or lifts a mute."""
 
     kind: Literal["continue"] = "continue"
+    repeatable: ClassVar[bool] = True  # the waiting job reads every signal that arrives before it starts
     asked_in: int | None = None
     """The id of the comment with the command, as in `Triage`."""
     actor: str = ""
     """The login of the user who gave the command."""
-
-    @property
-    def may_repeat(self) -> bool:
-        """The waiting job reads every signal that arrives before it starts."""
-        return True
 
 
 class Expire(_IssueWork):
@@ -122,11 +124,11 @@ class Expire(_IssueWork):
     question_id: str
 
 
-class Commands(_IssueWork):
+class Commands(_ControlWork):
     """Run the commands in a person's comment, if it contains any."""
 
     kind: Literal["commands"] = "commands"
-    lane: ClassVar[Lane] = "control"
+    repeatable: ClassVar[bool] = True
     comment: Comment
     sender: str = ""
     """Login of the user who caused the delivery. Their permission counts; an editor may differ from the author."""
@@ -134,11 +136,6 @@ class Commands(_IssueWork):
     edited: bool = False
     before: str | None = None
     """The text before the edit, from the delivery."""
-
-    @property
-    def may_repeat(self) -> bool:
-        """A person may comment several times in a row."""
-        return True
 
     def repeats(self, last: _Work) -> bool:
         """Return whether the same person repeats the same text in another comment before the first is processed."""
@@ -163,11 +160,10 @@ class Remind(_IssueWork):
         return self.after
 
 
-class Alert(_IssueWork):
+class Alert(_ControlWork):
     """Alert maintainers to a crash that several people report; the issue is the first that reports it."""
 
     kind: Literal["alert"] = "alert"
-    lane: ClassVar[Lane] = "control"
     fingerprint: str
     at: float
     """When the alert became due, in seconds since 1970."""
@@ -183,11 +179,11 @@ class PostDigest(_IssueWork):
     """Id of the comment with the command."""
 
 
-class PageCommand(_IssueWork):
+class PageCommand(_ControlWork):
     """Run a command that a person gave on the page of a run."""
 
     kind: Literal["page_command"] = "page_command"
-    lane: ClassVar[Lane] = "control"
+    repeatable: ClassVar[bool] = True
     name: PageCommandName
     argument: str = ""
     by: str
@@ -196,25 +192,18 @@ class PageCommand(_IssueWork):
     is_operator: bool = False
     """The operator's token was used, which needs no permission on GitHub."""
 
-    @property
-    def may_repeat(self) -> bool:
-        """A person may press a button several times."""
-        return True
 
-
-class CommentDeleted(_IssueWork):
+class CommentDeleted(_ControlWork):
     """Handle a person's deletion of a bot's comment, which may be ours."""
 
     kind: Literal["comment_deleted"] = "comment_deleted"
-    lane: ClassVar[Lane] = "control"
     comment_id: int
 
 
-class LeftOver(_IssueWork):
+class LeftOver(_ControlWork):
     """Retry the writes, mostly reactions, that GitHub's limits delayed."""
 
     kind: Literal["left_over"] = "left_over"
-    lane: ClassVar[Lane] = "control"
     rest: ClassVar[float] = 90.0
     merges: ClassVar[bool] = True
     again: int = 0
@@ -227,12 +216,11 @@ class LeftOver(_IssueWork):
         return min(self.rest * 2.0 ** min(self.again, 10), 3_600.0)
 
 
-class Ended(_IssueWork):
+class Ended(_ControlWork):
     """Handle an issue that was closed, deleted or transferred."""
 
     kind: Literal["ended"] = "ended"
     # Not behind a run: a run in progress reads before each write whether its issue has ended.
-    lane: ClassVar[Lane] = "control"
     how: Literal["closed", "deleted", "transferred"]
     moved_to: str | None = None
 
@@ -243,11 +231,10 @@ class Score(_IssueWork):
     kind: Literal["score"] = "score"
 
 
-class Labelled(_IssueWork):
+class Labelled(_ControlWork):
     """Handle a label that a person added or removed."""
 
     kind: Literal["labelled"] = "labelled"
-    lane: ClassVar[Lane] = "control"
     label: str
     added: bool
     actor: str
@@ -255,11 +242,10 @@ class Labelled(_IssueWork):
     """A bot changed it, although its events count as a person's."""
 
 
-class Typed(_IssueWork):
+class Typed(_ControlWork):
     """Handle an issue's type that a person set or removed."""
 
     kind: Literal["typed"] = "typed"
-    lane: ClassVar[Lane] = "control"
 
 
 class JudgeLabels(_IssueWork):
@@ -355,25 +341,9 @@ class RepositoryChanged(_RepositoryWork):
         return self.ref.key
 
 
-OnIssueWork = (
-    Triage
-    | Edited
-    | Reply
-    | Continue
-    | Expire
-    | Remind
-    | Alert
-    | PostDigest
-    | Commands
-    | PageCommand
-    | LeftOver
-    | CommentDeleted
-    | Ended
-    | Score
-    | Labelled
-    | Typed
-    | JudgeLabels
-)
+_InRunLane = Triage | Edited | Reply | Continue | Expire | Remind | PostDigest | Score | JudgeLabels
+_InControlLane = Alert | Commands | PageCommand | LeftOver | CommentDeleted | Ended | Labelled | Typed
+OnIssueWork = _InRunLane | _InControlLane
 Work = OnIssueWork | LearnPast | ApiRun | Notify | InstallationChanged | RepositoryChanged
 # ``kind`` chooses the class, so a row of an older release is parsed as the class of the same name today.
 _stored: TypeAdapter[Work] = TypeAdapter(Annotated[Work, Field(discriminator="kind")])

@@ -99,7 +99,7 @@ async def act(event: Event, settings: Settings, token: str) -> ActionResult:
     async with open_worker(given) as worker:
         store = worker.store
         await store.inbox.accept(Arrival(delivery.guid, delivery.event, b"", tuple(work)))
-        dispatcher = Dispatcher(worker.jobs, worker.work, concurrency=1, deadline=JOB_SECONDS)
+        dispatcher = Dispatcher(worker.store.jobs, worker.work, concurrency=1, deadline=JOB_SECONDS)
         running = asyncio.create_task(dispatcher.run())
         try:
             await _nothing_left(store)

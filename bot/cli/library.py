@@ -101,29 +101,25 @@ async def _run(
     repository: str, rev: str, settings: Settings, given: IssueText, *, language: str, past: PastPort | None
 ) -> Result:
     from bot.cli.local.repository import open_engine
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs import local
     from bot.runs.code import EngineCode
-    from bot.runs.local import open_outside
-    from bot.runs.local import triage as run_triage
-    from bot.runs.pictures import PictureFetcher
     from bot.settings.operator import load_operator_config
-    from nodes.context import ignore_progress
 
     operator = load_operator_config(settings, repository)
-    engine, sha = await asyncio.to_thread(open_engine, repository, rev, settings.triage_data_dir)
-    async with open_outside(settings, operator) as outside:
-        account = await run_triage(
-            EngineCode(engine, sha),
-            repository,
-            title=given.title,
-            body=given.body,
-            settings=settings,
-            ask=_withdraw,
-            listener=ignore_progress,
-            outside=outside,
-            language=language,
-            past=past,
-            pictures=PictureFetcher(operator.pictures) if operator.pictures.enabled else None,
-        )
+    code = EngineCode(*await asyncio.to_thread(open_engine, repository, rev, settings.triage_data_dir))
+    account = await local.triage(
+        code,
+        repository,
+        title=given.title,
+        body=given.body,
+        settings=settings,
+        operator=operator,
+        ask=_withdraw,
+        language=language,
+        renderer=MarkdownRenderer(),
+        past=past,
+    )
     return account.result.model_copy(update={"gathered": account.evidence})
 
 

@@ -15,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from bot.cli.local.repository import open_engine
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.code import EngineCode
-from bot.runs.context import build_context
+from bot.runs.context import NoSignals, configured
 from bot.runs.local import open_brain
 from bot.settings import load_settings
 from bot.settings.repository import RepositoryConfig
@@ -77,16 +77,17 @@ async def _opened(title: str, body: str, where: Clone, thread: str, sha: str | N
     store = await asyncio.to_thread(SqliteStore, settings.triage_data_dir / "store.db")
     async with aclosing(store), open_brain(settings) as brain:
         rules = RulesBrain()
-        yield build_context(
-            title,
-            body,
+        parts = Context(
+            title=title,
+            body=body,
             code=EngineCode(*opened),
             evidence=store.evidence(f"studio:{thread}"),
             brain=brain or rules,
             rules=rules,
-            config=RepositoryConfig(answer_questions=True),
+            signals=NoSignals(),
             renderer=MarkdownRenderer(),
         )
+        yield configured(parts, RepositoryConfig(answer_questions=True))
 
 
 @asynccontextmanager

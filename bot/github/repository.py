@@ -10,22 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.errors import BotError, GoneError, MovedError, OutcomeUnknownError, RateLimitedError, RefusedError
+from bot.github import values
 from bot.github.channel import Channel
 from bot.github.responses import RENDERED, Answer, UndecodableError, expect_shape, html_of
 from bot.github.tokens import READ_CODE, READ_PULLS
-from bot.github.values import (
-    Json,
-    Rating,
-    comment_of,
-    found_issues,
-    issue_of,
-    issue_search,
-    permission_of,
-    pull_of,
-    ratings_of,
-    text,
-    text_file,
-)
 from bot.limits.writes import LABELS, REACTIONS, WHOLE, WriteBudget
 from bot.ports import Comment, Issue, IssueRef, Permission, Reaction, RepositoryRef
 from nodes.context import OpenPull
@@ -78,7 +66,7 @@ class RepositoryClient:
         items: list[Issue] = []
         async for page in self._channel.pages(f"{self._base}/issues", params):
             with expect_shape("a list of issues"):
-                items += [issue_of(item, self._repository) for item in page if not item.get("pull_request")]
+                items += [values.issue_of(item, self._repository) for item in page if not item.get("pull_request")]
             if len(items) >= limit:
                 break
         return items[:limit]
@@ -88,25 +76,25 @@ class RepositoryClient:
         params: dict[str, str | int] = {"state": "all", "sort": "created", "direction": "desc"}
         items, more = await self._channel.page(f"{self._base}/issues", params, page)
         with expect_shape("a list of issues"):
-            return [issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
+            return [values.issue_of(item, self._repository) for item in items if not item.get("pull_request")], more
 
-    async def search_issues(self, query: str, limit: int) -> list[Json]:
+    async def search_issues(self, query: str, limit: int) -> list[values.Json]:
         """Return issues that the installation's token may read, in any repository, best first, as GitHub's JSON."""
-        return found_issues(await self._channel.search("/search/issues", issue_search(query, limit)))
+        return values.found_issues(await self._channel.search("/search/issues", values.issue_search(query, limit)))
 
     async def open_pulls(self, limit: int) -> list[OpenPull]:
         """Return the open pull requests that changed last, without their files."""
         params: dict[str, str | int] = {"state": "open", "sort": "updated", "direction": "desc", "per_page": limit}
         response = await self._channel.send("GET", f"{self._base}/pulls", params=params, permissions=READ_PULLS)
         with expect_shape("a list of pull requests"):
-            return [pull_of(item) for item in response.objects()][:limit]
+            return [values.pull_of(item) for item in response.objects()][:limit]
 
     async def pull_files(self, number: int) -> tuple[str, ...]:
         """Return the paths of at most 100 files that a pull request changes."""
         path, params = f"{self._base}/pulls/{number}/files", {"per_page": 100}
         response = await self._channel.send("GET", path, params=params, permissions=READ_PULLS)
         with expect_shape("a list of files"):
-            return tuple(text(item["filename"]) for item in response.objects())
+            return tuple(values.text(item["filename"]) for item in response.objects())
 
     async def comments(self, number: int, since: str | None = None) -> list[Comment]:
         """Return all comments, oldest first."""
@@ -116,7 +104,7 @@ class RepositoryClient:
         items: list[Comment] = []
         async for page in self._channel.pages(f"{self._base}/issues/{number}/comments", params):
             with expect_shape("a list of comments"):
-                items += [comment_of(item, self._app.is_own_comment) for item in page]
+                items += [values.comment_of(item, self._app.is_own_comment) for item in page]
         return sorted(items, key=lambda comment: (comment.created_at, comment.id))
 
     async def create_comment(self, number: int, body: str, budget: WriteBudget = WHOLE) -> Comment:
@@ -132,7 +120,7 @@ class RepositoryClient:
             raise OutcomeUnknownError(f"GitHub answered {response.status_code} to a new comment")
         try:
             with expect_shape("a comment"):
-                comment = comment_of(response.object(), self._app.is_own_comment)
+                comment = values.comment_of(response.object(), self._app.is_own_comment)
             self._app.learn_identity(response.object())
             # The comment is ours, whatever login the response contains: the login of a new App may not be known yet.
             return replace(comment, ours=True)
@@ -147,7 +135,7 @@ class RepositoryClient:
             return False
         return True
 
-    async def ratings(self, comment_id: int) -> list[Rating]:
+    async def ratings(self, comment_id: int) -> list[values.Rating]:
         """Return people's 👍 and 👎 on a comment, at most a hundred; empty if the comment was deleted."""
         path, most = f"{self._base}/issues/comments/{comment_id}/reactions", {"per_page": 100}
         try:
@@ -155,7 +143,7 @@ class RepositoryClient:
         except GoneError:
             return []
         with expect_shape("a list of reactions"):
-            return ratings_of(response.objects())
+            return values.ratings_of(response.objects())
 
     async def edit_comment(self, comment_id: int, body: str, budget: WriteBudget = WHOLE) -> None:
         """Replace a comment's text."""
@@ -173,7 +161,7 @@ class RepositoryClient:
         names: set[str] = set()
         async for page in self._channel.pages(f"{self._base}/labels", {}):
             with expect_shape("a list of labels"):
-                names.update(text(label["name"]) for label in page)
+                names.update(values.text(label["name"]) for label in page)
         return frozenset(names)
 
     async def add_labels(self, number: int, labels: Sequence[str]) -> None:
@@ -196,7 +184,9 @@ class RepositoryClient:
         except GoneError:
             return frozenset()
         with expect_shape("a list of issue types"):
-            return frozenset(text(answer["name"]) for answer in response.objects() if answer.get("is_enabled", True))
+            return frozenset(
+                values.text(answer["name"]) for answer in response.objects() if answer.get("is_enabled", True)
+            )
 
     async def set_type(self, number: int, name: str, suggestion: Mapping[str, str] | None = None) -> str:
         """Set an issue's type, or suggest it to people; return the issue's type."""
@@ -212,7 +202,7 @@ class RepositoryClient:
         except GoneError:
             return Permission.NONE
         with expect_shape("a permission"):
-            return permission_of(response.object())
+            return values.permission_of(response.object())
 
     async def file(self, path: str, *, commit: str = "") -> str | None:
         """Return a text file of a commit, by default of the default branch; None if it does not exist.
@@ -249,7 +239,7 @@ class RepositoryClient:
             raise
         except BotError:
             return None
-        return text(newest[0].get("sha")) if newest else None
+        return values.text(newest[0].get("sha")) if newest else None
 
     async def is_empty(self) -> bool:
         """Return whether GitHub itself reports no commit; git mistakes a proxy's page for an empty repository."""
@@ -266,7 +256,7 @@ class RepositoryClient:
         basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         return self._repository.clone_url or plain, f"Authorization: Basic {basic}"
 
-    async def _newest(self) -> list[Json]:
+    async def _newest(self) -> list[values.Json]:
         return (await self._channel.send("GET", f"{self._base}/commits", params={"per_page": 1})).objects()
 
     @property
@@ -318,11 +308,11 @@ class RepositoryClient:
             return None
         with expect_shape("a file"):
             is_directory = isinstance(response.data, list) and bool(response.objects())
-            if not is_directory and not text(response.object()["type"]):
+            if not is_directory and not values.text(response.object()["type"]):
                 raise UndecodableError("GitHub's description of a file has no type")
-            return text_file(response.data)
+            return values.text_file(response.data)
 
 
 def _issue(response: Answer, repository: RepositoryRef) -> Issue:
     with expect_shape("an issue"):
-        return issue_of(response.object(), repository)
+        return values.issue_of(response.object(), repository)

@@ -9,14 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from bot.errors import (
-    GoneError,
-    MissingPermissionError,
-    OutcomeUnknownError,
-    RefusedError,
-    RetryableError,
-    SuspendedError,
-)
+from bot import errors
 from bot.github.responses import expect_shape
 from bot.github.session import Session
 from bot.github.values import InstallationSeen, Json
@@ -48,7 +41,7 @@ class Tokens:
         self._session = session
         self._cache: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
         self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
-        self._refused: dict[_Key, tuple[RefusedError, float]] = {}
+        self._refused: dict[_Key, tuple[errors.RefusedError, float]] = {}
 
     async def get(self, installation: int, repositories: Sequence[int | str], permissions: Mapping[str, str]) -> str:
         """Return a token for these repositories, by id or by name, and for no others.
@@ -86,7 +79,7 @@ class Tokens:
             raise refused
         try:
             return await self._request(installation, repositories, permissions)
-        except RefusedError as error:
+        except errors.RefusedError as error:
             if permissions == READ_PULLS or any(isinstance(repository, str) for repository in repositories):
                 self._forget_refusals()
                 self._refused[key] = error, time.time() + _REFUSED_FOR
@@ -104,13 +97,13 @@ class Tokens:
         path = f"/app/installations/{installation}"
         try:
             response = await self._post(f"{path}/access_tokens", body)
-        except RefusedError as error:
+        except errors.RefusedError as error:
             # GitHub answers 422 for a missing permission as for other faults; only the message tells them apart.
             if "not granted" not in str(error):
                 raise
             seen = await find_installation(self._session, path)
             lacks = lacking(seen.permissions, permissions) if seen is not None else ()
-            raise MissingPermissionError(str(error), permissions=lacks) from error
+            raise errors.MissingPermissionError(str(error), permissions=lacks) from error
         with expect_shape("a token"):
             return str(response["token"]), _end(response.get("expires_at"))
 
@@ -120,11 +113,11 @@ class Tokens:
             try:
                 authorization = await self._session.app_authorization()
                 return (await self._session.send("POST", path, authorization=authorization, json=body)).object()
-            except OutcomeUnknownError:
+            except errors.OutcomeUnknownError:
                 continue
-            except GoneError as error:
-                raise SuspendedError("the installation is gone") from error
-        raise RetryableError("GitHub gives no token")
+            except errors.GoneError as error:
+                raise errors.SuspendedError("the installation is gone") from error
+        raise errors.RetryableError("GitHub gives no token")
 
     def _store(self, key: _Key, token: str, ends: float) -> None:
         self._cache[key] = (token, ends)
@@ -145,10 +138,10 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
         granted = seen.get("permissions") or {}
         permissions = {str(name): str(level) for name, level in granted.items()}
         return InstallationSeen(int(seen["id"]), suspended=bool(seen.get("suspended_at")), permissions=permissions)
-    except GoneError:
+    except errors.GoneError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RetryableError("GitHub's response about an installation cannot be read") from error
+        raise errors.RetryableError("GitHub's response about an installation cannot be read") from error
 
 
 def lacking(granted: Mapping[str, str], needed: Mapping[str, str]) -> tuple[str, ...]:

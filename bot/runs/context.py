@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.report.comment.markdown import MarkdownRenderer
 from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
 from nodes.checkpoints import serializer
-from nodes.context import (
-    COMPRESS_FROM,
-    AttachedText,
-    Brain,
-    CodePort,
-    Context,
-    EvidencePort,
-    ExternalSources,
-    IssueOrigin,
-    LabelReader,
-    Listener,
-    PastPort,
-    PicturePort,
-    PullReader,
-    Renderer,
-    Signal,
-    SignalPort,
-    ignore_progress,
-)
+from nodes.context import Context, Signal
 from nodes.context.agreement import load_fitted
 from nodes.evidence import Evidence
 from nodes.graph import build_graph
@@ -39,55 +21,20 @@ from nodes.run import advance_answered
 from nodes.state import Answer, BugTriageState, Waiting
 
 
-def build_context(
-    title: str,
-    body: str,
-    *,
-    code: CodePort,
-    evidence: EvidencePort,
-    brain: Brain,
-    rules: Brain,
-    config: RepositoryConfig | None = None,
-    signals: SignalPort | None = None,
-    renderer: Renderer | None = None,
-    outside: ExternalSources | None = None,
-    past: PastPort | None = None,
-    pictures: PicturePort | None = None,
-    labels: LabelReader | None = None,
-    origin: IssueOrigin | None = None,
-    pulls: PullReader | None = None,
-    attached: tuple[AttachedText, ...] = (),
-    listener: Listener = ignore_progress,
-) -> Context:
-    """Build the context of a run; ``Context`` describes its parts.
-
-    Without ``config`` the defaults of a repository apply, without ``signals`` the run belongs to no issue, without
-    ``renderer`` the comment has no links. ``config`` can disable the pictures that the operator enabled.
-    """
-    config = config or RepositoryConfig()
-    return Context(
-        title=title,
-        body=body,
-        code=code,
-        evidence=evidence,
-        brain=brain,
-        rules=rules,
-        signals=signals or NoSignals(),
-        renderer=renderer or MarkdownRenderer(),
-        outside=outside or ExternalSources(),
-        past=past,
-        pictures=pictures if config.pictures else None,
-        listener=listener,
-        facts=read_facts(title, body),
-        labels=labels,
-        origin=origin,
-        pulls=pulls,
-        attached=attached,
+def configured(context: Context, config: RepositoryConfig | None = None) -> Context:
+    """Return what a run may call with a repository's configuration, which can disable the operator's pictures."""
+    config, brain = config or RepositoryConfig(), context.brain
+    learnt: dict[str, Any] = {}
+    if isinstance(brain, LLMBrain):
+        learnt = {"compress_from": brain.compress_from, "agreement": load_fitted(brain.agreement_file, brain.name)}
+    return replace(
+        context,
+        pictures=context.pictures if config.pictures else None,
+        facts=read_facts(context.title, context.body),
         language=config.language,
-        compress_from=brain.compress_from if isinstance(brain, LLMBrain) else COMPRESS_FROM,
-        agreement=load_fitted(brain.agreement_file, brain.name) if isinstance(brain, LLMBrain) else None,
         claim_from=promise_of(config).claim_from,
         answers_questions=config.answer_questions,
+        **learnt,
     )
 
 

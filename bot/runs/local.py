@@ -6,15 +6,16 @@ import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Required, TypedDict, Unpack
 
 from bot.observability.tracing_switch import langsmith_is_on
-from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
 from bot.report.explain import Account
 from bot.report.languages.catalogue import ENGLISH
-from bot.runs.context import build_context
+from bot.runs.context import NoSignals, configured
 from bot.runs.logs import LogReader, ReadIssueText
 from bot.runs.model import model_settings
+from bot.runs.pictures import PictureFetcher
 from bot.runs.sources import Sources
 from bot.settings import Settings
 from bot.settings.operator import OperatorConfig
@@ -25,12 +26,21 @@ from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
 from nodes.checkpoints import SqliteCheckpoints, serializer
-from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, PicturePort
+from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import advance_answered, initial_state
 from nodes.state import Answer, BugTriageState, HumanExchange, Waiting
 
 Ask = Callable[[HumanExchange], Awaitable[Answer]]
+
+
+class Parts(TypedDict, total=False):
+    """What a caller may add to the context of a run."""
+
+    renderer: Required[Renderer]
+    origin: IssueOrigin | None
+    past: PastPort | None
+    listener: Listener
 
 
 async def triage(
@@ -40,43 +50,38 @@ async def triage(
     title: str,
     body: str,
     settings: Settings,
+    operator: OperatorConfig,
     ask: Ask,
-    listener: Listener,
-    past: PastPort | None = None,
-    outside: ExternalSources | None = None,
-    pictures: PicturePort | None = None,
-    logs: LogReader | None = None,
-    renderer: MarkdownRenderer | None = None,
-    origin: IssueOrigin | None = None,
     language: str = ENGLISH,
+    logs: LogReader | None = None,
+    rendered: Callable[[], Awaitable[str]] | None = None,
+    **parts: Unpack[Parts],
 ) -> Account:
     """Run the graph to its end and put its questions to the caller; ``Context`` describes the parts of the run.
 
     An interrupted run resumes after its last finished node; the same repository, commit, issue and brain identify the
     same run. A finished run starts over. ``repository`` identifies the clone: its path, or the repository that it would
     have been cloned from. The data directory of ``settings`` stores the run. ``language`` is that of the comment, and
-    of the text that a model writes.
+    of the text that a model writes; ``rendered`` returns the issue as HTML, with addresses of its pictures.
     """
     key = _issue_key(repository, code.sha, title, body, settings.brain, language=language)
-    rules = RulesBrain()
+    rules, fetcher = RulesBrain(), PictureFetcher(operator.pictures)
     text = await logs.read(body) if logs is not None else ReadIssueText(body)
-    async with _open_run(settings, key) as run, open_brain(settings) as brain:
-        context = build_context(
-            title,
-            text.body,
+    async with _open_run(settings, key) as run, open_brain(settings) as brain, _outside(settings, operator) as outside:
+        given = Context(
+            title=title,
+            body=text.body,
             code=code,
             evidence=run.store.evidence(run.thread_id),
             brain=brain or rules,
             rules=rules,
-            config=RepositoryConfig(language=language, answer_questions=True),
-            renderer=renderer,
-            origin=origin,
-            listener=listener,
-            past=past,
+            signals=NoSignals(),
             outside=outside,
-            pictures=pictures,
+            pictures=(fetcher.reading(rendered) if rendered else fetcher) if operator.pictures.enabled else None,
             attached=text.attached,
+            **parts,
         )
+        context = configured(given, RepositoryConfig(language=language, answer_questions=True))
         with _tracing(settings):
             state = await _run_to_completion(run, context, ask, text.notes)
         return await _conclude(run, context, state, settings)
@@ -165,7 +170,7 @@ async def open_brain(settings: Settings) -> AsyncIterator[Brain | None]:
 
 
 @asynccontextmanager
-async def open_outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[ExternalSources]:
+async def _outside(settings: Settings, operator: OperatorConfig) -> AsyncIterator[ExternalSources]:
     """Open the outside sources of a local run; GitHub's search needs GITHUB_TOKEN and is left out without it."""
     sources = Sources(operator)
     if settings.github_token is None or not operator.web.github_issues:

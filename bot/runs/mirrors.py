@@ -18,18 +18,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import BotError, RefusedError
 from bot.ports import RepositoryRef
-from bot.runs.fetching import (
-    HEAD,
-    BrokenMirrorError,
-    MirrorLimits,
-    TooLargeError,
-    TooLargeToFetchError,
-    delete_temporary_files,
-    fetch,
-    full,
-    run,
-    size_of,
-)
+from bot.runs import fetching
 
 TAGS_KEPT = 900.0
 """Seconds after which a mirror is fetched even if its tip is current: there may be new tags."""
@@ -65,8 +54,8 @@ class Mirror:
         Its object alone proves nothing: it remains in the mirror after a force push.
         """
         try:
-            await run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, HEAD)
-        except BrokenMirrorError:
+            await fetching.run("--git-dir", str(self.directory), "merge-base", "--is-ancestor", sha, fetching.HEAD)
+        except fetching.BrokenMirrorError:
             return False
         return True
 
@@ -74,7 +63,9 @@ class Mirror:
 class Mirrors:
     """All mirrors below one folder, which only this process uses."""
 
-    def __init__(self, root: Path, limits: MirrorLimits | None = None, *, local_addresses: bool = False) -> None:
+    def __init__(
+        self, root: Path, limits: fetching.MirrorLimits | None = None, *, local_addresses: bool = False
+    ) -> None:
         """Use ``root`` for the mirrors.
 
         Args:
@@ -85,7 +76,7 @@ class Mirrors:
         root.mkdir(parents=True, exist_ok=True)
         self._root = root
         self._local = local_addresses
-        self._limits = limits or MirrorLimits()
+        self._limits = limits or fetching.MirrorLimits()
         self._using: Counter[str] = Counter()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._started: Counter[str] = Counter()
@@ -154,7 +145,7 @@ class Mirrors:
             return False
         try:
             self._tips[name] = await _tip(self._root / name / "mirror"), fetched
-        except BrokenMirrorError:
+        except fetching.BrokenMirrorError:
             return False
         return await source.tip() == self._tips[name][0]
 
@@ -162,13 +153,13 @@ class Mirrors:
         self._check_refused(directory)
         await self._make_room()
         if fault := await asyncio.to_thread(self.fault):
-            raise full(fault)
+            raise fetching.full(fault)
         url, header = await source.clone_url_and_header()
         if urlsplit(url).scheme == "file" and not self._local:
             raise RefusedError("a payload may not name a path on this machine")
         try:
             await self._into(directory, url, header)
-        except BrokenMirrorError as error:
+        except fetching.BrokenMirrorError as error:
             logger.warning("mirror recreated", extra={"action": "mirror.broken", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await self._fetch_again(directory, url, header)
@@ -177,26 +168,26 @@ class Mirrors:
         """Fetch into an empty directory: if git cannot use the result, the server's data is the cause."""
         try:
             await self._into(directory, url, header)
-        except BrokenMirrorError as error:
+        except fetching.BrokenMirrorError as error:
             shutil.rmtree(directory, ignore_errors=True)
             self._refuse(directory, "git cannot use the repository that the server sent", error)
 
     def _refuse(self, directory: Path, reason: str, error: BotError) -> NoReturn:
         """Remember for a while that fetching fails, since each try would cost minutes and gigabytes."""
         self._too_large[directory.parent.name] = reason, time.monotonic() + REFUSED_FOR
-        raise TooLargeToFetchError(reason) from error
+        raise fetching.TooLargeToFetchError(reason) from error
 
     def _check_refused(self, directory: Path) -> None:
         reason, until = self._too_large.get(directory.parent.name, ("", 0.0))
         if time.monotonic() < until:
-            raise TooLargeToFetchError(reason)
+            raise fetching.TooLargeToFetchError(reason)
 
     async def _into(self, directory: Path, url: str, header: str) -> None:
         """Fetch the whole history or, if that exceeds a limit, the newest commit alone."""
         try:
             await _make_bare(directory)
-            await fetch(directory, url, header, self._limits)
-        except TooLargeError as error:
+            await fetching.fetch(directory, url, header, self._limits)
+        except fetching.TooLargeError as error:
             logger.warning("history omitted", extra={"action": "mirror.shallow", "reason": str(error)})
             shutil.rmtree(directory, ignore_errors=True)
             await _make_bare(directory)
@@ -204,8 +195,8 @@ class Mirrors:
 
     async def _shallow(self, directory: Path, url: str, header: str) -> None:
         try:
-            await fetch(directory, url, header, self._limits, depth=1)
-        except TooLargeError as error:
+            await fetching.fetch(directory, url, header, self._limits, depth=1)
+        except fetching.TooLargeError as error:
             shutil.rmtree(directory, ignore_errors=True)
             self._refuse(directory, f"the repository {error}", error)
 
@@ -223,16 +214,16 @@ def _too_little(free: int, needed: int) -> str:
 
 async def _tip(directory: Path) -> str:
     """Return the fetched commit, by our own ref: a revision whose name the repository chooses is never an argument."""
-    return await run("--git-dir", str(directory), "rev-parse", "--verify", f"{HEAD}^{{commit}}")
+    return await fetching.run("--git-dir", str(directory), "rev-parse", "--verify", f"{fetching.HEAD}^{{commit}}")
 
 
 async def _make_bare(directory: Path) -> None:
     if (directory / "HEAD").exists():
-        await asyncio.to_thread(delete_temporary_files, directory)
+        await asyncio.to_thread(fetching.delete_temporary_files, directory)
         return
     # Our own branch, so that git never uses a branch name that the repository chose.
-    branch = HEAD.removeprefix("refs/heads/")
-    await run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(directory))
+    branch = fetching.HEAD.removeprefix("refs/heads/")
+    await fetching.run("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", str(directory))
 
 
 def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int = 0) -> list[str]:
@@ -245,7 +236,7 @@ def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int =
         free: bytes that must be free on the disk.
     """
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
-    sizes = {folder: size_of(folder) for folder in folders}
+    sizes = {folder: fetching.size_of(folder) for folder in folders}
     total, removed = sum(sizes.values()), []
     # Too little free space lowers the budget: mirrors can be fetched again, and the store's data cannot.
     budget = min(budget, total - max(0, free - shutil.disk_usage(root).free))

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot import jobs
 from bot.errors import RetryableError, StoppedError
-from bot.jobs import (
-    Commands,
-    CommentDeleted,
-    Ended,
-    InstallationChanged,
-    Job,
-    JudgeLabels,
-    Labelled,
-    LeftOver,
-    RepositoryChanged,
-    Score,
-    Typed,
-    Work,
-)
 from bot.settings.repository_file import FoundConfig
 from bot.store.databases.database import StoreError
 from bot.store.installations import InstallationState
@@ -34,7 +21,7 @@ from bot.worker.tools import Tools
 _STATES: dict[str, InstallationState] = {"deleted": "deleted", "suspend": "suspended"}
 
 
-async def commands(issue_job: IssueJob, work: Commands) -> None:
+async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     """Run the new commands of a comment; a running run sees at once what they stored."""
     found = await issue_job.config()
     by_author = work.sender_id is not None and work.sender_id == work.comment.author_id
@@ -43,13 +30,13 @@ async def commands(issue_job: IssueJob, work: Commands) -> None:
     paths = lambda: newest_paths(issue_job)  # noqa: E731
     request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit, paths)
     result = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
-    follows: list[Work] = [*await issue_job.pending_writes(found)]
+    follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
     if result.moved_to is not None:
         follows.append(work.model_copy(update={"ref": result.moved_to}))
     await issue_job.tools.store.jobs.settle(issue_job.job, f"{result.new} commands", next_work=follows)
 
 
-async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
+async def left_over(issue_job: IssueJob, work: jobs.LeftOver) -> None:
     """Retry writes that GitHub's limits postponed; queue another job while some are left.
 
     A failure also queues a new job with its own time: retrying this one would delay the commands behind it.
@@ -64,7 +51,7 @@ async def left_over(issue_job: IssueJob, work: LeftOver) -> None:
         raise
     except RetryableError as error:
         issue_job.log("left_over_postponed", str(error))
-        again = (LeftOver(ref=issue_job.ref, again=work.again + 1),)
+        again = (jobs.LeftOver(ref=issue_job.ref, again=work.again + 1),)
     await issue_job.tools.store.jobs.settle(issue_job.job, "again" if again else "all is done", next_work=again)
 
 
@@ -87,7 +74,7 @@ async def _labels_left_over(issue_job: IssueJob, found: FoundConfig) -> None:
         await labels.catch_up(key, None, found.config, set())
 
 
-async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
+async def comment_deleted(issue_job: IssueJob, work: jobs.CommentDeleted) -> None:
     """Mute the issue if a person deleted our report: no other is posted until a command asks for one."""
     sticky = await issue_job.store.repository.effects.get(issue_job.ref.key, "sticky")
     if sticky is None or sticky.github_id != work.comment_id:
@@ -98,7 +85,7 @@ async def comment_deleted(issue_job: IssueJob, work: CommentDeleted) -> None:
     return await issue_job.settle("muted")
 
 
-async def ended(issue_job: IssueJob, work: Ended) -> None:
+async def ended(issue_job: IssueJob, work: jobs.Ended) -> None:
     """Record that the issue was closed, deleted or transferred. Only deletion withdraws questions and stops the run.
 
     A closed issue may be reopened, and a transferred one is taken over at its new place: a waiting run still waits.
@@ -109,7 +96,7 @@ async def ended(issue_job: IssueJob, work: Ended) -> None:
     await mark_ended(issue_job, work)
     if work.how != "deleted":
         reported = work.how == "closed" and await issue_job.store.outcome.get() is not None
-        then = [Score(ref=issue_job.ref)] if reported else []
+        then = [jobs.Score(ref=issue_job.ref)] if reported else []
         return await issue_job.tools.store.jobs.settle(issue_job.job, work.how, next_work=then)
     # The issue is deleted: an answer is no longer possible, so the run ends too.
     for question in await issue_job.store.repository.questions.all(issue_job.ref.key):
@@ -133,21 +120,21 @@ async def _is_open_again(issue_job: IssueJob) -> bool:
     return issue is not None and issue.ref.key == issue_job.ref.key and issue.state == "open"
 
 
-async def labelled(issue_job: IssueJob, work: Labelled) -> None:
+async def labelled(issue_job: IssueJob, work: jobs.Labelled) -> None:
     """Store which label a person added or removed, so that the App never undoes it, and compare it with the report."""
     await issue_job.store.people.labelled(work.label, work.actor, added=work.added, by_bot=work.by_bot)
     judges = not work.by_bot and work.actor and await issue_job.store.outcome.get() is not None
-    then = [JudgeLabels(ref=issue_job.ref)] if judges else []
+    then = [jobs.JudgeLabels(ref=issue_job.ref)] if judges else []
     await issue_job.tools.store.jobs.settle(issue_job.job, "noted", next_work=then)
 
 
-async def typed(issue_job: IssueJob, work: Typed) -> None:  # noqa: ARG001  the signature of all functions in the table
+async def typed(issue_job: IssueJob, work: jobs.Typed) -> None:  # noqa: ARG001  the signature of all functions in the table
     """Store that a person set or removed the issue's type, so that the App leaves it alone."""
     await issue_job.store.row.decide_type()
     await issue_job.settle("noted")
 
 
-async def installation(job: Job, work: InstallationChanged, tools: Tools) -> None:
+async def installation(job: jobs.Job, work: jobs.InstallationChanged, tools: Tools) -> None:
     """Record which repositories are accessible. Jobs that were parked during a suspension are queued again."""
     known = tools.store.installations
     state = _STATES.get(work.how, "active")
@@ -162,7 +149,7 @@ async def installation(job: Job, work: InstallationChanged, tools: Tools) -> Non
     await tools.store.jobs.settle(job, work.how)
 
 
-async def repository(job: Job, work: RepositoryChanged, tools: Tools) -> None:
+async def repository(job: jobs.Job, work: jobs.RepositoryChanged, tools: Tools) -> None:
     """Record a repository's name and whether it is archived, private or deleted."""
     known = tools.store.installations
     await known.add([work.ref])

@@ -6,47 +6,12 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import assert_never
+from typing import Any
 
-from bot.errors import (
-    GoneError,
-    JobTakenOverError,
-    MissingPermissionError,
-    RateLimitedError,
-    RefusedError,
-    RetryableError,
-    StoppedError,
-    SuspendedError,
-)
-from bot.jobs import (
-    Alert,
-    ApiRun,
-    Commands,
-    CommentDeleted,
-    Continue,
-    Edited,
-    Ended,
-    Expire,
-    InstallationChanged,
-    Job,
-    JudgeLabels,
-    Labelled,
-    LearnPast,
-    LeftOver,
-    Notify,
-    OnIssueWork,
-    PageCommand,
-    PostDigest,
-    Remind,
-    Reply,
-    RepositoryChanged,
-    Score,
-    Triage,
-    Typed,
-)
+from bot import errors, jobs
 from bot.observability.logs import log_context
 from bot.observability.measures import JOB_SECONDS, JOBS, LIMITS
 from bot.observability.metrics import sharing
@@ -54,7 +19,6 @@ from bot.observability.observer import tracing
 from bot.observability.spans import Attributes, Spans
 from bot.ports import RepositoryRef
 from bot.settings.server import ServerSettings
-from bot.store.jobs.queue import Jobs
 from bot.store.tables import Store
 from bot.worker import alerts, control, digests, outcomes
 from bot.worker.commands.execute import page_command
@@ -67,18 +31,38 @@ __all__ = ["Worker", "open_worker"]
 
 # Subclasses before their bases, because the first match counts.
 _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
-    (RateLimitedError, "limited"),
-    (RetryableError, "put_off"),
-    (SuspendedError, "parked"),
-    (JobTakenOverError, "taken_over"),
+    (errors.RateLimitedError, "limited"),
+    (errors.RetryableError, "put_off"),
+    (errors.SuspendedError, "parked"),
+    (errors.JobTakenOverError, "taken_over"),
     (asyncio.CancelledError, "stopped"),
 )
 
+ON_ISSUE: Mapping[type[jobs.OnIssueWork], Callable[[IssueJob, Any], Awaitable[None]]] = {
+    jobs.Triage: lane.triage,
+    jobs.Edited: lane.edited,
+    jobs.Reply: lane.reply,
+    jobs.Continue: lane.resume_run,
+    jobs.Expire: lane.expire,
+    jobs.Remind: lane.remind,
+    jobs.Alert: alerts.alert,
+    jobs.PostDigest: digests.post_digest,
+    jobs.Commands: control.commands,
+    jobs.PageCommand: page_command,
+    jobs.LeftOver: control.left_over,
+    jobs.CommentDeleted: control.comment_deleted,
+    jobs.Ended: control.ended,
+    jobs.Score: outcomes.score,
+    jobs.Labelled: control.labelled,
+    jobs.Typed: control.typed,
+    jobs.JudgeLabels: outcomes.judge_labels,
+}
+"""What does each kind of work on an issue."""
 logger = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def instrumented(job: Job, spans: Spans) -> Iterator[None]:
+def instrumented(job: jobs.Job, spans: Spans) -> Iterator[None]:
     """Count and time an attempt, within its own span."""
     kind, started = job.work.kind, time.perf_counter()
     outcome = "failed"
@@ -88,7 +72,7 @@ def instrumented(job: Job, spans: Spans) -> Iterator[None]:
         outcome = "done"
     except BaseException as error:
         outcome = next((name for kind_of, name in _OUTCOMES if isinstance(error, kind_of)), "failed")
-        if isinstance(error, RetryableError) and error.limit is not None:
+        if isinstance(error, errors.RetryableError) and error.limit is not None:
             LIMITS.labels(error.limit).inc()
         raise
     finally:
@@ -96,7 +80,7 @@ def instrumented(job: Job, spans: Spans) -> Iterator[None]:
         JOB_SECONDS.labels(kind).observe(time.perf_counter() - started)
 
 
-def _named(job: Job) -> Attributes:
+def _named(job: jobs.Job) -> Attributes:
     """Return the span attributes of a job. All are ids or fixed names: user text must not reach a trace."""
     return {
         "triage.job.kind": job.work.kind,
@@ -107,10 +91,10 @@ def _named(job: Job) -> Attributes:
     }
 
 
-def _log_ids(job: Job) -> dict[str, object]:
+def _log_ids(job: jobs.Job) -> dict[str, object]:
     """Return what every log record of a job contains; the repository by its name, which is readable."""
     ids: dict[str, object] = {"delivery": job.delivery, "job": job.id, "issue": job.work.key}
-    if isinstance(job.work, InstallationChanged):
+    if isinstance(job.work, jobs.InstallationChanged):
         return ids
     ref = job.work.ref if isinstance(job.work.ref, RepositoryRef) else job.work.ref.repository
     return ids | {"repository": f"{ref.owner}/{ref.name}"}
@@ -132,16 +116,11 @@ class Worker:
         """The store that all jobs share."""
         return self._tools.store
 
-    @property
-    def jobs(self) -> Jobs:
-        """The queue that jobs come from."""
-        return self._tools.store.jobs
-
     def fault(self) -> str:
         """Return what keeps jobs from being done until an operator acts; empty if nothing does."""
         return self._tools.github.fault or self._tools.mirrors.fault()
 
-    async def work(self, job: Job) -> None:
+    async def work(self, job: jobs.Job) -> None:
         """Do a job and settle it.
 
         Raises:
@@ -153,36 +132,36 @@ class Worker:
             seconds = round(time.perf_counter() - started, 3)
             logger.info("%s is done", job.work.kind, extra={"action": "job_done", "seconds": seconds})
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, job: jobs.Job) -> None:
         work = job.work
-        if isinstance(work, InstallationChanged):
+        if isinstance(work, jobs.InstallationChanged):
             await control.installation(job, work, self._tools)
-        elif isinstance(work, RepositoryChanged):
+        elif isinstance(work, jobs.RepositoryChanged):
             await control.repository(job, work, self._tools)
-        elif isinstance(work, Notify):
+        elif isinstance(work, jobs.Notify):
             await alerts.send(job, work, self._tools)
         else:
             await self._run_if_allowed(job, work)
 
-    async def _run_if_allowed(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
+    async def _run_if_allowed(self, job: jobs.Job, work: jobs.LearnPast | jobs.ApiRun | jobs.OnIssueWork) -> None:
         try:
             await self._on_repository(job, work)
-        except (RefusedError, StoppedError) as error:
+        except (errors.RefusedError, errors.StoppedError) as error:
             # The client waits for the result of an API run, so it receives the reason. Other jobs end silently.
-            if isinstance(work, ApiRun):
+            if isinstance(work, jobs.ApiRun):
                 return await api_runs.refuse(job, work, str(error), self._tools)
-            if isinstance(error, SuspendedError):
+            if isinstance(error, errors.SuspendedError):
                 raise
-            if isinstance(error, MissingPermissionError):
+            if isinstance(error, errors.MissingPermissionError):
                 await note_missing(
-                    self._tools.store, work.ref if isinstance(work, LearnPast) else work.ref.repository, error
+                    self._tools.store, work.ref if isinstance(work, jobs.LearnPast) else work.ref.repository, error
                 )
-            await self.jobs.settle(job, f"{type(error).__name__}: {error}")
+            await self.store.jobs.settle(job, f"{type(error).__name__}: {error}")
 
-    async def _on_repository(self, job: Job, work: LearnPast | ApiRun | OnIssueWork) -> None:
-        if isinstance(work, LearnPast):
+    async def _on_repository(self, job: jobs.Job, work: jobs.LearnPast | jobs.ApiRun | jobs.OnIssueWork) -> None:
+        if isinstance(work, jobs.LearnPast):
             return await steps.learn(job, await self._installed(work.ref), self._tools)
-        if isinstance(work, ApiRun):
+        if isinstance(work, jobs.ApiRun):
             return await api_runs.api_run(job, work, await self._installed(work.ref), self._tools)
         installed = await self._installed(work.ref.repository)
         # A job may be older than the current installation, and only the current installation's token works.
@@ -202,63 +181,22 @@ class Worker:
             await installations.add([ref])
             known = await installations.repository(ref.key)
         if known is None:
-            raise GoneError("no installation is known for the repository")
+            raise errors.GoneError("no installation is known for the repository")
         if known.installation == "suspended":
-            raise SuspendedError("the installation is suspended")
+            raise errors.SuspendedError("the installation is suspended")
         if known.gone or known.archived or known.installation == "deleted":
-            raise GoneError("the repository is archived, or the App was removed from it")
+            raise errors.GoneError("the repository is archived, or the App was removed from it")
         return replace(ref, installation_id=known.installation_id or ref.installation_id)
 
 
-async def _on_issue(issue_job: IssueJob, work: OnIssueWork) -> None:
+async def _on_issue(issue_job: IssueJob, work: jobs.OnIssueWork) -> None:
     """Process a job about an issue; record the limit if one prevents it."""
     try:
-        await _process(issue_job, work)
-    except RateLimitedError as limit:
+        await ON_ISSUE[type(work)](issue_job, work)
+    except errors.RateLimitedError as limit:
         if limit.limit is not None:
             await issue_job.limit_reached(limit.limit, str(limit))
         raise
-
-
-async def _process(issue_job: IssueJob, work: OnIssueWork) -> None:  # noqa: PLR0912  a table
-    # Not a dict: of a `match` the type checker reports a kind of work that has no case.
-    match work:
-        case Triage():
-            await lane.triage(issue_job, work)
-        case Edited():
-            await lane.edited(issue_job, work)
-        case Reply():
-            await lane.reply(issue_job, work)
-        case Continue():
-            await lane.resume_run(issue_job, work)
-        case Expire():
-            await lane.expire(issue_job, work)
-        case Remind():
-            await lane.remind(issue_job, work)
-        case Alert():
-            await alerts.alert(issue_job, work)
-        case PostDigest():
-            await digests.post_digest(issue_job, work)
-        case Commands():
-            await control.commands(issue_job, work)
-        case PageCommand():
-            await page_command(issue_job, work)
-        case LeftOver():
-            await control.left_over(issue_job, work)
-        case CommentDeleted():
-            await control.comment_deleted(issue_job, work)
-        case Ended():
-            await control.ended(issue_job, work)
-        case Score():
-            await outcomes.score(issue_job, work)
-        case Labelled():
-            await control.labelled(issue_job, work)
-        case Typed():
-            await control.typed(issue_job, work)
-        case JudgeLabels():
-            await outcomes.judge_labels(issue_job, work)
-        case _:
-            assert_never(work)
 
 
 @asynccontextmanager

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import build_result
-from bot.runs.context import build_context
+from bot.runs.context import NoSignals, configured
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
 from nodes.checkpoints import serializer
-from nodes.context import Brain
+from nodes.context import Brain, Context
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.types import Query, Survey
@@ -36,7 +37,10 @@ def server() -> Iterator[ModelServer]:
 async def triage(brain: Brain, body: str = BODY, code: FakeCode | None = None) -> BugTriageState:
     code = code or FakeCode()
     rules = RulesBrain()
-    ctx = build_context("scan hangs", body, code=code, evidence=FakeEvidence(), brain=brain, rules=rules)
+    parts = Context(
+        "scan hangs", body, code, FakeEvidence(), brain, rules, signals=NoSignals(), renderer=MarkdownRenderer()
+    )
+    ctx = configured(parts)
     start = initial_state(ctx.title, ctx.body, repository="o/r", sha=SHA)
     outcome = await advance(build_graph(InMemorySaver(serde=serializer())), ctx, "t", start)
     assert isinstance(outcome, Finished)

@@ -49,17 +49,17 @@ class Day:
             attempts[job.id] += 1
             await worker.work(job)
 
-        dispatcher = Dispatcher(worker.jobs, counted, concurrency=3)
+        dispatcher = Dispatcher(worker.store.jobs, counted, concurrency=3)
         running = asyncio.create_task(dispatcher.run())
         while not done.is_set():
             await asyncio.sleep(0.02)
-            counts = await worker.jobs.counts()
-            due = await worker.jobs.idle()
+            counts = await worker.store.jobs.counts()
+            due = await worker.store.jobs.idle()
             if counts.get("doing") or await self._is_due(worker):
                 continue
             if due is None:
                 # Neither of the two queries above sees a job that was claimed between them.
-                if not {"todo", "doing"} & set(await worker.jobs.counts()):
+                if not {"todo", "doing"} & set(await worker.store.jobs.counts()):
                     done.set()
             else:
                 self.ahead += due + 0.001

@@ -51,8 +51,8 @@ class Stage:
     async def triage(self, number: int, why: str, by: int | None = None) -> None:
         work = Triage.model_validate({"ref": self.ref(number), "why": why, "by": by})
         await self.worker.store.inbox.accept(Arrival(f"{why}-{number}", "issues", b"{}", (work,)))
-        attempts = Attempts(self.worker.jobs, self.worker.work, Outage())
-        while (job := await self.worker.jobs.claim("run", "us")) is not None:
+        attempts = Attempts(self.worker.store.jobs, self.worker.work, Outage())
+        while (job := await self.worker.store.jobs.claim("run", "us")) is not None:
             await attempts.make(job)
 
     def reported(self, number: int) -> str:
@@ -90,10 +90,10 @@ async def test_issues_over_the_daily_limit_wait_or_are_skipped(github: GitHubSer
     async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
         first, second = await stage.opened(), await stage.opened()
         assert (bool(stage.reported(first)), bool(stage.reported(second))) == (True, False)
-        assert await stage.worker.jobs.has_unfinished(stage.ref(second).key)
+        assert await stage.worker.store.jobs.has_unfinished(stage.ref(second).key)
         stage.repo.files[".github/triage.yml"] = "limits:\n  over: skip\n"
         third = await stage.opened()
-        assert not await stage.worker.jobs.has_unfinished(stage.ref(third).key)
+        assert not await stage.worker.store.jobs.has_unfinished(stage.ref(third).key)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ async def test_no_job_is_lost_the_budget_holds_and_no_wait_is_busy(
                 await worker.store.inbox.accept(Arrival(f"d{n}", "issues", b"{}", (Triage(ref=ref, why="opened"),)))
             await asyncio.wait_for(day.live(worker, attempts, asyncio.Event()), patience(200))
             spent = await worker.store.usage.spent(Scope("repository", f"{host}/{repo.id}", day_of(day.now())))
-            left = await worker.jobs.counts()
+            left = await worker.store.jobs.counts()
         reports = [github.world.reports(repo, number) for number in range(1, ISSUES + 1)]
         calls = Counter(call.method for call in github.calls)
     hours = day.passed / 3_600

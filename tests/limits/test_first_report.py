@@ -91,16 +91,16 @@ async def test_a_crash_between_the_two_reports_leads_to_the_edit(
     async with judged(tmp_path, monkeypatch) as (stage, day, _, written):
         await close_the_model(stage, 180.0)
         ref = await opened(stage)
-        job = await stage.worker.jobs.claim("run", "us")
+        job = await stage.worker.store.jobs.claim("run", "us")
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(job)
         assert FOLLOWS in report(stage)
-        await stage.worker.jobs.recover(blame=True)  # the process ended before the job was postponed
-        again = await stage.worker.jobs.claim("run", "others")
+        await stage.worker.store.jobs.recover(blame=True)  # the process ended before the job was postponed
+        again = await stage.worker.store.jobs.claim("run", "others")
         assert again is not None
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(again)
-        await stage.worker.jobs.postpone(again, 180.0, "later", limited=True)
+        await stage.worker.store.jobs.postpone(again, 180.0, "later", limited=True)
         assert (written.edits, FOLLOWS in report(stage)) == (0, True)
         await asyncio.wait_for(day.live(stage.worker, Counter(), asyncio.Event()), 60)
         assert (written.edits, FOLLOWS in report(stage)) == (1, False)
@@ -131,7 +131,7 @@ async def test_a_slow_model_is_not_waited_for(tmp_path: Path, monkeypatch: pytes
     async with judged(tmp_path, monkeypatch, **FAST) as (stage, _, models, written):
         models.script = slow
         await opened(stage)
-        job: Job | None = await stage.worker.jobs.claim("run", "us")
+        job: Job | None = await stage.worker.store.jobs.claim("run", "us")
         assert job is not None
         working = asyncio.create_task(stage.worker.work(job))
         async with asyncio.timeout(60):
@@ -157,10 +157,10 @@ async def test_a_stop_between_the_two_reports_leaves_the_first(
     async with judged(tmp_path, monkeypatch) as (stage, day, _, _written):
         await close_the_model(stage, 180.0)
         ref = await opened(stage)
-        job = await stage.worker.jobs.claim("run", "us")
+        job = await stage.worker.store.jobs.claim("run", "us")
         with pytest.raises(first.ModelBusyError):
             await stage.worker.work(job)
-        await stage.worker.jobs.postpone(job, 180.0, "later", limited=True)
+        await stage.worker.store.jobs.postpone(job, 180.0, "later", limited=True)
         if text:
             await stage.worker.store.for_issue(ref).row.mute(muted=True)
         else:  # a person deletes it

@@ -81,7 +81,7 @@ async def test_a_redirect_does_not_wait_for_a_label(tmp_path: Path, monkeypatch:
         ref = await opened(stage)
         await stage.triage(ref.number, "backfill")
         await command(stage, ref, "/triage redirect look at store.save")
-        job = await stage.worker.jobs.claim("control", "us")
+        job = await stage.worker.store.jobs.claim("control", "us")
         assert job is not None
         await stage.worker.work(job)
         await stage.triage(ref.number, "backfill")
@@ -110,15 +110,15 @@ async def test_pending_effects_delay_no_command(tmp_path: Path, monkeypatch: pyt
         day.ahead += 120.0
         stage.github.fault = lambda call: Fault(status=502)
         tried = []
-        while (left := await stage.worker.jobs.claim("control", "us")) is not None:
+        while (left := await stage.worker.store.jobs.claim("control", "us")) is not None:
             tried.append(left.work.kind)
             if left.work.kind == "left_over":
                 await stage.worker.work(left)
             else:
-                await stage.worker.jobs.settle(left)
+                await stage.worker.store.jobs.settle(left)
         assert "left_over" in tried
         stage.github.fault = lambda _call: None
         await command(stage, ref, "/triage stop")
-        job = await stage.worker.jobs.claim("control", "us")
+        job = await stage.worker.store.jobs.claim("control", "us")
         assert job is not None
         assert job.work.kind == "commands"

@@ -84,8 +84,8 @@ async def test_what_is_planned_is_written_once_although_the_command_is_killed(tm
             assert resumed is not None, second.stderr
             assert len(second.stdout.splitlines()) == 3 - int(resumed[1])
             github.calls.clear()
-            attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
-            while (job := await stage.worker.jobs.claim("run", "us")) is not None:
+            attempts = Attempts(stage.worker.store.jobs, stage.worker.work, Outage())
+            while (job := await stage.worker.store.jobs.claim("run", "us")) is not None:
                 await attempts.make(job)
             calls = [call for call in github.calls if "access_tokens" not in call.path]
             assert sum(call.method != "GET" for call in calls) == 12

@@ -43,7 +43,7 @@ def asked_for(stage: Stage, issue: int) -> str:
 
 async def post(stage: Stage) -> None:
     """Process the digest that is due."""
-    job = await stage.worker.jobs.claim("run", "us")
+    job = await stage.worker.store.jobs.claim("run", "us")
     assert job is not None
     assert job.work.kind == "digest"
     await stage.worker.work(job)
@@ -63,7 +63,7 @@ async def test_the_digest_is_posted_once_a_week_and_lists_open_issues(tmp_path: 
             repo.issues[closed]["state"] = "closed"  # its delivery is lost
             assert sum(await asyncio.gather(queue_digests(store), queue_digests(store))) == 1
             github.fail("POST", f"issues/{digests}/comments", LOST_ANSWER)
-            job = await stage.worker.jobs.claim("run", "us")
+            job = await stage.worker.store.jobs.claim("run", "us")
             assert job is not None
             assert isinstance(job.work, PostDigest)
             with pytest.raises(RetryableError):
@@ -96,9 +96,9 @@ async def command(stage: Stage, number: int, who: str = "mona") -> None:
     )  # fmt: skip
     work = Commands(ref=stage.ref(number), comment=comment, sender=who, sender_id=person(who)["id"])
     await stage.worker.store.inbox.accept(Arrival(f"command-{written['id']}", "issue_comment", b"{}", (work,)))
-    attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
+    attempts = Attempts(stage.worker.store.jobs, stage.worker.work, Outage())
     for lane in ("control", "run", "control"):
-        while (job := await stage.worker.jobs.claim(lane, "us")) is not None:
+        while (job := await stage.worker.store.jobs.claim(lane, "us")) is not None:
             await attempts.make(job)
 
 

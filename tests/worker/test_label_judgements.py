@@ -46,7 +46,7 @@ class OnIssue:
             self.sent += 1
             await store.inbox.accept(Arrival(f"label-{self.number}-{self.sent}", "issues", b"{}", (work,)))
         for lane in ("control", "run"):
-            while (job := await self.stage.worker.jobs.claim(lane, "us", early=120.0)) is not None:
+            while (job := await self.stage.worker.store.jobs.claim(lane, "us", early=120.0)) is not None:
                 await self.stage.worker.work(job)
 
     async def judged(self) -> list[tuple[str, str, bool]]:
@@ -76,7 +76,7 @@ async def test_a_type_that_a_person_changed_is_stored(stage: Stage) -> None:
     work = Typed(ref=stage.ref(number))
     assert not (await store.for_issue(work.ref).report_inputs()).typed
     await store.inbox.accept(Arrival("typed-1", "issues", b"{}", (work,)))
-    while (job := await stage.worker.jobs.claim("control", "us", early=120.0)) is not None:
+    while (job := await stage.worker.store.jobs.claim("control", "us", early=120.0)) is not None:
         await stage.worker.work(job)
     assert (await store.for_issue(work.ref).report_inputs()).typed
 

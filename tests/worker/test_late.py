@@ -29,7 +29,7 @@ async def test_after_two_late_attempts_an_issue_is_reported_on_without_the_code(
         number = github.world.open_issue(stage.repo, TITLE, BODY, "rita")["number"]
         work = Triage(ref=stage.ref(number), why="opened")
         await stage.worker.store.inbox.accept(Arrival("opened", "issues", b"{}", (work,)))
-        job = await stage.worker.jobs.claim("run", "us")
+        job = await stage.worker.store.jobs.claim("run", "us")
         assert job is not None
         await stage.worker.work(replace(job, late=late))
     assert ("nothing was searched" not in stage.reported(number)) is searched

@@ -60,7 +60,7 @@ async def test_if_nothing_can_be_written_the_operator_is_informed(
     async with staged(github, tmp_path) as stage:
         number = await stage.opened()
         met = await stage.worker.store.for_repository(stage.ref(1).repository).limited.today()
-        left = await stage.worker.jobs.counts()
+        left = await stage.worker.store.jobs.counts()
     assert (stage.reported(number), left) == ("", {})
     assert met == {f"permission.{missing}": 1}
     assert counted(missing) == before + 1

@@ -46,8 +46,8 @@ async def test_a_command_whose_run_does_nothing_gets_the_reason(
         stage.repo.issues[number] |= change
         work = Triage(ref=ref, why="command", asked_in=comment["id"], by=person("mona")["id"])
         await store.inbox.accept(Arrival("command", "issue_comment", b"{}", (work,)))
-        attempts = Attempts(stage.worker.jobs, stage.worker.work, Outage())
-        while (job := await stage.worker.jobs.claim("run", "us")) is not None:
+        attempts = Attempts(stage.worker.store.jobs, stage.worker.work, Outage())
+        while (job := await stage.worker.store.jobs.claim("run", "us")) is not None:
             await attempts.make(job)
         assert says in github.world.ours(stage.repo, number)[-1]
         assert len(github.world.reports(stage.repo, number)) == 1

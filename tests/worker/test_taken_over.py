@@ -37,7 +37,7 @@ async def test_a_run_that_another_attempt_ended_is_not_published(
         number = github.world.open_issue(stage.repo, TITLE, BODY, "rita")["number"]
         work = Triage(ref=stage.ref(number), why="opened")
         await stage.worker.store.inbox.accept(Arrival("opened", "issues", b"{}", (work,)))
-        job = await stage.worker.jobs.claim("run", "us")
+        job = await stage.worker.store.jobs.claim("run", "us")
         assert job is not None
 
         async def ended_meanwhile(saver: SqliteCheckpoints, config: RunnableConfig) -> CheckpointTuple | None:
@@ -45,7 +45,7 @@ async def test_a_run_that_another_attempt_ended_is_not_published(
             reads += 1
             if reads == LAST_READ:
                 if settled:
-                    await stage.worker.jobs.settle(job)
+                    await stage.worker.store.jobs.settle(job)
                 await saver.adelete_thread(config["configurable"]["thread_id"])
             return await read(saver, config)
 

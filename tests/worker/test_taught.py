@@ -21,7 +21,7 @@ async def say(stage: Stage, number: int, body: str, who: str) -> None:
     comment = Comment(written["id"], sender, who, author_is_bot=False, body=body, url=written["html_url"], **times)
     work = Commands(ref=stage.ref(number), comment=comment, sender=who, sender_id=sender)
     await stage.worker.store.inbox.accept(Arrival(f"said-{written['id']}", "issue_comment", b"{}", (work,)))
-    while (job := await stage.worker.jobs.claim("control", "us")) is not None:
+    while (job := await stage.worker.store.jobs.claim("control", "us")) is not None:
         await stage.worker.work(job)
 
 

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from bot.cli.backtest.texts import Text
 from bot.errors import UserError
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
-from bot.runs.context import InMemoryEvidence, build_context, run_to_completion
+from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
 from nodes.brains.rules import RulesBrain
-from nodes.context import Brain
+from nodes.context import Brain, Context
 from nodes.evidence import Evidence
 from nodes.run import initial_state
 from nodes.search.engine import Engine
@@ -73,8 +74,10 @@ class BlindTriager:
         """
         started = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()
-        context = build_context(title, body, code=code, evidence=kept, brain=brain or self._rules, rules=self._rules)
-        state = await run_to_completion(context, initial_state(title, body, repository="", sha=code.sha))
+        parts = Context(
+            title, body, code, kept, brain or self._rules, self._rules, signals=NoSignals(), renderer=MarkdownRenderer()
+        )
+        state = await run_to_completion(configured(parts), initial_state(title, body, repository="", sha=code.sha))
         result = build_result(state)
         named = [Place(suspect.path, suspect.start_line, suspect.end_line) for suspect in result.report.suspects]
         ranked = tuple(dict.fromkeys((*(place.path for place in named), *code.ranked)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,7 +31,7 @@ from nodes.trust.secrets import holds_token
 
 if TYPE_CHECKING:
     from bot.report.explain import Account
-    from bot.runs.pictures import PictureFetcher
+    from bot.runs.remote import Reference
     from bot.settings import Settings
     from bot.settings.operator import OperatorConfig
     from nodes.context import CodePort, PastPort
@@ -174,47 +175,34 @@ def _triage(
     operator: OperatorConfig,
     language: str,
 ) -> Account:
-    from bot.runs.local import open_outside, triage
+    from bot.report.comment.markdown import MarkdownRenderer
+    from bot.runs.local import triage
     from bot.runs.logs import LogReader
 
-    code = _code(where, rev, settings, progress)
-    questions: Questions = Questions(progress, interactive=interactive)
-
-    async def run() -> Account:
-        async with open_outside(settings, operator) as outside:
-            return await triage(
-                code,
-                where.repository,
-                title=where.text.title,
-                body=where.text.body,
-                settings=settings,
-                ask=questions.ask,
-                listener=progress.node,
-                past=past,
-                outside=outside,
-                pictures=_pictures(where, settings, operator),
-                logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
-                renderer=where.renderer,
-                origin=where.origin,
-                language=language,
-            )
-
-    return asyncio.run(run())
+    running = triage(
+        _code(where, rev, settings, progress),
+        where.repository,
+        title=where.text.title,
+        body=where.text.body,
+        settings=settings,
+        operator=operator,
+        ask=Questions(progress, interactive=interactive).ask,
+        language=language,
+        logs=LogReader(operator.logs, settings.github_server_url) if where.issue is not None else None,
+        rendered=_reader(where.issue, settings) if where.issue is not None else None,
+        renderer=where.renderer or MarkdownRenderer(),
+        origin=where.origin,
+        past=past,
+        listener=progress.node,
+    )
+    return asyncio.run(running)
 
 
-def _pictures(where: Located, settings: Settings, operator: OperatorConfig) -> PictureFetcher | None:
-    """Return what fetches the issue's pictures; None if the operator did not enable it."""
-    if not operator.pictures.enabled:
-        return None
-    from bot.runs.pictures import PictureFetcher
-
-    pictures, issue = PictureFetcher(operator.pictures), where.issue
-    if issue is None:
-        return pictures
+def _reader(issue: Reference, settings: Settings) -> Callable[[], Awaitable[str]]:
     # Imported only when needed, because the demo installs no GitHub client.
     from bot.runs.remote import read_rendered
 
-    return pictures.reading(lambda: read_rendered(issue, settings))
+    return lambda: read_rendered(issue, settings)
 
 
 def _code(where: Located, rev: str, settings: Settings, progress: Progress) -> CodePort:

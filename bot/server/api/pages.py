@@ -9,26 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from bot.report.document import Result
-from bot.server.api.stored import (
-    DayOfUsage,
-    FactPage,
-    OutcomePage,
-    OutcomeQuery,
-    ReportPage,
-    ReportQuery,
-    RepositoryPage,
-    RepositoryQuery,
-    RunPage,
-    RunQuery,
-    StoredFact,
-    StoredOutcome,
-    StoredReport,
-    StoredRepository,
-    TriageRun,
-    UsagePage,
-    UsageQuery,
-    WholeRun,
-)
+from bot.server.api import stored
 from bot.store.pages import Pages
 from bot.store.pages.repositories import RepositoryRow, StoredResult
 from bot.store.pages.rows import Keys, Listing, Place, RunRow
@@ -45,25 +26,25 @@ class RepositoryPages:
     pages: Pages
     repository: RepositoryRow
 
-    async def runs(self, query: RunQuery) -> RunPage:
+    async def runs(self, query: stored.RunQuery) -> stored.RunPage:
         """Return a page of runs."""
         found = await self._listing(query)
-        return RunPage(items=[TriageRun(**_run(row)) for row in found.rows], next=_cursor(found.older))
+        return stored.RunPage(items=[stored.TriageRun(**_run(row)) for row in found.rows], next=_cursor(found.older))
 
-    async def reports(self, query: ReportQuery) -> ReportPage:
+    async def reports(self, query: stored.ReportQuery) -> stored.ReportPage:
         """Return the reports of a page of runs."""
         found = await self._listing(query)
         results = await self.pages.reading.results(found.rows)
         # Parsing some megabytes of JSON would delay deliveries.
         items = await asyncio.to_thread(_reports, results)
-        return ReportPage(items=items, next=_cursor(found.older))
+        return stored.ReportPage(items=items, next=_cursor(found.older))
 
-    async def facts(self, query: ReportQuery) -> FactPage:
+    async def facts(self, query: stored.ReportQuery) -> stored.FactPage:
         """Return the facts of a page of reports."""
         page = await self.reports(query)
-        return FactPage(items=[fact for item in page.items for fact in _facts(item)], next=page.next)
+        return stored.FactPage(items=[fact for item in page.items for fact in _facts(item)], next=page.next)
 
-    async def run(self, issue: int, number: int) -> WholeRun | None:
+    async def run(self, issue: int, number: int) -> stored.WholeRun | None:
         """Return one run with its result."""
         row = await self.pages.runs.row(f"{self.repository.key}#{issue}", number)
         if row is None:
@@ -71,14 +52,14 @@ class RepositoryPages:
         (one,) = await self.pages.reading.results([row])
         return await asyncio.to_thread(_whole, one)
 
-    async def outcomes(self, query: OutcomeQuery) -> OutcomePage:
+    async def outcomes(self, query: stored.OutcomeQuery) -> stored.OutcomePage:
         """Return a page of outcomes."""
         after = int(query.cursor) if query.cursor else None
         rows = await self.pages.reading.outcomes(
             self.repository.key, state=query.state or "", after=after, most=query.limit + 1
         )
         items = [
-            StoredOutcome(
+            stored.StoredOutcome(
                 repository=self.repository.full_name,
                 issue=row.issue,
                 run=row.run,
@@ -94,9 +75,9 @@ class RepositoryPages:
             )
             for row in rows[: query.limit]
         ]
-        return OutcomePage(items=items, next=str(items[-1].issue) if len(rows) > query.limit else None)
+        return stored.OutcomePage(items=items, next=str(items[-1].issue) if len(rows) > query.limit else None)
 
-    async def usage(self, query: UsageQuery) -> UsagePage:
+    async def usage(self, query: stored.UsageQuery) -> stored.UsagePage:
         """Return a page of days."""
         before = query.cursor or "9999-12-31~"
         days = [
@@ -107,7 +88,7 @@ class RepositoryPages:
             and (query.until is None or day.day <= query.until.isoformat())
         ]
         items = [
-            DayOfUsage(
+            stored.DayOfUsage(
                 repository=self.repository.full_name,
                 day=date.fromisoformat(day.day),
                 model_calls=day.calls,
@@ -118,9 +99,9 @@ class RepositoryPages:
             )
             for day in days[: query.limit]
         ]
-        return UsagePage(items=items, next=items[-1].day.isoformat() if len(days) > query.limit else None)
+        return stored.UsagePage(items=items, next=items[-1].day.isoformat() if len(days) > query.limit else None)
 
-    async def _listing(self, query: RunQuery) -> Listing:
+    async def _listing(self, query: stored.RunQuery) -> Listing:
         wanted = RunFilter(
             repository=self.repository.key,
             issue=query.issue,
@@ -135,11 +116,11 @@ class RepositoryPages:
         return await self.pages.runs.listing(wanted, None, before=before, most=query.limit)
 
 
-async def repositories(pages: Pages, keys: Keys, query: RepositoryQuery) -> RepositoryPage:
+async def repositories(pages: Pages, keys: Keys, query: stored.RepositoryQuery) -> stored.RepositoryPage:
     """Return a page of repositories."""
     rows = await pages.reading.repositories(keys, query.cursor or "", query.limit + 1)
     items = [
-        StoredRepository(
+        stored.StoredRepository(
             repository=row.full_name,
             host=row.host,
             archived=row.archived,
@@ -149,7 +130,7 @@ async def repositories(pages: Pages, keys: Keys, query: RepositoryQuery) -> Repo
         )
         for row in rows[: query.limit]
     ]
-    return RepositoryPage(items=items, next=rows[query.limit - 1].key if len(rows) > query.limit else None)
+    return stored.RepositoryPage(items=items, next=rows[query.limit - 1].key if len(rows) > query.limit else None)
 
 
 def _run(row: RunRow) -> dict[str, Any]:
@@ -168,22 +149,22 @@ def _run(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _whole(one: StoredResult) -> WholeRun:
+def _whole(one: StoredResult) -> stored.WholeRun:
     result = Result.model_validate_json(one.result) if one.result else None
-    return WholeRun(**_run(one.row), commit=one.sha or None, result=result)
+    return stored.WholeRun(**_run(one.row), commit=one.sha or None, result=result)
 
 
-def _reports(results: Sequence[StoredResult]) -> list[StoredReport]:
+def _reports(results: Sequence[StoredResult]) -> list[stored.StoredReport]:
     found = ((result, Result.model_validate_json(result.result).report) for result in results if result.result)
     return [
-        StoredReport(**_run(one.row), commit=one.sha or None, language=report.language, report=report)
+        stored.StoredReport(**_run(one.row), commit=one.sha or None, language=report.language, report=report)
         for one, report in found
     ]
 
 
-def _facts(one: StoredReport) -> list[StoredFact]:
+def _facts(one: stored.StoredReport) -> list[stored.StoredFact]:
     return [
-        StoredFact(
+        stored.StoredFact(
             repository=one.repository,
             issue=one.issue,
             run=one.run,

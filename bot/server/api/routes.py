@@ -16,16 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from bot.jobs import ApiRun
-from bot.server.api.models import (
-    MAX_BODY,
-    ProblemError,
-    Run,
-    RunRequest,
-    answer_problem,
-    invalid,
-    read_request,
-    unavailable,
-)
+from bot.server.api import models
 from bot.server.api.openapi import DOCUMENT, PREFIX, SCHEMAS, openapi
 from bot.server.api.reading import Access, Reading
 from bot.server.connections.bodies import read_body
@@ -34,7 +25,7 @@ from bot.store.databases.database import StoreError
 from bot.store.runs.api_runs import StoredRun, TooManyRunsError
 from bot.store.tables import Store
 
-MAX_REQUEST = 6 * MAX_BODY + 10_000
+MAX_REQUEST = 6 * models.MAX_BODY + 10_000
 """Bytes of a request body: in JSON, one character may be escaped to six bytes."""
 REQUEST_SECONDS = 30.0
 """Seconds within which the whole body must arrive."""
@@ -56,7 +47,11 @@ def api_routes(settings: Settings, store: Store, wake: Callable[[], None]) -> Mo
         Route(DOCUMENT, _describe, methods=["GET"]),
         Route("/schemas/{name}", _schema, methods=["GET"]),
     ]
-    handlers = {ProblemError: answer_problem, HTTPException: answer_problem, Exception: answer_problem}
+    handlers = {
+        models.ProblemError: models.answer_problem,
+        HTTPException: models.answer_problem,
+        Exception: models.answer_problem,
+    }
     mount = Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
     # Otherwise a path with a newline (%0A) is not below the prefix, and its 404 is no problem document.
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
@@ -70,7 +65,7 @@ async def _describe(_request: Request) -> Response:
 async def _schema(request: Request) -> Response:
     schema = SCHEMAS.get(request.path_params["name"])
     if schema is None:
-        raise ProblemError(404, f"no such schema; the schemas are {', '.join(SCHEMAS)}")
+        raise models.ProblemError(404, f"no such schema; the schemas are {', '.join(SCHEMAS)}")
     return JSONResponse(schema())
 
 
@@ -87,12 +82,12 @@ class _Api:
         try:
             run = await self._accepted(asked, key)
         except TooManyRunsError:
-            raise ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
+            raise models.ProblemError(429, "too many runs are unfinished", headers={"Retry-After": "60"}) from None
         except StoreError:
-            raise unavailable() from None
+            raise models.unavailable() from None
         # A reused idempotency key returns the stored run, so the stored request is compared with this one.
         if json.loads(run.request) != asked.model_dump(mode="json"):
-            raise ProblemError(409, "this Idempotency-Key was used for another request")
+            raise models.ProblemError(409, "this Idempotency-Key was used for another request")
         self._wake()
         return _shown(run, 202, {"Location": f"{PREFIX}/runs/{run.id}"})
 
@@ -102,16 +97,18 @@ class _Api:
         try:
             run = await self._store.api_runs.get(request.path_params["id"])
         except StoreError:
-            raise unavailable() from None
+            raise models.unavailable() from None
         if run is None:
-            raise ProblemError(404, "the run does not exist, or was deleted")
+            raise models.ProblemError(404, "the run does not exist, or was deleted")
         return _shown(run, 200)
 
-    async def _accepted(self, asked: RunRequest, key: str | None) -> StoredRun:
+    async def _accepted(self, asked: models.RunRequest, key: str | None) -> StoredRun:
         # Only repositories with the App installed can be named, so the API reaches nothing that the App could not.
         ref = await self._store.installations.named(asked.repository)
         if ref is None:
-            raise ProblemError(404, "the App is not installed in that repository, or has received no event of it yet")
+            raise models.ProblemError(
+                404, "the App is not installed in that repository, or has received no event of it yet"
+            )
         work = ApiRun(ref=ref, id=secrets.token_urlsafe(16))
         return await self._store.api_runs.accept(work, asked.model_dump_json(), key)
 
@@ -119,19 +116,19 @@ class _Api:
 def _key(request: Request) -> str | None:
     given = request.headers.get("idempotency-key")
     if given is not None and not _KEY.fullmatch(given):
-        raise ProblemError(400, "an Idempotency-Key must have 1 to 255 visible characters")
+        raise models.ProblemError(400, "an Idempotency-Key must have 1 to 255 visible characters")
     return given
 
 
-async def _read(request: Request) -> RunRequest:
+async def _read(request: Request) -> models.RunRequest:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise ProblemError(415, "send application/json")
+        raise models.ProblemError(415, "send application/json")
     body = await read_body(request, MAX_REQUEST, REQUEST_SECONDS)
     _check_size(body)
     try:
-        return read_request.validate_json(body)
+        return models.read_request.validate_json(body)
     except ValidationError as error:
-        raise invalid(error) from None
+        raise models.invalid(error) from None
 
 
 def _check_size(body: bytes) -> None:
@@ -141,14 +138,14 @@ def _check_size(body: bytes) -> None:
     except (ValueError, RecursionError):
         return  # the validation names the fault
     if isinstance(given, dict) and len(given) > MOST_KEYS:
-        raise ProblemError(422, f"the body has more than {MOST_KEYS} keys")
+        raise models.ProblemError(422, f"the body has more than {MOST_KEYS} keys")
 
 
 def _shown(run: StoredRun, status: int, headers: dict[str, str] | None = None) -> Response:
-    shown = Run(
+    shown = models.Run(
         id=run.id,
         state=run.state,
-        request=read_request.validate_json(run.request),
+        request=models.read_request.validate_json(run.request),
         created_at=datetime.fromtimestamp(run.created_at, UTC),
         finished_at=None if run.settled_at is None else datetime.fromtimestamp(run.settled_at, UTC),
         commit=run.sha or None,

@@ -18,16 +18,7 @@ from bot.observability.logs import log_context
 from bot.observability.measures import ACKNOWLEDGED, DELIVERIES
 from bot.server.connections import Bodies, NoRoomError, Refusals
 from bot.server.connections.bodies import Body
-from bot.server.webhook.events import (
-    FORM,
-    JSON,
-    Delivery,
-    MalformedError,
-    Signature,
-    is_signature,
-    media_type,
-    read_delivery,
-)
+from bot.server.webhook import events
 from bot.server.webhook.handlers import Handlers
 from bot.store.databases.database import StoreError
 from bot.store.jobs.deliveries import Arrival
@@ -107,7 +98,7 @@ class Webhook:
 
     async def _answer(self, headers: Mapping[str, str], receive: Receive) -> Response:
         until = asyncio.get_running_loop().time() + DELIVERY_SECONDS
-        signature = Signature(self._secrets)
+        signature = events.Signature(self._secrets)
         with self._bodies.one() as held:
             try:
                 chunks = await _read(receive, signature, held, until)
@@ -121,13 +112,13 @@ class Webhook:
                 return _refused(401, "the signature does not match the body")
             try:
                 return await self._store(headers, b"".join(chunks), until)
-            except MalformedError as error:
+            except events.MalformedError as error:
                 return _refused(400, str(error))
 
     async def _store(self, headers: Mapping[str, str], body: bytes, until: float) -> Response:
         event = headers.get("x-github-event", "")
         known = self._handlers.uses(event)
-        delivery = read_delivery(headers, body, known=known, server=self._server)
+        delivery = events.read_delivery(headers, body, known=known, server=self._server)
         work = self._handlers.decide(delivery) if known else []
         if not work:
             return _NOTHING
@@ -147,7 +138,7 @@ class Webhook:
         return _QUEUED if fresh else _KNOWN
 
 
-def _arrival(delivery: Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
+def _arrival(delivery: events.Delivery, body: bytes, work: Sequence[Work]) -> Arrival:
     """Return the delivery for the store, with the body's digest to detect replays.
 
     The signature does not cover the delivery's id, so a captured body would stay valid under a new id.
@@ -159,17 +150,17 @@ def _unread(method: str, headers: Mapping[str, str]) -> Response | None:
     """Return the response to a request that is refused before its body is read; None if the body must be read."""
     if method != "POST":
         return _refused(405, "POST deliveries here", {"Allow": "POST"})
-    if media_type(headers.get("content-type")) not in (JSON, FORM):
-        return _refused(415, f"send {JSON} or {FORM}")
+    if events.media_type(headers.get("content-type")) not in (events.JSON, events.FORM):
+        return _refused(415, f"send {events.JSON} or {events.FORM}")
     # Unsigned bodies must not take memory: a few dozen concurrent ones of 25 MB would fill it.
-    if not is_signature(headers.get("x-hub-signature-256")):
+    if not events.is_signature(headers.get("x-hub-signature-256")):
         return _refused(401, "X-Hub-Signature-256 is missing or malformed")
     # int() raises ValueError beyond 4,300 digits; the first 20 digits already exceed the limit.
     length = headers.get("content-length", "0")
     return _too_large() if not length.isdecimal() or int(length[:20]) > MAX_DELIVERY else None
 
 
-async def _read(receive: Receive, signature: Signature, held: Body, until: float) -> list[bytes] | None:
+async def _read(receive: Receive, signature: events.Signature, held: Body, until: float) -> list[bytes] | None:
     """Return the body in chunks, added to the signature; None if it is too large.
 
     Raises:

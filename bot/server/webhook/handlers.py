@@ -6,19 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bot.jobs import (
-    Commands,
-    CommentDeleted,
-    Edited,
-    Ended,
-    InstallationChanged,
-    Labelled,
-    Reply,
-    RepositoryChanged,
-    Triage,
-    Typed,
-    Work,
-)
+from bot import jobs
 from bot.server.webhook.events import Delivery
 from bot.server.webhook.payload import CommentPart, IssuePart, User
 
@@ -55,10 +43,10 @@ class Policy:
         return bot and app is not None and self.app_id != 0 and app.id == self.app_id
 
 
-Handler = Callable[[Delivery, Policy], list[Work]]
+Handler = Callable[[Delivery, Policy], list[jobs.Work]]
 
 
-def handle_issue(delivery: Delivery, policy: Policy) -> list[Work]:
+def handle_issue(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
     """Return the work for an issue event. Pull requests and actions of bots lead to none, except in `_BY_ANYONE`."""
     issue, action = delivery.payload.issue, _ACTIONS.get(delivery.action)
     if action is None or (issue is not None and (issue.pull_request is not None or policy.is_own(issue))):
@@ -68,46 +56,46 @@ def handle_issue(delivery: Delivery, policy: Policy) -> list[Work]:
     return action(delivery)
 
 
-def _opened(delivery: Delivery) -> list[Work]:
+def _opened(delivery: Delivery) -> list[jobs.Work]:
     """Queue triage, for a bot's issue too: the repository's configuration decides, and only the worker reads that."""
     changes = delivery.payload.changes
     moved_from = None
     if changes and changes.old_issue and changes.old_repository:
         moved_from = delivery.named(changes.old_repository).issue(changes.old_issue.number).key
-    return [Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
+    return [jobs.Triage(ref=delivery.issue, why="opened", moved_from=moved_from)]
 
 
-def _reopened(delivery: Delivery) -> list[Work]:
-    return [Triage(ref=delivery.issue, why="reopened")]
+def _reopened(delivery: Delivery) -> list[jobs.Work]:
+    return [jobs.Triage(ref=delivery.issue, why="reopened")]
 
 
-def _edited(delivery: Delivery) -> list[Work]:
-    return [Edited(ref=delivery.issue)]
+def _edited(delivery: Delivery) -> list[jobs.Work]:
+    return [jobs.Edited(ref=delivery.issue)]
 
 
-def _closed(delivery: Delivery) -> list[Work]:
-    return [Ended(ref=delivery.issue, how="closed")]
+def _closed(delivery: Delivery) -> list[jobs.Work]:
+    return [jobs.Ended(ref=delivery.issue, how="closed")]
 
 
-def _deleted(delivery: Delivery) -> list[Work]:
-    return [Ended(ref=delivery.issue, how="deleted")]
+def _deleted(delivery: Delivery) -> list[jobs.Work]:
+    return [jobs.Ended(ref=delivery.issue, how="deleted")]
 
 
-def _transferred(delivery: Delivery) -> list[Work]:
+def _transferred(delivery: Delivery) -> list[jobs.Work]:
     changes = delivery.payload.changes
     moved_to = None
     if changes and changes.new_issue and changes.new_repository:
         moved_to = delivery.named(changes.new_repository).issue(changes.new_issue.number).key
-    return [Ended(ref=delivery.issue, how="transferred", moved_to=moved_to)]
+    return [jobs.Ended(ref=delivery.issue, how="transferred", moved_to=moved_to)]
 
 
-def _labelled(delivery: Delivery) -> list[Work]:
+def _labelled(delivery: Delivery) -> list[jobs.Work]:
     payload = delivery.payload
     if payload.label is None or not payload.label.name:
         return []
     sender = payload.sender
     return [
-        Labelled(
+        jobs.Labelled(
             ref=delivery.issue,
             label=payload.label.name,
             added=payload.action == "labeled",
@@ -118,11 +106,11 @@ def _labelled(delivery: Delivery) -> list[Work]:
     ]
 
 
-def _typed(delivery: Delivery) -> list[Work]:
-    return [Typed(ref=delivery.issue)]
+def _typed(delivery: Delivery) -> list[jobs.Work]:
+    return [jobs.Typed(ref=delivery.issue)]
 
 
-_ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
+_ACTIONS: Mapping[str, Callable[[Delivery], list[jobs.Work]]] = {
     "opened": _opened,
     "reopened": _reopened,
     "edited": _edited,
@@ -136,7 +124,7 @@ _ACTIONS: Mapping[str, Callable[[Delivery], list[Work]]] = {
 }
 
 
-def handle_comment(delivery: Delivery, policy: Policy) -> list[Work]:
+def handle_comment(delivery: Delivery, policy: Policy) -> list[jobs.Work]:
     """Return the work for a comment on an issue. Pull requests, our own comments and other bots' lead to none."""
     payload = delivery.payload
     # GitHub sends comments on pull requests as comments on issues.
@@ -154,16 +142,16 @@ def handle_comment(delivery: Delivery, policy: Policy) -> list[Work]:
     return _comment_written(delivery)
 
 
-def _comment_written(delivery: Delivery) -> list[Work]:
+def _comment_written(delivery: Delivery) -> list[jobs.Work]:
     """Queue commands first, then the reply; commands have their own lane and never wait behind a run."""
     ref, comment = delivery.issue, delivery.comment
-    reply = Reply(ref=ref, comment=comment)
+    reply = jobs.Reply(ref=ref, comment=comment)
     # Every other comment skips the Markdown parser and the lane of commands.
     if PREFIX in comment.body.casefold():
         sender = delivery.payload.sender
         named = {"sender": sender.login, "sender_id": sender.id} if sender is not None else {}
         edit = {"edited": True, "before": _before(delivery)} if delivery.action == "edited" else {}
-        return [Commands(ref=ref, comment=comment, **named, **edit), reply]
+        return [jobs.Commands(ref=ref, comment=comment, **named, **edit), reply]
     return [reply]
 
 
@@ -174,13 +162,13 @@ def _before(delivery: Delivery) -> str | None:
     return before if isinstance(before, str) and len(before) <= MAX_TEXT else None
 
 
-def _comment_deleted(delivery: Delivery) -> list[Work]:
+def _comment_deleted(delivery: Delivery) -> list[jobs.Work]:
     comment = delivery.comment
     # Our report is a bot's comment. Only the worker's store knows whether this one is ours.
-    return [CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []
+    return [jobs.CommentDeleted(ref=delivery.issue, comment_id=comment.id)] if comment.author_is_bot else []
 
 
-def handle_installation(delivery: Delivery, _policy: Policy) -> list[Work]:
+def handle_installation(delivery: Delivery, _policy: Policy) -> list[jobs.Work]:
     """Record who installed the App, for which repositories, and whether it is suspended."""
     payload = delivery.payload
     if payload.installation is None:
@@ -194,7 +182,7 @@ def handle_installation(delivery: Delivery, _policy: Policy) -> list[Work]:
     account = payload.installation.account
     added = (*(payload.repositories or ()), *(payload.repositories_added or ()))
     return [
-        InstallationChanged(
+        jobs.InstallationChanged(
             host=delivery.host,
             id=payload.installation.id,
             account=account.login if account else "",
@@ -206,14 +194,16 @@ def handle_installation(delivery: Delivery, _policy: Policy) -> list[Work]:
     ]
 
 
-def handle_repository(delivery: Delivery, _policy: Policy) -> list[Work]:
+def handle_repository(delivery: Delivery, _policy: Policy) -> list[jobs.Work]:
     """Record a repository's name, owner and visibility, and whether it is archived."""
     part = delivery.payload.repository
     if part is None or delivery.action not in get_args(_Changed):
         return []
     how: _Changed = delivery.action  # type: ignore[assignment]  # checked above
     return [
-        RepositoryChanged(ref=delivery.repository, how=how, private=bool(part.private), archived=bool(part.archived))
+        jobs.RepositoryChanged(
+            ref=delivery.repository, how=how, private=bool(part.private), archived=bool(part.archived)
+        )
     ]
 
 
@@ -237,7 +227,7 @@ class Handlers:
         """Return whether there is a handler for the event."""
         return event in HANDLERS
 
-    def decide(self, delivery: Delivery) -> list[Work]:
+    def decide(self, delivery: Delivery) -> list[jobs.Work]:
         """Return the work that a delivery leads to; empty for most deliveries.
 
         Raises:

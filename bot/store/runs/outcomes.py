@@ -9,16 +9,7 @@ from typing import Literal
 
 from bot.ports import IssueRef
 from bot.store.databases.database import Connection, Keyed, Table
-from bot.store.runs.feedback import (
-    Correction,
-    Feedback,
-    FeedbackCounts,
-    keep_reactions,
-    read_corrections,
-    read_feedback_counts,
-    read_judged,
-    read_labelled,
-)
+from bot.store.runs import feedback
 
 OutcomeState = Literal["open", "scored", "unknown"]
 LOOKS = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
@@ -169,19 +160,19 @@ class RepositoryOutcomes(Keyed):
 
     async def judged(self) -> list[tuple[float, bool]]:
         """Return the confidence of each claim that people judged and no fix has settled, and whether it is right."""
-        return await self._database.read(lambda db: read_judged(db, self._key))
+        return await self._database.read(lambda db: feedback.read_judged(db, self._key))
 
     async def labelled(self) -> list[tuple[float, bool]]:
         """Return the same for claims that only label changes by people judged."""
-        return await self._database.read(lambda db: read_labelled(db, self._key))
+        return await self._database.read(lambda db: feedback.read_labelled(db, self._key))
 
-    async def feedback_counts(self) -> FeedbackCounts:
+    async def feedback_counts(self) -> feedback.FeedbackCounts:
         """Count people's judgements of its reports and their label changes."""
-        return await self._database.read(lambda db: read_feedback_counts(db, self._key))
+        return await self._database.read(lambda db: feedback.read_feedback_counts(db, self._key))
 
-    async def corrections(self) -> list[Correction]:
+    async def corrections(self) -> list[feedback.Correction]:
         """Return what people wrote about wrong reports, the latest one of each issue."""
-        return await self._database.read(lambda db: read_corrections(db, self._key))
+        return await self._database.read(lambda db: feedback.read_corrections(db, self._key))
 
     async def texts(self) -> list[tuple[int, str, str]]:
         """Return number, title and body of issues as their last report read them, if they are still stored."""
@@ -219,7 +210,7 @@ class Outcomes(Table):
         rows = await self._rows(_UNRATED, (now - within, now - pause, most))
         return [Unrated(_ref(key, *where), run, comment, at) for key, run, comment, at, *where in rows]
 
-    async def keep_ratings(self, one: Unrated, ratings: Sequence[Feedback]) -> None:
+    async def keep_ratings(self, one: Unrated, ratings: Sequence[feedback.Feedback]) -> None:
         """Store people's reactions to a report in place of those that were stored before."""
         now = self._clock()
         await self._database.do(lambda db: _keep_ratings(db, one, ratings, now))
@@ -267,9 +258,9 @@ def _keep(db: Connection, key: str, verdict: Verdict, now: float) -> None:
     db.execute(statement, (verdict.state, verdict.rank, verdict.fix, verdict.why[:200], again, now, key))
 
 
-def _keep_ratings(db: Connection, one: Unrated, ratings: Sequence[Feedback], now: float) -> None:
+def _keep_ratings(db: Connection, one: Unrated, ratings: Sequence[feedback.Feedback], now: float) -> None:
     # In one transaction with the time, so that no round counts as done without its ratings.
-    keep_reactions(db, one.ref.key, one.run, ratings)
+    feedback.keep_reactions(db, one.ref.key, one.run, ratings)
     rated = "UPDATE outcomes SET rated_at = ? WHERE issue_key = ? AND run_no = ?"
     db.execute(rated, (now, one.ref.key, one.run))
 

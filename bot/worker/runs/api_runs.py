@@ -14,12 +14,13 @@ from bot.ports import RepositoryRef
 from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.document import Result, build_result
 from bot.runs.code import EngineCode
-from bot.runs.context import InMemoryEvidence, build_context, run_to_completion
+from bot.runs.context import InMemoryEvidence, NoSignals, configured, run_to_completion
 from bot.runs.pictures import PictureFetcher
 from bot.server.api.models import IssueRun, RunRequest, read_request
 from bot.settings.repository_file import find_config
 from bot.worker.tools import Tools
 from nodes.brains.calls.budget import PostponedError
+from nodes.context import Context, ExternalSources
 from nodes.run import initial_state
 
 
@@ -66,19 +67,20 @@ async def _result(number: str, request: RunRequest, ref: RepositoryRef, tools: T
         mirror = await stack.enter_async_context(tools.mirrors.ready(ref, github))
         engine = tools.engines.of(mirror.directory)
         code = stack.enter_context(closing(EngineCode(engine, mirror.sha, found.config.ignore_paths)))
-        context = build_context(
-            text.title,
-            read.body,
+        parts = Context(
+            title=text.title,
+            body=read.body,
             code=code,
             evidence=evidence,
             brain=tools.brains.for_run(found.config, tools.budget(f"api:{number}", ref, found.config, _count)),
             rules=tools.brains.rules,
-            config=found.config,
+            signals=NoSignals(),
             renderer=MarkdownRenderer(server_url=f"https://{ref.host}", repository=f"{ref.owner}/{ref.name}"),
-            outside=tools.sources.outside(github.search_issues) if found.config.outside else None,
+            outside=tools.sources.outside(github.search_issues) if found.config.outside else ExternalSources(),
             pictures=_pictures(request, github, tools),
             attached=read.attached,
         )
+        context = configured(parts, found.config)
         name = f"{ref.owner}/{ref.name}"
         sha, outside = mirror.sha, context.outside
         start = initial_state(text.title, read.body, repository=name, sha=sha, outside=outside, notes=read.notes)

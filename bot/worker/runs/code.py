@@ -6,13 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 
-from bot.errors import (
-    GoneError,
-    MissingPermissionError,
-    RefusedError,
-    RetryableError,
-    SuspendedError,
-)
+from bot import errors
 from bot.observability.measures import LIMITS
 from bot.ports import Issue, Outcome
 from bot.report.comment.markdown import MarkdownRenderer
@@ -54,17 +48,17 @@ async def open_code(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> AsyncI
             mirror = await stack.enter_async_context(
                 issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github)
             )
-        except SuspendedError:
+        except errors.SuspendedError:
             raise
-        except (RefusedError, ForbiddenError) as error:
+        except (errors.RefusedError, ForbiddenError) as error:
             # GitHub answers git with 403 for a limit as well as for a refusal, so only a repeated one counts.
             if isinstance(error, ForbiddenError) and issue_job.job.tried < _TRIES_TO_READ:
                 raise
             # git mistakes a proxy's page for an empty repository, so GitHub's API is asked too.
-            if isinstance(error, GoneError) and not await issue_job.github.is_empty():
-                raise RetryableError("git found no commit, but GitHub has some") from error
+            if isinstance(error, errors.GoneError) and not await issue_job.github.is_empty():
+                raise errors.RetryableError("git found no commit, but GitHub has some") from error
             issue_job.log("code_not_readable", str(error))
-            if isinstance(error, MissingPermissionError):
+            if isinstance(error, errors.MissingPermissionError):
                 await issue_job.record_missing_permission(error)
             yield NoCode.because(error)
             return
@@ -85,9 +79,9 @@ async def newest_paths(issue_job: IssueJob) -> CommitPaths:
         async with issue_job.tools.mirrors.ready(issue_job.ref.repository, issue_job.github) as mirror:
             entries = await asyncio.to_thread(Repository.open(mirror.directory).tree, mirror.sha)
             return CommitPaths(mirror.sha, tuple(entry.path for entry in entries))
-    except SuspendedError:
+    except errors.SuspendedError:
         raise
-    except (RefusedError, SearchError):
+    except (errors.RefusedError, SearchError):
         return await unreadable()
 
 

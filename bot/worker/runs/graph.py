@@ -16,7 +16,7 @@ from bot.errors import BotError, RefusedError, RetryableError
 from bot.limits.writes import FIRST_REPORTS
 from bot.ports import Outcome
 from bot.runs.code import EngineCode
-from bot.runs.context import build_context
+from bot.runs.context import configured
 from bot.runs.logs import ReadIssueText
 from bot.runs.past import StoredPast
 from bot.runs.promise import promise_of
@@ -31,7 +31,7 @@ from bot.worker.runs.first import FirstReport, ModelBusyError
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
 from nodes.checkpoints import NewerSchemaError
-from nodes.context import CodePort, Context, IssueOrigin
+from nodes.context import CodePort, Context, ExternalSources, IssueOrigin
 from nodes.run import Step, Watch, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
 
@@ -186,17 +186,16 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
     issue, tools, config = seen.issue, issue_job.tools, seen.found.config
     store, pictures = issue_job.store, tools.sources.pictures
     budget = tools.budget(store.thread(run.number), issue_job.ref.repository, config, issue_job.count_limit_reached)
-    return build_context(
-        issue.title,
-        text.body,
+    parts = Context(
+        title=issue.title,
+        body=text.body,
         code=code,
         evidence=store.evidence(run.number),
         brain=tools.brains.for_run(config, budget),
         rules=tools.brains.rules,
-        config=config,
         signals=store.signals,
         renderer=renderer_for(issue),
-        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else None,
+        outside=tools.sources.outside(issue_job.github.search_issues) if config.outside else ExternalSources(),
         pictures=pictures.reading(lambda: issue_job.github.rendered(issue_job.ref.number)) if pictures else None,
         past=StoredPast(store.repository.past, issue_job.github, issue_job.ref) if config.earlier_issues else None,
         labels=lambda: _known_labels(issue_job),
@@ -206,6 +205,7 @@ def _context(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, 
         pulls=OpenPulls(issue_job.github, str(issue.ref.installation_id)),
         attached=text.attached,
     )
+    return configured(parts, config)
 
 
 async def _known_labels(issue_job: IssueJob) -> frozenset[str]:
