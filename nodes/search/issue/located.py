@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from nodes.search.issue.stacktraces.runs import forward
+from urllib.parse import unquote
 
 MAX_LINE = 2_000
 """Characters of a line that are read."""
@@ -73,6 +72,8 @@ _BEFORE = re.compile(
     r"(?:file|[Dd]atei|fichier|archivo|template|script|module|source)?[:\s]{0,3}[\"'`´‘“«(<\[*]{0,3}$"  # noqa: RUF001
 )
 
+_HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -101,6 +102,16 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
             yield at, place
         if not found and at + 1 < len(lines) and (below := _BELOW.match(lines[at + 1])):
             yield from ((at, place) for place in _above(line[:MAX_LINE], int(below["line"] or below["row"])))
+
+
+def forward(path: str) -> str:
+    """Replace backslashes with forward slashes, as in Windows paths, ``/./`` with one slash, and the escapes of URLs.
+
+    Compilers write ``src/./queue.h`` for a header that is included as ``./queue.h``.
+    """
+    written = _HERE.sub("/", path.replace("\\", "/"))
+    plain = unquote(written) if "%" in written else written
+    return plain if plain.isprintable() else written
 
 
 def _above(line: str, number: int) -> Iterator[Located]:

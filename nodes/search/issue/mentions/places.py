@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from operator import itemgetter
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.mentions.markdown import lines
-from nodes.search.issue.stacktraces.runs import forward
 
 URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\]{1,500}")
 _BLOB = re.compile(

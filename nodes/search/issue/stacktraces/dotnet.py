@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     error_line,
-    forward,
 )
 from nodes.search.types import Frame
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
-    forward,
 )
 from nodes.search.types import Frame
 

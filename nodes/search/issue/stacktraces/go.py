@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces.runs import (
     MAX_FRAMES,
@@ -13,7 +14,6 @@ from nodes.search.issue.stacktraces.runs import (
     Heading,
     Line,
     add_frameless_errors,
-    forward,
 )
 from nodes.search.types import Frame, StackTrace
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     FramelessError,
@@ -12,7 +13,6 @@ from nodes.search.issue.stacktraces.runs import (
     Line,
     add_frameless_errors,
     find_runs,
-    forward,
 )
 from nodes.search.types import Frame, StackTrace
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.python import MAX_RECENT, build_trace, conclusion, function_name
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line
 from nodes.search.types import Frame, StackTrace
 
 _CELL = re.compile(

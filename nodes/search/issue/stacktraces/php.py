@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
     Line,
     error_line,
-    forward,
 )
 from nodes.search.types import Frame, StackTrace
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.python import build_trace, error_below
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, forward
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line
 from nodes.search.types import Frame, StackTrace
 
 _PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")

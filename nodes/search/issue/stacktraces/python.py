@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.issue.stacktraces.runs import (
     MAX_FRAMES,
@@ -15,7 +16,6 @@ from nodes.search.issue.stacktraces.runs import (
     Line,
     add_frameless_errors,
     error_line,
-    forward,
 )
 from nodes.search.types import Frame, StackTrace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, forward, innermost_first
+from nodes.search.issue.located import forward
+from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, innermost_first
 from nodes.search.types import Frame, StackTrace
 
 _FRAME = re.compile(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from nodes.search.issue.normal.fences import is_fence
 from nodes.search.types import Frame, StackTrace
@@ -15,8 +14,6 @@ MAX_LINE = 2000
 """Characters of a line that are read; a frame does not extend beyond them."""
 MAX_LINES = 20_000
 """Non-blank lines that are read; GitHub's longest body has 65,536 characters."""
-
-_HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +199,6 @@ def same_place(one: Frame, other: Frame) -> bool:
     """Return whether two frames name the same line, even if one path lacks the outer folders."""
     left, right = f"/{one.path}", f"/{other.path}"
     return one.line == other.line and (left.endswith(right) or right.endswith(left))
-
-
-def forward(path: str) -> str:
-    """Replace backslashes with forward slashes, as in Windows paths, ``/./`` with one slash, and the escapes of URLs.
-
-    Compilers write ``src/./queue.h`` for a header that is included as ``./queue.h``.
-    """
-    written = _HERE.sub("/", path.replace("\\", "/"))
-    plain = unquote(written) if "%" in written else written
-    return plain if plain.isprintable() else written
 
 
 def innermost_first(trace: StackTrace) -> StackTrace:

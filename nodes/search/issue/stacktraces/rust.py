@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nodes.search.issue.located import forward
 from nodes.search.issue.normal.fences import is_fence
-from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, forward, same_place
+from nodes.search.issue.stacktraces.runs import MAX_FRAMES, MAX_TRACES, Heading, Line, same_place
 from nodes.search.types import Frame, StackTrace
 
 _PANICKED = re.compile(r"(?:thread '[^']{0,200}' (?:\(\d{1,12}\) )?|The application )?panicked at (.*)")
