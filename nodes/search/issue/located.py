@@ -31,7 +31,7 @@ _WORD = (
 )
 _UNTIL = r"(?:\s?(?:-|–|—|to|and|through|bis|à)\s?L?(?P<{0}>\d{{1,6}}))?"  # noqa: RUF001
 _END = r"(?![\w%]|[.,]\d)"
-_CLOSE = r"(?:\?[\w=&%.-]{0,120})?[\"'`´’”»)\]>*]{0,3}"  # noqa: RUF001
+_CLOSE = r"(?:\?[\w=&%.-]{0,120}|\" \(inlined\))?[\"'`´’”»)\]>*]{0,3}"  # noqa: RUF001
 _AFTER = tuple(
     re.compile(_CLOSE + form)
     for form in (

@@ -57,8 +57,8 @@ panic({0x7, 0x8})
 	/go/src/runtime/panic.go:890 +0x262
 example.com/web.handle({0x1, 0x2})
 	/app/web/handle.go:31 +0x44""",
-            None,
-            "running",
+            "panic",
+            "boom",
             [("/app/web/handle.go", 31, "handle")],
             id="machinery-is-skipped",
         ),

@@ -28,6 +28,6 @@ def test_traces_come_in_order_of_appearance():
 
 def test_traces_and_frames_are_capped():
     frames = "\tat a.B.c(B.java:1)\n" * (MAX_FRAMES + 50)
-    traces = find_traces(f"a.XError: y\n{frames}" * (MAX_TRACES + 5))
+    traces = find_traces("".join(f"a.XError: {number}\n{frames}" for number in range(MAX_TRACES + 5)))
     assert len(traces) == MAX_TRACES
     assert {len(trace.frames) for trace in traces} == {MAX_FRAMES}

@@ -16,7 +16,9 @@ _COLOUR = re.compile(
     r"|\[(?:\d{1,3};){0,5}\d{1,3}m"
 )
 """Colours and links of a terminal; many tools lose the escape character or print its code."""
-_TAG = re.compile(r"</?(?:pre|code|samp|tt|kbd|span|font|details|summary|p|div)(?: [^<>\n]{0,300})?>|<br ?/?>")
+_TAG = re.compile(
+    r"</?(?:pre|code|samp|tt|kbd|span|font|details|summary|p|div|b|i|em|strong)(?: [^<>\n]{0,300})?>|<br ?/?>"
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos|nbsp|ldquo|rdquo|lsquo|rsquo);")
 _BREAKS = ("<br", "<pre", "</pre", "<p>", "</p", "<div", "</div")
 _QUOTE = re.compile(r"[ ]{0,3}>(?!>>(?: |$))(?: |$|(?=>))|[ ]{0,3}>(?!>>(?: |$))(?=\S)")

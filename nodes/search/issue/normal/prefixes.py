@@ -57,8 +57,11 @@ _SPANS = re.compile(
     r" ?[a-z_]\w{0,80}(?:::\w{1,80}){1,8}:(?: |$)"
 )
 """Spans with their fields, and the target, as Rust's tracing writes them."""
-_BRIEF = re.compile(r"[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):(?: |$)")
-"""A line of Android's log without its time."""
+_BRIEF = re.compile(
+    r"(?:[VDIWEF]/[\w.:$ -]{1,80}\( {0,6}\d{1,7}\):"
+    r"|[DIWEFA], \[[\dT:. -]{8,40}#\d{1,9}\] {1,3}\w{1,10} -- [^:\n]{0,80}:)(?: |$)"
+)
+"""A line of Android's log without its time, and one of Ruby's logger."""
 _STUDIO = re.compile(r" {1,3}\d{1,9}-\d{1,9} {1,3}\S{1,80} {1,60}\S{1,120} {1,60}[VDIWEF](?: {2}|$)")
 """A line of Android Studio: process and thread, tag, package, level."""
 _ALONE = re.compile(

@@ -31,8 +31,7 @@ _FAMILIES: tuple[Callable[[Sequence[Line]], list[StackTrace]], ...] = (
     *(python.find, notebook.find, pytest.find),
     *(partial(find_runs, dialect=dialect) for dialect in (jvm.DIALECT, javascript.DIALECT)),
     *(go.find, rust.find, ruby.find),
-    *(partial(find_runs, dialect=dialect) for dialect in (php.DIALECT, dotnet.DIALECT)),
-    native.find,
+    *(partial(find_runs, dialect=php.DIALECT), dotnet.find, native.find),
     *(partial(find_runs, dialect=dialect) for dialect in (swift.DIALECT, elixir.DIALECT)),
 )
 
@@ -57,7 +56,9 @@ def find_traces(text: str) -> list[StackTrace]:
     # A trace that leads to code is worth more than one that only names the error.
     selected.sort(key=lambda trace: (not trace.frames, trace.start))
     selected = sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)
-    return [_placed(report, trace) for trace in selected]
+    # Some runtimes print a crash twice, and logs repeat it.
+    once = {(trace.error, trace.message, trace.frames): trace for trace in reversed(selected) if trace.frames}
+    return [_placed(report, trace) for trace in selected if not trace.frames or trace in once.values()]
 
 
 def _placed(report: Mapped, trace: StackTrace) -> StackTrace:

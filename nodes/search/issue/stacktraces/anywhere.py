@@ -23,7 +23,7 @@ _LONGEST = 500
 _GAP = 6
 """Maximum number of lines of source and notes between two frames."""
 _LEAD = re.compile(
-    r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|0x[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
+    r"(?:\s{1,8}|#?\d{1,4}[.:)]?(?=\s)|\[\d{1,3}\]|\(\d{1,3}\)(?=\s)|(?:0x|\$)[0-9a-fA-F]{1,16}:?|[@❯→➤│├└─┌┐>*|•·=-]"  # noqa: RUF001
     r"|(?:at|from|in|by|[Ff]ile|[Cc]alled|[Rr]aised|[Rr]e-[Rr]aised|primitive operation)\b){1,16}"
 )
 _LINK = re.compile(r"(?:[\s,:;@|([{<\"'`-]|\b(?:at|from|in|file|called|by|defined)\b){1,12}$")
@@ -46,6 +46,14 @@ _RECENT_LAST = re.compile(r"most recent call last", re.IGNORECASE)
 _MESSAGE = re.compile(
     r"(?:.{0,80}?\b)?(?P<error>panic|PANIC RECOVERED|[Ee]xception|[Ff]atal [Ee]rror|[Uu]nhandled exception"
     r"|ERROR|[Ee]rror)(?:: (?:LoadError: )?|:$)(?P<message>.*)$"
+)
+_NAMED_ERRORS = (
+    # OCaml, Crystal, Zig, Node's test runner, and Nim, which prints it below the frames.
+    re.compile(r"Fatal error: exception (?P<error>[\w.]{1,200})(?:\((?P<message>.{0,400})\))?$"),
+    re.compile(r"Unhandled exception: (?P<message>.{0,400}) \((?P<error>[\w:]{1,200})\)$"),
+    re.compile(r"error: (?P<error>[A-Z]\w{0,100})$"),
+    re.compile(r"name: '(?P<error>\w{1,80}Error)'$"),
+    re.compile(r"Error: unhandled exception: (?P<message>.{0,400}) \[(?P<error>\w{1,100})\]$"),
 )
 _THROWN = re.compile(r"(?:.{0,80} )?(\w{1,80}(?:Error|Exception)) was thrown\b.{0,200}:$")
 """Dart's heading, whose message is on the next line."""
@@ -124,7 +132,9 @@ def _frame(lines: Sequence[Line], index: int) -> _Found | None:
     if ahead.casefold() in STOPWORDS or written.endswith(f"{ahead}: "):
         ahead = ""
     name = behind or _above(lines, index) or ahead
-    is_certain = bool(tail["mark"] or _ADDRESS.search(bare, place.end) or _CALL.search(name) or ")" in written)
+    is_certain = bool(
+        tail["mark"] or _ADDRESS.search(bare, place.end) or bare[0] == "$" or _CALL.search(name) or ")" in written
+    )
     # Perl, Haskell and R name the function that is called there, not the one around the place.
     is_callee = "called at" in written or place.path.endswith(_CALLEES)
     frame = Frame(place.path, place.line, None if is_callee else _plain(name))
@@ -161,6 +171,8 @@ def _trace(lines: Sequence[Line], first: int, stop: int, found: list[_Found], *,
         drawing = list(takewhile(lambda line: "|" in line.bare, lines[stop : stop + _GAP]))
         heading = Heading(lines[first].bare.partition(":")[0], drawing[-1].bare.lstrip("| "))
         is_script, stop = True, stop + len(drawing)
+    if stop < len(lines) and (below := _NAMED_ERRORS[-1].match(lines[stop].bare[:_LONGEST])):
+        heading, caption, stop = Heading(below["error"], below["message"]), "most recent call last", stop + 1
     certain, named = sum(item.is_certain for item in found), any(item.is_named for item in found)
     # A list of places is no trace; a place and its function below a caption are.
     if not (
@@ -204,6 +216,8 @@ def _heading_above(lines: Sequence[Line], first: int, floor: int) -> tuple[int, 
 
 
 def _errors(bare: str) -> Iterator[Heading]:
+    if named := next(filter(None, (form.match(bare[:_LONGEST]) for form in _NAMED_ERRORS)), None):
+        yield Heading(named["error"], (named.groupdict().get("message") or "").strip() or None)
     if heading := error_line(bare.rpartition("Unhandled Exception: ")[2].removeprefix("ERROR").lstrip()):
         yield heading
     if command := _CMDLET.match(bare[:_LONGEST]):

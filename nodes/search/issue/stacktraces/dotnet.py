@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import (
     Dialect,
     Heading,
+    Line,
     error_line,
+    find_runs,
 )
-from nodes.search.types import Frame
+from nodes.search.types import Frame, StackTrace
 
 # Includes the compiler's own names: ``<Main>b__0``, ``List`1``, ``Outer+Inner``, F#'s ``|Parse|_|``.
 _NAME = re.compile(r"[\w.`<>+$|\[\],&*@-]{1,400}$")
@@ -23,15 +27,45 @@ _GENERATED = re.compile(r"(?:[.+]<>[^.+]{1,80})?[.+]<{1,2}(\w{1,200})>[a-z]\w{0,
 """The class or method that the compiler makes of an async method, an iterator, a lambda or a local function."""
 # "Exception Info" is how the event log of Windows writes an unhandled exception.
 _LEAD = re.compile(
-    r"(?:Unhandled [Ee]xception[.:] {1,2}|Exception Info: |---> |-> |\(Inner Exception #\d{1,3}\) ){1,4}"
+    r"(?:Unhandled [Ee]xception[.:] {1,2}|(?:\[ERROR\] )?FATAL UNHANDLED EXCEPTION: |Exception Info: |---> |-> "
+    r"|\(Inner Exception #\d{1,3}\) ){1,4}"
 )
 _MONO = re.compile(r"\) \[0x[0-9a-f]{1,8}\] in (?:<\w{0,80}>|([A-Za-z]:[^:]{1,400}|[^<:][^:]{0,400})):(\d{1,9})")
 _UNHANDLED = ("Unhandled exception. ", "Unhandled Exception: ")
+_ARGUMENTS = re.compile(r"`\d{1,2}|\[[^\[\]]{0,200}\]{1,4}")
 _MAX_ARGUMENTS = 800
 _MAX_PLACE = 500
 _FILLER = re.compile(r"-{3} \S.{0,200}$")
 _OUTER = re.compile(r"inner|intern|внутр|内部", re.IGNORECASE)
 """A word of the note between the frames of an inner exception and those of the exception around it."""
+
+
+def find(lines: Sequence[Line]) -> list[StackTrace]:
+    """Find .NET traces; an inner exception is a separate trace, above that of the exception around it."""
+    index = {line.start: at for at, line in enumerate(lines)}
+    around: list[Heading] = []
+    traces: list[StackTrace] = []
+    for trace in sorted(find_runs(lines, _DIALECT), key=lambda trace: trace.start):
+        first = index[trace.start]
+        if around and trace.error is None and first and _FILLER.match(lines[first - 1].bare):
+            heading = around.pop()
+            # Its name stood alone before its frames were read.
+            traces = [other for other in traces if other.frames or other.error != heading.error]
+            traces.append(replace(trace, error=heading.error, message=heading.message))
+            continue
+        if trace.frames:
+            around = _around(lines, first)
+        traces.append(trace)
+    return traces
+
+
+def _around(lines: Sequence[Line], index: int) -> list[Heading]:
+    """Return the exceptions around the one whose heading a line is, outermost first."""
+    chain = lines[index].bare
+    while chain.startswith("---> ") and index:
+        index -= 1
+        chain = f"{lines[index].bare} {chain}"
+    return [heading for part in chain.split("---> ")[:-1] if (heading := _heading(part.strip()))]
 
 
 def _frame(bare: str) -> Frame | None:
@@ -60,8 +94,7 @@ def _split_name(name: str) -> tuple[str, str, str]:
     if generated := _GENERATED.search(name):
         return name[: generated.start()], ".", generated[1]
     # The arguments of a generic type contain dots as well.
-    head = name.partition("[")[0]
-    module, dot, function = head.rpartition(".")
+    module, dot, function = _ARGUMENTS.sub("", name).rpartition(".")
     if module.endswith("."):  # a constructor: Acme.Parser..ctor
         return module[:-1], dot, f".{function}"
     return module, dot, function
@@ -84,5 +117,4 @@ def _is_filler(bare: str) -> bool:
     return bool(_FILLER.match(bare)) and not _OUTER.search(bare)
 
 
-DIALECT = Dialect("csharp", _frame, _heading, filler=_is_filler, alone=_alone)
-"""An inner exception is a separate trace."""
+_DIALECT = Dialect("csharp", _frame, _heading, filler=_is_filler, alone=_alone)

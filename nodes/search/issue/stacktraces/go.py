@@ -22,7 +22,7 @@ _GOROUTINE = re.compile(r"goroutine \d{1,12}(?: gp=\S{1,40})?(?: m=\S{1,40})?(?:
 _ERRORS = re.compile(r"(?:[\w.~-]{1,80}/){0,12}[\w.-]{1,80}\.(?:\(\*?\w{1,80}\)\.)?[\w.\[\]·-]{1,120}$")
 """A function without arguments, as packages that add traces to errors print it."""
 _CREATED = re.compile(r"created by (.+?)(?: in goroutine \d{1,12})?$")
-_WHY = re.compile(r".{0,80}?\b(panic|fatal error|runtime error): (.*)")
+_WHY = re.compile(r".{0,80}?\b(panic|fatal error|runtime error)(?: serving [\w.:\[\]]{1,60})?: (.*)")
 _RECOVERED = re.compile(r" \[recovered.{0,40}$")
 _LOOKBACK = 10
 _TO_GOROUTINE = 3

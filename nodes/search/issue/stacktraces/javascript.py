@@ -24,6 +24,8 @@ _REPEATED = re.compile(r"\.\.\. \d{1,6} lines matching cause stack trace \.\.\.$
 _UNCAUGHT = re.compile(
     r"(?:\[?Unhandled\w{0,20}\]? |Uncaught |Unhandled Rejection |\(in promise\):? |error: |✖ |● ){1,3}", re.I
 )
+_PRINTED = re.compile(r"error: (.*)$")
+"""A plain error of Bun."""
 _CONSOLE = re.compile(r"Uncaught (?:\(in promise\):? )?(\w{0,80}Error|DOMException)(?:: (.*))?$")
 """The format of a browser console."""
 _NO_PLACE = re.compile(
@@ -97,7 +99,9 @@ def _heading(bare: str) -> Heading | None:
     bare = bare.removeprefix("[cause]: ").removeprefix("Caused by: ")
     lead = _UNCAUGHT.match(bare)
     # "Error: x" is an error itself, and "Error: TypeError: x" only its label.
-    return (error_line(bare[lead.end() :]) if lead else None) or error_line(bare)
+    heading = (error_line(bare[lead.end() :]) if lead else None) or error_line(bare)
+    printed = None if heading else _PRINTED.match(bare)
+    return Heading("Error", printed[1]) if printed else heading
 
 
 def _alone(bare: str) -> Heading | None:

@@ -19,6 +19,7 @@ _NOWHERE = ("Native Method", "Unknown Source", "<generated>", "Unknown Source:0"
 _OMITTED = re.compile(r"\.\.\. \d{1,6} (?:more|common frames)|\.\.\. \d{1,6} (?:frames )?(?:elided|truncated)")
 _LEADS = ("Caused by: ", "Suppressed: ", "Wrapped by: ", "[CIRCULAR REFERENCE: ", "FATAL EXCEPTION: ")
 _CLASS = re.compile(r"[\w.$]{1,200}$")
+_CLOJURE = re.compile(r"Execution error \((\w{1,80})\) at [\w./$!?*<>-]{1,200} \(([\w./-]{1,200}):(\d{1,7})\)")
 _THREAD = re.compile(r'Exception in thread "[^"]{0,200}" ')
 
 
@@ -57,6 +58,8 @@ def _heading(bare: str) -> Heading | None:
 
 
 def _alone(bare: str) -> Heading | None:
+    if printed := _CLOJURE.match(bare):
+        return Heading(printed[1], None, Frame(printed[2], int(printed[3])))
     heading = _heading(bare) if _THREAD.match(bare) or bare.startswith("Caused by: ") else None
     return heading if heading and "." in str(heading.error) else None
 

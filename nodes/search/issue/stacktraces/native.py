@@ -19,6 +19,7 @@ from nodes.search.types import Frame, StackTrace
 _NUMBER = re.compile(r"(?:\* )?(?:frame )?(?:#\d{1,5}:?|\d{1,3}#) {1,4}(?:0x[0-9a-fA-F]{1,16}(?: in)? )?")
 _VALGRIND = re.compile(r"==\d{1,10}== {1,8}(?:at|by) 0x[0-9A-F]{1,16}: ")
 _PLACE = re.compile(r"(.{1,400}\.\w{1,6}|.{1,400}/\w{1,80}):(\d{1,9})(?::\d{1,9})?$")
+_MODULE = re.compile(r" \([^\s()]{1,200}\+0x[0-9a-f]{1,16}\)$")
 _BARE_CALL = re.compile(r"([A-Za-z_]\w{0,200}(?:::~?\w{1,200}){0,8}) \([^()]{0,300}\)(?: (?:from|at) \S{1,300})?")
 """A frame of a program without symbols: ``key_free () from /usr/lib/libkey.so.6``."""
 _SOURCE = r"[^\s:()'\"]{1,300}\.(?:c|h|cc|cpp|cxx|c\+\+|hpp|hh|hxx|inl|ipp|m|mm|cu|cuh|rs|S|s|swift|zig|y|l|d)"
@@ -54,6 +55,7 @@ _TERMINATED = re.compile(r"(?:libc\+\+abi: )?terminate called after throwing an 
 _WHAT = "what(): "
 _FILLER = re.compile(
     r"(?:No locals\.|No symbol table info available\.|[A-Za-z_]\w{0,80} = .{0,400}|"
+    r"#\d{1,5} {1,4}0x[0-9a-f]{1,16} in \?\? \(\)|#\d{1,5} {1,4}<null>|"
     r"Backtrace stopped|\(More stack frames|<signal handler called>)"
 )
 _LOOKBACK = 12
@@ -83,6 +85,8 @@ def _numbered(body: str, *, has_address: bool) -> Frame | None:
     function, separator, place = body.rpartition(" at ")
     if separator and (match := _PLACE.match(place)):
         return Frame(forward(match[1]), int(match[2]), _name(function))
+    if module := _MODULE.search(body, max(0, len(body) - 300)):  # the race detector prints no address in front
+        body, has_address = body[: module.start()], True
     # ``#1 something`` without an address is an item of a list, or a reference to an issue.
     if not has_address:
         bare = _BARE_CALL.fullmatch(body)

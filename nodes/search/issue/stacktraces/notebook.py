@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.python import MAX_RECENT, build_trace, conclusion, function_name
-from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line
+from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line, error_line
 from nodes.search.types import Frame, StackTrace
 
 _CELL = re.compile(
@@ -55,11 +55,20 @@ def _frames(lines: Sequence[Line], first: int) -> tuple[int, list[Frame]]:
         elif arrow := _ARROW.match(bare):
             # Older versions give the line only by the arrow next to the source.
             frames[-1] = replace(frames[-1], line=frames[-1].line or int(arrow[1]))
+        elif bare == "locals":  # rich: a table of names and values, until the next frame or the error
+            index = _after_locals(lines, index + 1)
+            continue
         # The one line of a syntax error is not numbered; its caret is below.
         elif not (_NUMBERED.match(bare) or (index + 1 < len(lines) and _CARET.fullmatch(lines[index + 1].bare))):
             break
         index += 1
     return index, frames
+
+
+def _after_locals(lines: Sequence[Line], index: int) -> int:
+    while index < len(lines) and not (_frame(lines[index].bare) or error_line(lines[index].bare)):
+        index += 1
+    return index
 
 
 def _frame(bare: str) -> Frame | None:

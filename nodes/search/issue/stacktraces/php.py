@@ -71,7 +71,8 @@ def _heading(bare: str) -> Heading | None:
             return _located(match[1], match[2] or "")
     if bare in _MARKER:
         return None
-    return error_line(bare.strip("[]")) if "rror" in bare or "xception" in bare else None
+    heading = error_line(bare.strip("[]")) if "rror" in bare or "xception" in bare else None
+    return _located(heading.error, heading.message) if heading and heading.error and heading.message else heading
 
 
 def _located(error: str, rest: str) -> Heading:

@@ -10,7 +10,7 @@ from nodes.search.issue.stacktraces.python import build_trace, error_below
 from nodes.search.issue.stacktraces.runs import MAX_TRACES, Heading, Line
 from nodes.search.types import Frame, StackTrace
 
-_PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}): (in )?([\w.<>]{1,200})")
+_PYTEST = re.compile(r"((?:[A-Za-z]:)?[^\s:\"'`(][^:\"'`]{0,300}\.pyx?):(\d{1,7}):(?: (in )?([\w.<>]{1,200})|$)")
 # Lines of source that pytest may print between two frames of one failure.
 _MAX_GAP = 60
 _MAX_BELOW = 8
@@ -31,13 +31,14 @@ def find(lines: Sequence[Line]) -> list[StackTrace]:
         if line.bare.startswith("E  "):
             error_heading = error_heading or error_below(line.bare[1:].strip())
         match = _PYTEST.match(line.bare) if ".py" in line.bare else None
-        # ``file.py:3: in name`` is a frame; ``file.py:3: NameError`` ends the failure.
-        if not match or not (match[3] or match[4][0].isupper()):
+        # ``file.py:3: in name`` is a frame, ``file.py:3:`` as well; ``file.py:3: NameError`` ends the failure.
+        is_outer = match is not None and not match[4] and index + 1 < len(lines) and lines[index + 1].bare[:3] == "_ _"
+        if not match or not (is_outer or match[3] or (match[4] or "")[:1].isupper()):
             continue
         first = first if frames else index
         last = index
         frames.append(Frame(forward(match[1]), int(match[2]), match[4] if match[3] else None))
-        if not match[3]:
+        if not (match[3] or is_outer):
             heading = error_heading or error_below(line.bare[match.start(4) :]) or Heading(match[4])
             traces.append(build_trace(lines, frames, heading, top=first, stop=index + 1))
             frames, error_heading = [], None

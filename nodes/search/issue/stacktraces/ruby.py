@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nodes.search.issue.located import forward
 from nodes.search.issue.stacktraces.runs import Dialect, Heading, Line, error_line, find_runs, innermost_first
@@ -25,7 +26,19 @@ _OMITTED = re.compile(r"\.\.\. ?\d{1,6} levels?\.\.\.|\t?\.\.\.")
 def find(lines: Sequence[Line]) -> list[StackTrace]:
     """Find Ruby traces."""
     plain = [line for at, line in enumerate(lines) if not _is_pointing(lines, at)]
-    return [_completed(trace, plain) for trace in find_runs(plain, _DIALECT)]
+    return [_completed(part, plain) for trace in find_runs(plain, _DIALECT) for part in _links(trace, plain)]
+
+
+def _links(trace: StackTrace, lines: Sequence[Line]) -> Iterator[StackTrace]:
+    """Split a chain: each error's first line names it and is followed by callers."""
+    inside = [line for line in lines if trace.start <= line.start < trace.end and _frame(line.bare)]
+    heads = [at for at, line in enumerate(inside) if (match := _match(line.bare)) and match[5]]
+    if len(heads) < 2 or heads[0] or len(trace.frames) != len(inside):
+        yield trace
+        return
+    for at, stop in zip(heads, (*heads[1:], len(inside)), strict=True):
+        start = inside[at].start if at else trace.start
+        yield replace(trace, frames=trace.frames[at:stop], start=start, end=inside[stop - 1].end)
 
 
 def _is_pointing(lines: Sequence[Line], at: int) -> bool:
@@ -55,6 +68,9 @@ def _heading(bare: str) -> Heading | None:
     rails = _RAILS.match(bare)
     if rails:
         return Heading(rails[1], rails[2])
+    raised = _RAISED.match(bare)
+    if raised and ("::" in raised[2] or error_line(raised[2])):
+        return Heading(raised[2], raised[1])
     named = _NAMED.match(bare)
     if named and ("::" in named[1] or error_line(bare)):
         return Heading(named[1], named[2])

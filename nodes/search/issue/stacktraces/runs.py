@@ -57,6 +57,11 @@ MAX_FRAMES = 200
 
 # Repetitions in the patterns are bounded, so that hostile text costs linear time only.
 _ERROR_LINE = re.compile(r"([A-Za-z_$][\w.$\\]{0,199})(?: \[(\w{1,80})\])?(?: ?\([^()]{1,80}\)(?=:))?(?::\s+(.*)|:?$)")
+_ERROR_INSIDE = re.compile(
+    r"(?<=[\s(\[:])((?:\w{1,60}(?:\.|::|\\)){0,10}\w{0,80}(?:Error|Exception|Failure|Throwable)): (.*)$"
+)
+"""An error after other words; only directly above its first frame."""
+_LONGEST = 500
 _CALAMITY = ("Error", "Exception", "Warning", "Exit", "Interrupt", "Fault", "Failure", "Throwable", "Iteration")
 
 
@@ -192,7 +197,9 @@ def _heading_above(lines: Sequence[Line], dialect: Dialect, *, floor: int, first
             if heading.message is None and index + 1 < first and lines[index].bare.endswith(":"):
                 heading = replace(heading, message=lines[index + 1].bare)
             return index, heading
-    return first, Heading(None)
+    above = lines[first - 1].bare if first > floor else ""
+    inside = _ERROR_INSIDE.search(above[:_LONGEST])
+    return (first - 1, Heading(inside[1], inside[2] or None)) if inside else (first, Heading(None))
 
 
 def same_place(one: Frame, other: Frame) -> bool:
