@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.report.document import Result
-from bot.report.words import count, percent
+from bot.report.words import count, percent, span
 from nodes.guards import meaning
 from nodes.report import CitationAudit, Evaluation
 from nodes.state import RetryReason, TraceEntry
@@ -36,6 +36,8 @@ class Step:
     judged_by: str
     looks: tuple[str, ...]
     """Lookups of a model."""
+    took: str
+    counts: tuple[str, ...]
 
 
 def step(entry: TraceEntry, *, reasons: bool) -> Step:
@@ -57,6 +59,8 @@ def step(entry: TraceEntry, *, reasons: bool) -> Step:
         guard_means=meaning(entry.guard) if entry.guard else "",
         judged_by=entry.judged_by,
         looks=entry.looks if reasons else (),
+        took=span(entry.duration_ms / 1000),
+        counts=tuple(f"{name.replace('_', ' ')} {number}" for name, number in entry.counts.items()),
     )
 
 

@@ -16,6 +16,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from bot.report.sanitise import visible
+from bot.report.words import percent
+from bot.runs.promise import wilson
+from bot.server.web.views.words import label, line, moment, prose
 
 _FOLDER = Path(__file__).parent / "static"
 _KINDS = {
@@ -102,6 +105,17 @@ def _seen(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
+def share(part: int, whole: int, nothing: str = "—") -> str:
+    """Return a fraction as a percentage; ``nothing`` without cases."""
+    return percent(part / whole) if whole else nothing
+
+
+def between(right: int, cases: int) -> str:
+    """Return the interval of a fraction at 95 % in words; empty without cases."""
+    low, high = wilson(right, cases)
+    return f"{low:.0%} to {high:.0%}" if cases else ""
+
+
 def file_name(path: str) -> Markup:
     """Return a path that breaks after slashes, and before its last characters if the file's name is long."""
     *folders, name = visible(path).split("/")
@@ -123,8 +137,8 @@ def environment() -> Environment:
         auto_reload=False,
         finalize=_seen,
     )
-    made.globals["asset"] = asset
-    made.filters["file"] = file_name
+    made.globals |= {"asset": asset, "share": share, "between": between}
+    made.filters |= {"file": file_name, "prose": prose, "line": line, "label": label, "moment": moment}
     return made
 
 

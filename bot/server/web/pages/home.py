@@ -16,8 +16,7 @@ from bot.server.web.render import fault, render
 from bot.server.web.site import site_of
 from bot.server.web.views import record
 from bot.server.web.views.rows import Row
-from bot.server.web.views.words import line, moment, prose
-from bot.store.pages.runs import LISTED_JOBS, JobRow, JobState
+from bot.store.pages.runs import LISTED_JOBS, JobState
 from bot.store.pages.selection import RunFilter
 
 # Above any job's id, and small enough to be compared by both databases.
@@ -60,12 +59,11 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         figures=figures,
-        questions=[(Row.of(question.run), prose(question.text), moment(question.asked_at)) for question in questions],
-        ended=[(Row.of(ending.run), line(ending.reason), moment(ending.run.changed_at)) for ending in ended],
+        questions=[(Row.of(question.run), question) for question in questions],
+        ended=[(Row.of(ending.run), ending) for ending in ended],
         lacked=[(lack, describe_limit(lack.code)) for lack in lacked],
-        dead=[(job, job.kind.replace("_", " "), line(job.message)) for job in jobs[:5]],
+        dead=jobs[:5],
         record=record.read(await pages.repositories.outcomes(keys)),
-        between=record.between,
     )
 
 
@@ -74,7 +72,7 @@ async def queue(request: Request) -> Response:
     jobs, viewer = site_of(request).store.pages.queue, viewer_of(request)
     counts = await jobs.counts(viewer.repositories)
     shown = [
-        (state, title, says, [_row(job) for job in await jobs.listing(state, viewer.repositories)])
+        (state, title, says, await jobs.listing(state, viewer.repositories))
         for state, title, says in _STATES
         if counts.get(state)
     ]
@@ -96,17 +94,6 @@ async def replay(request: Request) -> Response:
     if job >= _MAX_JOB or not await site_of(request).store.jobs.replay(job):
         raise HTTPException(404)
     return RedirectResponse(f"/queue?replayed={job}", 303)
-
-
-def _row(job: JobRow) -> dict[str, object]:
-    return {
-        "job": job,
-        "kind": job.kind.replace("_", " "),
-        "repository": f"{job.owner}/{job.name}" if job.owner else "",
-        "due": moment(job.due),
-        "stored": moment(job.stored_at),
-        "message": line(job.message),
-    }
 
 
 def closed() -> list[Route]:

@@ -27,7 +27,7 @@ from bot.server.web.views.rows import (
     read_place,
     write_place,
 )
-from bot.server.web.views.words import moment
+from bot.server.web.views.words import line, moment
 from bot.store.pages.rows import Keys, Place, RunRow
 from bot.store.pages.runs import FOLDED, Runs
 from bot.store.pages.selection import COUNTED, RunFilter
@@ -155,8 +155,8 @@ def csv_cells(run: RunRow, address: str) -> tuple[str, ...]:
     row = Row.of(run)
     return (
         *(f"{run.owner}/{run.name}", str(run.issue), str(run.number), row.title, run.status, run.kind),
-        *(row.place, row.symbol, row.outcome, "" if run.confidence is None else f"{run.confidence:.4f}"),
-        *(run.brain, row.began.iso if row.began else "", f"{address}{row.address}"),
+        *(line(run.place), line(run.symbol), row.outcome, "" if run.confidence is None else f"{run.confidence:.4f}"),
+        *(run.brain, began.iso if (began := moment(run.began_at)) else "", f"{address}{row.address}"),
     )
 
 
@@ -167,7 +167,7 @@ def _inert(line: Sequence[str]) -> list[str]:
 async def repositories(request: Request) -> Response:
     """List the repositories that the viewer may see."""
     found = await site_of(request).store.pages.repositories.all(viewer_of(request).repositories)
-    return render(request, "repositories.html", repositories=[(item, moment(item.last_began or 0)) for item in found])
+    return render(request, "repositories.html", repositories=found)
 
 
 async def repository(request: Request) -> Response:
@@ -187,7 +187,6 @@ async def repository(request: Request) -> Response:
         record=known,
         awaiting=counts.issues["outcome"].get("awaiting", 0),
         cases=cases,
-        between=record.between,
         words=read_record(known.pairs, await people.judged(), await people.labelled()),
         enough=ENOUGH,
         labels=await pages.repositories.labels(known_as.key),

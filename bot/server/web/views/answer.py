@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -16,7 +16,7 @@ from bot.report.words import NOT_FOUND, confidence_word
 from bot.server.web.views.evidence import Lines, numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.agents.writing.statement import function_of, probable_place
-from nodes.report import RelatedChange, RelatedIssue, Suspect, SuspectChange, TriageReport
+from nodes.report import RelatedChange, RelatedIssue, Suspect, TriageReport
 from nodes.search.facts import Fact
 
 _PLACES, _RANKED, _FACTS = 3, 5, 6
@@ -26,8 +26,7 @@ _CITED = re.compile(r" ?\[E\d{1,6}\]")
 _RELATIONS = {"duplicate": "May be the same", "related": "Similar", "fixed_by": "May have fixed it"}
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(NamedTuple):
     """A sentence with a link to what it is about; the link is empty if there is none."""
 
     text: Markup
@@ -35,8 +34,7 @@ class Linked:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in the code, with its lines and what is known about them."""
 
     where: str
@@ -46,45 +44,8 @@ class Place:
     says: tuple[Linked, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A commit that may have introduced the fault."""
-
-    sha: str
-    link: str
-    title: Markup
-    made: str
-    why: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of a run."""
-
-    verdict: Markup
-    claim: Markup
-    """Where the fix probably is; empty unless the report claims a file."""
-    confidence: str
-    """A word and a percentage; empty if nothing is claimed."""
-    why_not: str
-    """Why no cause is claimed; empty if one is."""
-    places: tuple[Place, ...]
-    ranked: tuple[Place, ...]
-    """Places that only the search ranked, best first, without lines."""
-    facts: tuple[Linked, ...]
-    """Facts about other files."""
-    changes: tuple[Change, ...]
-    suspected: bool
-    """Whether the changes are suspected; else they are only the latest ones of these lines."""
-    related: tuple[Linked, ...]
-    missing: tuple[Markup, ...]
-    doubts: tuple[Markup, ...]
-    notes: tuple[tuple[str, Markup], ...]
-    """Pairs of a label and a sentence for maintainers."""
-
-
-def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
-    """Build the answer.
+def answer(report: TriageReport, links: Links, record: Record | None) -> dict[str, Any]:
+    """Build the answer: its places with lines, other ranked places without, and facts about further files.
 
     Args:
         report: the finished report.
@@ -93,27 +54,20 @@ def answer(report: TriageReport, links: Links, record: Record | None) -> Answer:
     """
     placed = _placed(report)
     shown = {place.path for place in placed}
-    changes = report.suspect_changes or report.recent_changes
-    return Answer(
-        verdict=prose(report.verdict),
-        claim=_claim(report),
-        confidence=_confidence(report, record),
-        why_not=NOT_FOUND[report.not_found] if report.not_found and report.root_cause is None else "",
-        places=tuple(_place(place, report, links) for place in placed),
-        ranked=tuple(
-            _place(suspect, report, links, lines=False) for suspect in report.suspects if suspect.path not in shown
-        )[:_RANKED],
-        facts=_others(report, links, shown),
-        changes=tuple(_change(change, links) for change in changes),
-        suspected=bool(report.suspect_changes),
-        related=(
+    ranked = [_place(suspect, report, links, lines=False) for suspect in report.suspects if suspect.path not in shown]
+    return {
+        "claim": _claim(report),
+        "confidence": _confidence(report, record),
+        "why_not": NOT_FOUND[report.not_found] if report.not_found and report.root_cause is None else "",
+        "places": [_place(place, report, links) for place in placed],
+        "ranked": ranked[:_RANKED],
+        "facts": _others(report, links, shown),
+        "related": [
             *(_related(other, links) for other in report.related),
             *(_related_change(change, links) for change in report.changes),
-        ),
-        missing=tuple(map(prose, report.missing)),
-        doubts=tuple(map(prose, report.doubts)),
-        notes=_notes(report),
-    )
+        ],
+        "notes": _notes(report),
+    }
 
 
 def _placed(report: TriageReport) -> tuple[Suspect, ...]:
@@ -177,12 +131,6 @@ def _others(report: TriageReport, links: Links, shown: Collection[str]) -> tuple
     known = {at for suspect in report.suspects if suspect.path in shown for at in suspect.facts}
     others = (fact for at, fact in enumerate(report.facts) if at not in known and fact.says != report.verdict)
     return tuple(_fact(fact, links) for fact in others)[:_FACTS]
-
-
-def _change(change: SuspectChange, links: Links) -> Change:
-    made = ", ".join(filter(None, (line(change.author), change.day)))
-    why = "; ".join(filter(None, (change.why, change.within)))
-    return Change(change.sha[:7], links.commit_page(change.sha) or "", prose(change.title), made, prose(why))
 
 
 def _related(issue: RelatedIssue, links: Links) -> Linked:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.sanitise import code
-from bot.server.web.views.words import as_html, line, prose
-from bot.store.issues.signals import StoredSignal
+from bot.server.web.views.words import as_html, prose
 from bot.store.pages.runs import RunContext
 from bot.store.runs.feedback import Feedback
 from bot.store.runs.outcomes import Outcome
@@ -36,48 +35,17 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """A person's text that the run received."""
-
-    who: str
-    did: str
-    text: str
-    link: str
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The comparison of a report with the fix."""
 
     tone: str
     text: Markup
-    sha: str
-    link: str
+    sha: str = ""
+    link: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
-    """The parts of a page around its answer."""
-
-    began: Markup
-    asked_link: str
-    author: str
-    text: Markup
-    """The issue's text; empty if it is not stored or may be about a security problem."""
-    instructions: tuple[Instruction, ...]
-    labels: tuple[str, ...]
-    label_changes: tuple[str, ...]
-    fix: Result | None
-    judgements: tuple[tuple[bool, Markup], ...]
-    comment_link: str
-    before: int
-    """Number of the run that the differences are to; 0 if there is none."""
-    differences: tuple[Markup, ...]
-
-
-def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> Background:
-    """Build the background.
+def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> dict[str, Any]:
+    """Build the background; its text is empty if it is not stored or may be about a security problem.
 
     Args:
         context: the stored data about the run.
@@ -85,26 +53,24 @@ def background(context: RunContext, report: TriageReport | None, links: Links, i
         links: builds links to its repository.
         issue: the issue's URL.
     """
-    origin = context.origin
+    origin, pages = context.origin, f"{links.server_url}/{links.repository}/"
     is_security = report is not None and report.kind == "security"
-    changed = differences(context.before[1].report, report) if context.before and report else ()
-    return Background(
-        began=_began(context),
-        asked_link=f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
-        author=line(origin.author),
-        text=Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
-        instructions=tuple(_instruction(word, links) for word in context.words),
-        labels=tuple(map(line, context.labels)),
-        label_changes=tuple(
-            f"{line(actor) or 'somebody'} {'added' if added else 'removed'} {line(label)}"
-            for label, added, actor in context.label_changes
-        ),
-        fix=_result(context.outcome, links) if context.outcome else None,
-        judgements=tuple(map(_judged, context.feedback)),
-        comment_link=f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
-        before=context.before[0] if context.before and report else 0,
-        differences=tuple(map(prose, changed)),
-    )
+    return {
+        "began": _began(context),
+        "asked_link": f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
+        "author": origin.author,
+        "text": Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
+        "instructions": [
+            (word, _WORDS[word.kind], word.url if word.url.startswith(pages) else "") for word in context.words
+        ],
+        "labels": context.labels,
+        "label_changes": context.label_changes,
+        "fix": _result(context.outcome, links) if context.outcome else None,
+        "judgements": list(map(_judged, context.feedback)),
+        "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
+        "before": context.before[0] if context.before and report else 0,
+        "differences": differences(context.before[1].report, report) if context.before and report else (),
+    }
 
 
 def _began(context: RunContext) -> Markup:
@@ -117,19 +83,12 @@ def _began(context: RunContext) -> Markup:
     return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
 
 
-def _instruction(signal: StoredSignal, links: Links) -> Instruction:
-    ours = signal.url.startswith(f"{links.server_url}/{links.repository}/")
-    return Instruction(
-        line(signal.actor) or "somebody", _WORDS[signal.kind], line(signal.text), signal.url if ours else ""
-    )
-
-
 def _result(outcome: Outcome, links: Links) -> Result | None:
     if not outcome.reported.named:
         return None
     verdict = outcome.verdict
     if verdict is None:
-        return Result("soft", Markup("No fix is known yet."), "", "")
+        return Result("soft", Markup("No fix is known yet."))
     sha, link = verdict.fix[:7], links.commit_page(verdict.fix) or "" if verdict.fix else ""
     if verdict.state == "unknown":
         return Result("soft", prose(f"Not known: {verdict.why}."), sha, link)

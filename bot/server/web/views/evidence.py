@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
-
 from bot.report.links import Links
-from bot.server.web.views.words import line, prose, verbatim
+from bot.server.web.views.words import line, verbatim
 from nodes.evidence import Evidence
 from nodes.report import TriageReport
 from nodes.search.languages.lexemes import lexemes
@@ -20,26 +19,6 @@ _CITED = re.compile(r"\bE\d{1,6}\b")
 _WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
 COLOURED = 200
 """Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One piece of evidence."""
-
-    id: str
-    """Its short number in the report; empty while the run is in progress."""
-    kind: str
-    where: str
-    link: str
-    """A permalink; empty if there is none."""
-    symbol: str
-    numbers: str
-    """Line numbers of the quote, one per line; empty if the quote is not from a file."""
-    quote: tuple[tuple[str, str], ...]
-    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
-    reasons: tuple[Markup, ...]
-    score: str
-    cited: bool
 
 
 def cited_in(report: TriageReport) -> frozenset[str]:
@@ -61,21 +40,20 @@ def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[st
     return [(f"E{number}", known[key]) for number, key in enumerate(keys, 1) if key in known]
 
 
-def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> Piece:
-    """Build the view of one piece of evidence, without active content."""
+def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> dict[str, Any]:
+    """Build the view of one piece of evidence, without active content; its number is empty while the run goes on."""
     at = evidence.locator
-    return Piece(
-        id=number,
-        kind=evidence.kind,
-        where=_WHERE.get(evidence.kind, "the issue") if not (at.path or at.url or at.sha) else verbatim(line(str(at))),
-        link=_link(evidence, links),
-        symbol=line(evidence.symbol or ""),
-        numbers=numbers_of(evidence.quote, at.start_line if at.path is not None else None),
-        quote=tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
-        reasons=tuple(prose(reason) for reason in evidence.reasons[:3]),
-        score=f"{min(evidence.score, 1):.2f}",
-        cited=number in cited,
-    )
+    return {
+        "id": number,
+        "found": evidence,
+        "cited": number in cited,
+        "link": _link(evidence, links),
+        "where": _WHERE.get(evidence.kind, "the issue")
+        if not (at.path or at.url or at.sha)
+        else verbatim(line(str(at))),
+        "numbers": numbers_of(evidence.quote, at.start_line if at.path is not None else None),
+        "quote": tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
+    }
 
 
 def _link(evidence: Evidence, links: Links) -> str:

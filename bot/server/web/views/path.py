@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from markupsafe import Markup
+from typing import Any, Literal
 
 from bot.report import account
-from bot.report.words import count, span
+from bot.report.words import count
 from bot.server.web.views.rows import Row
-from bot.server.web.views.words import label, line, prose
+from bot.server.web.views.words import label
 from bot.store.pages.runs import FullRun
 from bot.store.runs.run_events import Visit
 from nodes.state import TraceEntry
@@ -22,55 +20,6 @@ _BETWEEN = ("supervisor", "join")
 """The nodes that every visit comes from and returns to."""
 _FEW = 4
 """Visits of one node up to which each one is numbered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One entry of a run's trace."""
-
-    round: int
-    node: str
-    name: str
-    """The node's display name."""
-    decision: str
-    confidence: str
-    reason: Markup
-    guard: str
-    guard_means: str
-    judged_by: str
-    error: str
-    took: str
-    counts: tuple[str, ...] = ()
-    looks: tuple[str, ...] = ()
-
-
-def steps(trace: Iterable[TraceEntry], *, reasons: bool) -> tuple[Step, ...]:
-    """Return what each node decided.
-
-    Args:
-        trace: the run's trace.
-        reasons: whether to show reasons, errors and lookups, which concern the issue's content, besides the route.
-    """
-    return tuple(_step(entry, reasons=reasons) for entry in trace)
-
-
-def _step(entry: TraceEntry, *, reasons: bool) -> Step:
-    plain = account.step(entry, reasons=reasons)
-    return Step(
-        round=plain.round,
-        node=plain.node,
-        name=label(plain.node),
-        decision=label(plain.decision) if plain.node == "supervisor" else line(plain.decision),
-        confidence=plain.confidence,
-        reason=prose(plain.reason),
-        guard=line(plain.guard),
-        guard_means=plain.guard_means,
-        judged_by=line(plain.judged_by),
-        error=line(plain.error),
-        took=span(entry.duration_ms / 1000),
-        counts=tuple(f"{line(name).replace('_', ' ')} {number}" for name, number in entry.counts.items()),
-        looks=tuple(map(line, plain.looks)),
-    )
 
 
 def latest(visits: Iterable[Visit]) -> tuple[Visit, ...]:
@@ -145,27 +94,8 @@ def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(found) for name, found in places.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The part of a page that changes while a run is in progress."""
-
-    row: Row
-    steps: tuple[Step, ...]
-    now: tuple[str, ...]
-    graph: tuple[GraphNode, ...]
-    rounds: int
-    reasons: bool
-
-    @property
-    def say(self) -> str:
-        """Return the text that a screen reader announces after a change."""
-        if self.now:
-            return f"{' and '.join(self.now)} running, after {count(len(self.steps), 'step')}"
-        return f"The run is {self.row.run.status}, after {count(len(self.steps), 'step')}"
-
-
-def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Progress:
-    """Build the progress of a run.
+def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> dict[str, Any]:
+    """Build the part of a page that changes while a run is in progress.
 
     Args:
         full: the run.
@@ -173,19 +103,20 @@ def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> Pr
         open_to_all: whether the viewer may read the reasons of a run that may concern a security issue; whether it does
             is unknown until the run is over.
     """
-    known = latest(visits)
+    known, row = latest(visits), full.row
     trace = trace_of(full, known)
-    row = full.row
-    now = tuple(step.node for step in known if step.ended is None) if row.status == "running" else ()
+    now = [step.node for step in known if step.ended is None] if row.status == "running" else []
     reasons = open_to_all or is_harmless(full)
-    return Progress(
-        Row.of(row),
-        steps(trace, reasons=reasons),
-        tuple(label(name) for name in now),
-        graph(trace, now=now),
-        max((entry.iteration for entry in trace), default=-1) + 1,
-        reasons,
-    )
+    running = " and ".join(map(label, now))
+    return {
+        "row": Row.of(row),
+        "reasons": reasons,
+        "now": list(map(label, now)),
+        "graph": graph(trace, now=now),
+        "steps": [account.step(entry, reasons=reasons) for entry in trace],
+        "rounds": max((entry.iteration for entry in trace), default=-1) + 1,
+        "say": f"{f'{running} running' if now else f'The run is {row.status}'}, after {count(len(trace), 'step')}",
+    }
 
 
 def trace_of(full: FullRun, visits: Sequence[Visit]) -> tuple[TraceEntry, ...]:

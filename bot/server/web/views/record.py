@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from bot.report.words import percent
-from bot.runs.promise import Fifth, Threshold, fifths, recommend, wilson
+from bot.runs.promise import Fifth, Threshold, fifths, recommend
 from bot.store.pages.repositories import OutcomeRow
 
 TARGET = 0.9
@@ -28,21 +27,6 @@ class Period:
     """Reports with a fixed file among the first three."""
     unknown: int
     """Reports whose issue was closed without a fix that could be found."""
-
-    @property
-    def share(self) -> float | None:
-        """Fraction of reports whose first file was correct; None without scored reports."""
-        return self.first / self.scored if self.scored else None
-
-    @property
-    def percentage(self) -> str:
-        """The same fraction as a percentage."""
-        return percent(self.share)
-
-    @property
-    def interval(self) -> str:
-        """Its interval at 95 %; empty without scored reports."""
-        return between(self.first, self.scored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +48,6 @@ class Record:
     fifths: tuple[Fifth, ...]
     """The pairs in fifths, the surest first."""
     threshold: Threshold | None
-
-    @property
-    def first_share(self) -> str:
-        """Percentage of reports whose first file was correct."""
-        return percent(self.first / self.scored) if self.scored else "—"
-
-    @property
-    def three_share(self) -> str:
-        """Percentage of reports with a fixed file among the first three."""
-        return percent(self.three / self.scored) if self.scored else "—"
-
-    @property
-    def claim_share(self) -> str:
-        """Percentage of claimed causes whose first file was fixed."""
-        return percent(self.right_claims / self.claims) if self.claims else "—"
-
-
-def between(right: int, cases: int) -> str:
-    """Return the interval of a fraction at 95 % in words; empty without cases."""
-    low, high = wilson(right, cases)
-    return f"{low:.0%} to {high:.0%}" if cases else ""
 
 
 @dataclass(frozen=True, slots=True)

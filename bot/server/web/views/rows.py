@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
-from bot.report.words import percent, span
-from bot.server.web.views.words import Moment, line, moment
+from bot.report.words import span
+from bot.server.web.views.words import line
 from bot.store.pages.repositories import RepositoryRow
 from bot.store.pages.rows import Outcome, Place, RunRow
 from bot.store.pages.selection import RunFilter
@@ -77,26 +77,6 @@ class Row:
     def is_judged(self) -> bool:
         """Whether a person judged the report and no fix was compared yet."""
         return self.run.outcome in ("right", "wrong") and self.run.fix != "scored"
-
-    @property
-    def place(self) -> str:
-        """The claimed file; empty if none is claimed."""
-        return line(self.run.place)
-
-    @property
-    def symbol(self) -> str:
-        """The claimed function; empty if none is claimed."""
-        return line(self.run.symbol)
-
-    @property
-    def confidence(self) -> str:
-        """The confidence in the claimed place as a percentage; empty without one."""
-        return percent(self.run.confidence) if self.run.place else ""
-
-    @property
-    def began(self) -> Moment | None:
-        """When the run began."""
-        return moment(self.run.began_at)
 
     @property
     def lasted(self) -> str:

@@ -50,12 +50,13 @@ class Moment:
     """Displayed text, in UTC."""
 
 
-def moment(seconds: float) -> Moment | None:
-    """Convert seconds since 1970 to a point in time; None if the time was not recorded (0)."""
+def moment(at: float | str | None) -> Moment | None:
+    """Convert seconds since 1970, or a time as GitHub writes it; None if the time was not recorded (0)."""
+    seconds = datetime.fromisoformat(at).timestamp() if isinstance(at, str) else at or 0
     if seconds <= 0:
         return None
-    at = datetime.fromtimestamp(seconds, UTC)
-    return Moment(at.strftime("%Y-%m-%dT%H:%M:%SZ"), at.strftime("%Y-%m-%d %H:%M"))
+    when = datetime.fromtimestamp(seconds, UTC)
+    return Moment(when.strftime("%Y-%m-%dT%H:%M:%SZ"), when.strftime("%Y-%m-%d %H:%M"))
 
 
 def label(node: str) -> str:
