@@ -67,19 +67,7 @@ class Limits(Section):
     """Limits on the work in this repository; the operator's limits apply as well."""
 
     runs_per_day: Annotated[int, Field(ge=0, le=10_000)] = 10_000
-    """Triages per day in this repository; ``over`` decides what happens to further issues."""
-    over: Literal["wait", "skip"] = "wait"
-    """Issues over the daily limit ``wait`` for the next day or are ignored (``skip``; ``/triage`` is
-    answered with a note that the limit is reached)."""
-    issues_per_author: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    """Triages per day of one author's issues here; further ones are ignored. Users with triage permission have no
-    limit."""
-    model_calls_per_day: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    """Maximum model calls per day in this repository; after that, rules judge."""
-    model_tokens_per_day: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
-    """Maximum model tokens per day in this repository; after that, rules judge."""
-    questions_per_day: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    """Questions per day in this repository, across all issues; after that, reports are written without asking."""
+    """Triages per day in this repository; further issues wait for the next day."""
     questions: Annotated[int, Field(ge=0, le=2)] = 2
     """Questions to the reporter of one issue, across all its runs."""
     claim_from: Annotated[float, Field(ge=0.3, le=1)] = 0.65

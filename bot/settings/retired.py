@@ -49,6 +49,11 @@ OPERATOR_KEYS: Mapping[str, str] = {
 """The same for keys of the operator's file. ``enabled: false`` still leaves out its tool or provider."""
 REPOSITORY_KEYS: Mapping[str, str] = {
     "limits.suspects": "a report shows at most three places",
+    "limits.over": "issues over the daily limit wait for the next day",
+    "limits.issues_per_author": "the operator's limit on one author applies",
+    "limits.model_calls_per_day": "the operator's limits on models apply",
+    "limits.model_tokens_per_day": "the operator's limits on models apply",
+    "limits.questions_per_day": "an issue gets at most two questions, or `limits.questions`",
 }
 """The same for keys of ``.github/triage.yml``."""
 _warned = set[str]()

@@ -44,18 +44,17 @@ class Budgets(Spending):
         """
         today = day_of(now)
         scopes = (
-            Scope("repository", ref.key, today, self.repository.capped_by(_of(config))),
+            Scope("repository", ref.key, today, self.repository.capped_by(Ceiling(issues=config.limits.runs_per_day))),
             Scope("installation", installation_key(ref.host, ref.installation_id), today, self.installation),
             Scope("all", "", today, self.everything),
         )
         return tuple(scope for scope in scopes if scope.ceiling or scope.kind == "repository")
 
-    def writer(self, issue: Issue, config: RepositoryConfig, now: float) -> tuple[Scope, ...]:
+    def writer(self, issue: Issue, now: float) -> tuple[Scope, ...]:
         """Return the scopes in which a triage run counts for the issue's author; empty if the author has no id."""
         if issue.author_id is None:
             return ()
-        day = Ceiling(issues=self.author.day).capped_by(Ceiling(issues=config.limits.issues_per_author))
-        periods = ((hour_of(now), Ceiling(issues=self.author.hour)), (day_of(now), day))
+        periods = ((hour_of(now), Ceiling(issues=self.author.hour)), (day_of(now), Ceiling(issues=self.author.day)))
         key = author_key(issue.ref.repository, issue.author_id)
         return tuple(Scope("author", key, period, ceiling) for period, ceiling in periods if ceiling)
 
@@ -73,16 +72,6 @@ def run_scope(thread: str, ceiling: Ceiling) -> Scope:
 def author_key(ref: RepositoryRef, author_id: int) -> str:
     """Return the key under which an author's usage in a repository is counted."""
     return f"{ref.key}@{author_id}"
-
-
-def _of(config: RepositoryConfig) -> Ceiling:
-    limits = config.limits
-    return Ceiling(
-        issues=limits.runs_per_day,
-        questions=limits.questions_per_day,
-        calls=limits.model_calls_per_day,
-        tokens=limits.model_tokens_per_day,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,11 +221,11 @@ async def admit(
 
     Raises:
         RateLimitedError: The day's limit of runs is reached; the job is retried tomorrow.
-        OverLimitError: The same if the repository's configuration says "skip", or the author's limit is reached.
+        OverLimitError: The author's limit is reached.
     """
     now = issue_job.tools.store.clock()
     day = issue_job.tools.budgets.day(issue_job.ref.repository, config, now)
-    writer = issue_job.tools.budgets.writer(issue, config, now) if by_author else ()
+    writer = issue_job.tools.budgets.writer(issue, now) if by_author else ()
     opened = await issue_job.store.runs.begin((*writer, *day), leave=leave)
     # The author's limit does not apply to people who may triage, so the run counts without the author's scopes.
     if isinstance(opened, ReachedCeiling) and opened.kind == "author" and await _may_triage(issue_job, issue):
@@ -233,7 +233,7 @@ async def admit(
     if isinstance(opened, Run):
         return opened
     await issue_job.count_limit_reached(opened.code, str(opened))
-    if opened.kind == "author" or config.limits.over == "skip":
+    if opened.kind == "author":
         raise OverLimitError(str(opened))
     # ``limit=None``, because the limit is counted above and `instrumented` would count a named one again.
     raise RateLimitedError(str(opened), after=seconds_until_tomorrow(now), limit=None)

@@ -86,14 +86,11 @@ async def test_a_flood_of_one_author_limits_only_that_author(github: GitHubServe
 
 
 @pytest.mark.tried("floods of issues and commands by one account")
-async def test_issues_over_the_daily_limit_wait_or_are_skipped(github: GitHubServer, tmp_path: Path) -> None:
+async def test_issues_over_the_daily_limit_wait(github: GitHubServer, tmp_path: Path) -> None:
     async with staged(github, tmp_path, triage_limits_repository="issues=1") as stage:
         first, second = await stage.opened(), await stage.opened()
         assert (bool(stage.reported(first)), bool(stage.reported(second))) == (True, False)
         assert await stage.worker.store.jobs.has_unfinished(stage.ref(second).key)
-        stage.repo.files[".github/triage.yml"] = "limits:\n  over: skip\n"
-        third = await stage.opened()
-        assert not await stage.worker.store.jobs.has_unfinished(stage.ref(third).key)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +112,7 @@ async def test_questions_have_budgets(
 async def test_without_remaining_questions_a_report_is_written_without_asking(
     github: GitHubServer, tmp_path: Path
 ) -> None:
-    async with staged(github, tmp_path) as stage:
-        stage.repo.files[".github/triage.yml"] = "limits:\n  questions_per_day: 1\n"
+    async with staged(github, tmp_path, triage_limits_repository="questions=1") as stage:
         by_command, on_opening = [await stage.opened(title="It breaks", body="") for _ in range(2)]
         assert "> - [ ] **Q1**" in stage.reported(by_command)
         assert stage.reported(on_opening)

@@ -110,7 +110,7 @@ def test_a_command_over_the_daily_limit_is_answered_with_the_reason(app: App, gi
         git=world.repos[1000].git,
         head=world.repos[1000].head,
     )
-    few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n  over: skip\n"
+    few.files[".github/triage.yml"] = "limits:\n  runs_per_day: 1\n"
     few.permissions["mona"] = "triage"
     number = app.open_issue(few, TITLE, BODY)
     wait_for(lambda: bool(world.reports(few, number)), 40.0, lambda: app.log[-5:])
@@ -118,7 +118,7 @@ def test_a_command_over_the_daily_limit_is_answered_with_the_reason(app: App, gi
     app.comment(few, number, "/triage", "mona")
     wait_for(lambda: len(world.ours(few, number)) == 2, 40.0, lambda: app.log[-5:])
     app.settled()
-    assert "Not done:" in world.ours(few, number)[-1]
+    assert "Not now:" in world.ours(few, number)[-1]
 
 
 @pytest.mark.parametrize("when", ["after", "between"])

@@ -29,7 +29,6 @@ def github() -> Iterator[GitHubServer]:
     ("config", "stopped", "change", "says"),
     [
         pytest.param(ONE_A_DAY, False, {}, "Not now:", id="the-limit-waits"),
-        pytest.param(f"{ONE_A_DAY}  over: skip\n", False, {}, "Not done:", id="the-limit-skips"),
         pytest.param("", True, {}, "Triage is stopped for this issue", id="stopped"),
         pytest.param("", False, {"state": "closed"}, "Nothing was done:", id="closed"),
     ],
