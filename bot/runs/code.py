@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from bot.errors import BotError, GoneError
 from bot.ports import TaughtWord
@@ -22,6 +23,7 @@ from nodes.search.ranking.features.priors import HINTED
 from nodes.search.reading.lookups import Lookups
 from nodes.search.types import FileSketch, Lookup, Query, Ranking, Survey, ToolAnswer, ToolCall
 
+T = TypeVar("T")
 LONGEST_WORD = 60
 _LONGEST_TEXT = 70_000
 """Characters of an issue that are read; GitHub accepts 65,536."""
@@ -202,6 +204,15 @@ class EngineCode:
         return self._engine.lookups(self._sha, self._ignore)
 
 
+def _always(value: T) -> Callable[..., Coroutine[Any, Any, T]]:
+    """Return a method that returns a value, whatever it is asked."""
+
+    async def answer(*_asked: object) -> T:
+        return value
+
+    return answer
+
+
 class NoCode:
     """Return empty results, and refuse to search so that no report claims that code was searched."""
 
@@ -239,54 +250,16 @@ class NoCode:
         """
         raise CodeNotReadable(self._reason)
 
-    async def survey(self, query: Query) -> Survey:  # noqa: ARG002  as above
-        """Return an empty survey."""
-        return Survey()
-
-    async def sketches(self, query: Query, paths: Sequence[str]) -> tuple[FileSketch, ...]:  # noqa: ARG002  as above
-        """Return no files."""
-        return ()
-
-    async def read(self, path: str, start_line: int, end_line: int) -> str | None:  # noqa: ARG002  as above
-        """Return None."""
-        return None
-
-    async def history(self, query: Query, spots: Sequence[Spot]) -> History:  # noqa: ARG002  as above
-        """Return an empty history."""
-        return History()
-
-    async def naming(self, number: int, project: str, since: int) -> tuple[NamingCommit, ...]:  # noqa: ARG002  as above
-        """Return no commits."""
-        return ()
-
-    async def fingerprints(self, text: str) -> tuple[Fingerprint, ...]:  # noqa: ARG002  as above
-        """Return no fingerprints: without code the owner of a frame is unknown."""
-        return ()
-
-    async def subject(self, change: str) -> str | None:  # noqa: ARG002  as above
-        """Return None."""
-        return None
-
-    async def forms(self) -> tuple[IssueForm, ...]:
-        """Return no forms."""
-        return ()
-
-    async def text(self, path: str) -> str | None:  # noqa: ARG002  as above
-        """Return None."""
-        return None
-
-    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:  # noqa: ARG002  as above
-        """Return None."""
-        return None
-
-    async def definitions(self, name: str) -> Lookup:  # noqa: ARG002  as above
-        """Return an empty lookup."""
-        return Lookup()
-
-    async def references(self, name: str) -> Lookup:  # noqa: ARG002  as above
-        """Return an empty lookup."""
-        return Lookup()
-
-    async def use_tool(self, call: ToolCall) -> ToolAnswer:  # noqa: ARG002  as above
-        """Say that there is no code."""
-        return ToolAnswer("The code cannot be read.")
+    # Without code nothing is found, and the owner of a frame is unknown.
+    survey = _always(Survey())
+    sketches = _always(())
+    read = _always(None)
+    history = _always(History())
+    naming = _always(())
+    fingerprints = _always(())
+    subject = _always(None)
+    forms = _always(())
+    text = _always(None)
+    lines = _always(None)
+    definitions = references = _always(Lookup())
+    use_tool = _always(ToolAnswer("The code cannot be read."))
