@@ -10,7 +10,7 @@ import yaml
 
 from bot.cli import cli
 from bot.settings import Settings
-from bot.store.databases.schema import STEPS
+from bot.store.databases.database import STEPS
 from tests.cli.process import ROOT
 from tests.support.tried import marked
 

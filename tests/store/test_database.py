@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.store.databases.schema import STEPS
+from bot.store.databases.database import STEPS
 from bot.store.databases.sqlite import SqliteStore, _connect
 from tests.support.databases import copying
 

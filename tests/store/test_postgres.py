@@ -14,9 +14,9 @@ from bot.errors import UserError
 from bot.jobs import Continue, Job, Triage
 from bot.limits.ceilings import Amount, Ceiling, Scope
 from bot.ports import IssueRef
+from bot.store.databases.database import STEPS
 from bot.store.databases.postgres.migrate import in_postgres, migrate
 from bot.store.databases.postgres.store import PostgresDatabase, PostgresStore, connect
-from bot.store.databases.schema import STEPS
 from bot.store.jobs.deliveries import Arrival
 from tests.servers.postgres import Postgres
 

@@ -9,7 +9,7 @@ import pytest
 from bot.jobs import Triage
 from bot.limits.ceilings import Amount, Scope
 from bot.ports import IssueRef
-from bot.store.databases.schema import STEPS
+from bot.store.databases.database import STEPS
 from bot.store.jobs.deliveries import Arrival
 from bot.store.repository_data import NOT_OF_A_REPOSITORY, REPOSITORY_ROWS
 from bot.store.tables import Store

@@ -14,9 +14,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from bot.store.databases.database import STEPS
 from bot.store.databases.postgres.migrate import migrate
 from bot.store.databases.postgres.store import connect
-from bot.store.databases.schema import STEPS
 from tests.serve.app import running
 from tests.serve.conftest import FILES
 from tests.servers.github_server import GitHubServer, serve_github

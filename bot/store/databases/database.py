@@ -1,13 +1,20 @@
-"""Define the interface between the store and a database: transactions of SQL that SQLite and Postgres both accept."""
+"""The schema of a database, and its interface: transactions of SQL that SQLite and Postgres both accept."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import RetryableError
 from nodes.context import UnavailableError
 
+_STEP = re.compile(r"^-- Step \d+: .*$", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
+_SCHEMA = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+STEPS = tuple(_COMMENT.sub("", step).strip().removesuffix(";") for step in _STEP.split(_SCHEMA)[1:])
+"""The migration steps. A file's ``user_version`` is the number of steps applied."""
 T = TypeVar("T")
 Value = str | bytes | int | float | None
 Parameters = Sequence[Value] | Mapping[str, Value]

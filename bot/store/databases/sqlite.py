@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.errors import UserError
-from bot.store.databases.database import ClosedError, Connection, StoreError
-from bot.store.databases.schema import STEPS
+from bot.store.databases.database import STEPS, ClosedError, Connection, StoreError
 from bot.store.tables import Store
 
 LOCK_SECONDS, LOCK_NAP = 30.0, 0.001

@@ -1,27 +1,51 @@
-"""Assemble the page of one run."""
+"""Assemble the page of one run, with what led to it and what followed from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from bot.ports import AskedQuestion
 from bot.report import account
+from bot.report.difference import differences
 from bot.report.links import Links
 from bot.report.record import read_record
+from bot.report.sanitise import code
 from bot.report.words import span
 from bot.server.web.views import path, words
 from bot.server.web.views.answer import answer
-from bot.server.web.views.background import background
 from bot.server.web.views.evidence import cited_in, numbered, piece
 from bot.server.web.views.path import is_harmless
+from bot.server.web.views.words import as_html, prose
 from bot.store.pages.runs import FullRun, RunContext
+from bot.store.runs.feedback import Feedback
+from bot.store.runs.outcomes import Outcome
 from bot.store.runs.run_events import Visit
 from nodes.evidence import Evidence
+from nodes.report import TriageReport
 
 PIECES = 8
 """Pieces of evidence on the run's own page; separate pages list all of them."""
+SHOWN_TEXT = 6_000
+"""Characters of the issue's text that the page shows."""
+_BEGAN: Mapping[str, str] = {
+    "opened": "the issue was opened",
+    "reopened": "the issue was reopened",
+    "edited": "the issue's text was changed",
+    "command": "a command asked for it",
+    "redirect": "a maintainer said where to search",
+    "backfill": "`triage backfill` asked for it",
+    "restart": "an earlier run could not be continued",
+}
+_WORDS: Mapping[str, str] = {
+    "redirect": "said where to search",
+    "correction": "said what was wrong",
+    "answer": "answered",
+    "stop": "stopped it",
+}
 
 
 def page(
@@ -93,3 +117,82 @@ def _cited(full: FullRun, gathered: Sequence[Evidence], links: Links) -> list[di
     items = numbered(full.result.evidence if full.result else (), gathered)
     chosen = [item for item in items if item[0] in cited] or items
     return [piece(number, one, links, cited) for number, one in chosen[:PIECES]]
+
+
+class Result(NamedTuple):
+    """The comparison of a report with the fix."""
+
+    tone: str
+    text: Markup
+    sha: str = ""
+    link: str = ""
+
+
+def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> dict[str, Any]:
+    """Build the background; its text is empty if it is not stored or may be about a security problem.
+
+    Args:
+        context: the stored data about the run.
+        report: the run's report, if there is one.
+        links: builds links to its repository.
+        issue: the issue's URL.
+    """
+    origin, pages = context.origin, f"{links.server_url}/{links.repository}/"
+    is_security = report is not None and report.kind == "security"
+    return {
+        "began": _began(context),
+        "asked_link": f"{issue}#issuecomment-{origin.asked_in}" if origin.asked_in else "",
+        "author": origin.author,
+        "text": Markup("") if is_security else as_html(origin.body.strip(), SHOWN_TEXT),
+        "instructions": [
+            (word, _WORDS[word.kind], word.url if word.url.startswith(pages) else "") for word in context.words
+        ],
+        "labels": context.labels,
+        "label_changes": context.label_changes,
+        "fix": _result(context.outcome, links) if context.outcome else None,
+        "judgements": list(map(_judged, context.feedback)),
+        "comment_link": f"{issue}#issuecomment-{context.comment_id}" if context.comment_id else "",
+        "before": context.before[0] if context.before and report else 0,
+        "differences": differences(context.before[1].report, report) if context.before and report else (),
+    }
+
+
+def _began(context: RunContext) -> Markup:
+    origin = context.origin
+    if not origin.why:
+        return Markup("")
+    if origin.asked_by:
+        where = "in a comment" if origin.asked_in else "on this page"
+        return prose(f"Began because {origin.asked_by} asked for it {where}.")
+    return prose(f"Began because {_BEGAN.get(origin.why, origin.why)}.")
+
+
+def _result(outcome: Outcome, links: Links) -> Result | None:
+    if not outcome.reported.named:
+        return None
+    verdict = outcome.verdict
+    if verdict is None:
+        return Result("soft", Markup("No fix is known yet."))
+    sha, link = verdict.fix[:7], links.commit_page(verdict.fix) or "" if verdict.fix else ""
+    if verdict.state == "unknown":
+        return Result("soft", prose(f"Not known: {verdict.why}."), sha, link)
+    first = outcome.reported.named[0]
+    if verdict.rank == 1:
+        return Result("good", prose(f"Right: the fix changed `{first}`, the first file."), sha, link)
+    if verdict.rank:
+        named = outcome.reported.named[verdict.rank - 1]
+        return Result("warn", prose(f"Partly right: the fix changed `{named}`, file {verdict.rank} here."), sha, link)
+    return Result("bad", prose("Wrong: the fix changed none of the files named here."), sha, link)
+
+
+def _judged(feedback: Feedback) -> tuple[bool, Markup]:
+    judged = feedback.judgement
+    who = feedback.actor or "somebody"
+    if feedback.source == "reaction":
+        return judged.right, prose(f"{who} gave the comment {'👍' if judged.right else '👎'}.")
+    if feedback.source == "label":
+        agrees = "agrees" if judged.right else "disagrees"
+        return judged.right, prose(f"{who} changed the label {code(judged.why)}, which {agrees} with the place.")
+    if judged.right:
+        return True, prose(f"{who} said that this is right.")
+    return False, prose(f"{who} said that this is wrong" + (f": {judged.why}" if judged.why else "."))
