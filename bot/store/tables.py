@@ -15,8 +15,14 @@ from bot.store.issues.control import Components, Control
 from bot.store.issues.crashes import Crashes
 from bot.store.issues.open_reports import OpenIssues
 from bot.store.issues.past_issues import PastIssues
-from bot.store.issues.questions import Questions, read_questions
-from bot.store.issues.signals import IssueSignals, People, read_label_changes, read_relations
+from bot.store.issues.questions import (
+    IssueSignals,
+    People,
+    Questions,
+    read_label_changes,
+    read_questions,
+    read_relations,
+)
 from bot.store.jobs.deliveries import Inbox
 from bot.store.jobs.queue import Jobs
 from bot.store.jobs.turns import DeadJobs
@@ -180,7 +186,7 @@ class IssueStore:
         self.people = People(database, ref.key)
         self.outcome = IssueOutcome(database, ref.key)
         self.label_judgements = LabelJudgements(database, ref.key)
-        self.control = Control(database, ref, repository.questions)
+        self.control = Control(database, ref)
 
     async def report_inputs(self) -> ReportInputs:
         """Return what a report shows besides the result of its run."""

@@ -29,7 +29,7 @@ async def commands(issue_job: IssueJob, work: jobs.Commands) -> None:
     may_reply = lambda: may_answer(issue_job, work, found)  # noqa: E731
     paths = lambda: newest_paths(issue_job)  # noqa: E731
     request = CommandComment(issue_job.ref, work.comment, work.sender, work.sender_id, found, may_reply, edit, paths)
-    result = await execute(request, issue_job.store.control, issue_job.publisher(issue_job.check_ownership))
+    result = await execute(request, issue_job.store, issue_job.publisher(issue_job.check_ownership))
     follows: list[jobs.Work] = [*await issue_job.pending_writes(found)]
     if result.moved_to is not None:
         follows.append(work.model_copy(update={"ref": result.moved_to}))

@@ -61,7 +61,7 @@ async def test_a_word_is_taught_changed_and_forgotten(stage: Stage) -> None:
     assert stage.marks(comment) == ["rocket"]
     await stage.say("/triage component error  handling = `src/cli.py`", "tom")
     await stage.say("/triage component TOKENIZER = src/parser/lexer.py", "tom")
-    assert await stage.store.control.taught() == (
+    assert await stage.store.repository.components.all() == (
         TaughtWord("error handling", "src/cli.py"),
         TaughtWord("tokenizer", "src/parser/lexer.py"),
     )
@@ -71,7 +71,7 @@ async def test_a_word_is_taught_changed_and_forgotten(stage: Stage) -> None:
     assert "- `error handling` → `src/cli.py`\n- `tokenizer` → `src/parser/lexer.py`" in stage.said[-1]
     await stage.say("/triage component tokenizer =")
     assert "`tokenizer` is forgotten." in stage.said[-1]
-    assert [one.word for one in await stage.store.control.taught()] == ["error handling"]
+    assert [one.word for one in await stage.store.repository.components.all()] == ["error handling"]
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ async def test_an_invalid_component_is_refused_with_the_reason(stage: Stage, arg
     comment = await stage.say(f"/triage component {argument}")
     assert stage.marks(comment) == ["confused"]
     assert says in stage.said[-1]
-    assert await stage.store.control.taught() == ()
+    assert await stage.store.repository.components.all() == ()
 
 
 async def test_without_permission_no_word_is_stored(stage: Stage) -> None:
     for who in ("olaf", "rita"):
         comment = await stage.say("/triage component lexer = src/parser", who)
         assert stage.marks(comment) == ["confused"]
-    assert await stage.store.control.taught() == ()
+    assert await stage.store.repository.components.all() == ()
     assert stage.said == []
 
 
@@ -119,11 +119,11 @@ async def test_the_number_of_words_is_limited(stage: Stage) -> None:
     for number in range(MAX_WORDS + 5):
         taught = TaughtWord(f"word{number:03}", "src")
         await database.do(lambda db, taught=taught: teach(db, key, taught, "mia", 1.0))
-    assert len(await stage.store.control.taught()) == MAX_WORDS
+    assert len(await stage.store.repository.components.all()) == MAX_WORDS
     await stage.say("/triage component lexer = src")
     assert "This repository has 200 taught words, the maximum. Forget one" in stage.said[-1]
     await stage.say("/triage component word001 = src/cli.py")
-    assert TaughtWord("word001", "src/cli.py") in await stage.store.control.taught()
+    assert TaughtWord("word001", "src/cli.py") in await stage.store.repository.components.all()
     await stage.say("/triage status")
     assert "180 more words are on the page of the repository." in stage.said[-1]
 

@@ -75,7 +75,7 @@ class Stage:
         )
         found = FoundConfig(read_config(config), config, "")
         heard = CommandComment(self.ref, read, who, person(who)["id"], found, edit=edit, paths=self.paths)
-        await execute(heard, self.store.control, self.publisher)
+        await execute(heard, self.store, self.publisher)
 
     async def signals(self) -> list[tuple[str, str]]:
         return [(one.kind, one.text) for one in await self.store.signals.since(0)]
@@ -190,11 +190,11 @@ async def test_a_component_is_searched_and_judges_the_last_report(stage) -> None
 
 async def test_stop_mutes_and_resume_lifts_it(stage) -> None:
     await stage.say("/triage stop")
-    assert await stage.store.control.muted()
+    assert (await stage.store.row.state()).muted
     assert await stage.signals() == [("stop", "")]
     assert await stage.queued() == []
     await stage.say("/triage resume")
-    assert not await stage.store.control.muted()
+    assert not (await stage.store.row.state()).muted
     assert await stage.queued() == ["triage"]
 
 
@@ -367,7 +367,7 @@ async def test_a_repeated_command_is_run_once(stage) -> None:
 
 async def test_stop_resume_stop_are_three_commands(stage) -> None:
     await stage.say("/triage stop\n/triage resume\n/triage stop")
-    assert await stage.store.control.muted()
+    assert (await stage.store.row.state()).muted
 
 
 async def test_all_commands_of_a_comment_are_answered_in_one_reply(stage) -> None:
@@ -421,7 +421,7 @@ async def test_commands_run_while_replies_wait(stage) -> None:
         await stage.writes.take(f"127.0.0.1/installation:{INSTALLATION}")
     comment = await stage.say("/triage status\n/triage stop\n/triage label bug")
     assert (stage.said, stage.marks(comment)) == ([], [])
-    assert await stage.store.control.muted()
+    assert (await stage.store.row.state()).muted
     stage.clock.time += timedelta(hours=1)
     await stage.hear(comment, "mia")
     assert len(stage.said) == 1

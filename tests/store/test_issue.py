@@ -102,9 +102,9 @@ async def test_applying_a_command_is_idempotent(store: Store, issue: IssueStore)
 
 async def test_stop_mutes_and_resume_lifts_it(issue: IssueStore) -> None:
     await issue.control.apply(comment(), 0, "stop", CommandEffects(signals=(NewSignal("stop"),), muted=True))
-    assert await issue.control.muted()
+    assert (await issue.row.state()).muted
     await issue.control.apply(comment("2024-01-01T00:01:00Z"), 0, "resume", CommandEffects(muted=False))
-    assert not await issue.control.muted()
+    assert not (await issue.row.state()).muted
 
 
 async def test_a_run_retains_its_first_commit(issue: IssueStore) -> None:

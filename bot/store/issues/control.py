@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.jobs import Continue, JudgeLabels, PostDigest, Triage, Work
-from bot.ports import AskedQuestion, CommandEffects, Comment, IssueRef, RunView, TaughtWord
+from bot.ports import CommandEffects, Comment, IssueRef, RunView, TaughtWord
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Database, Keyed, Table
-from bot.store.issues import Issues
-from bot.store.issues.questions import Questions
-from bot.store.issues.signals import LABELLED
+from bot.store.issues.questions import LABELLED
 from bot.store.jobs.deliveries import insert_job
 from bot.store.runs.feedback import Feedback, note_feedback
 from bot.store.runs.issue_runs import IssueRuns
 from bot.store.runs.run_events import RunEvidence
-from bot.store.runs.usage import RepositoryLimited
 
 MAX_WORDS = 200
 """Words that are stored for one repository."""
@@ -61,14 +57,11 @@ def teach(db: Connection, repository_key: str, taught: TaughtWord, actor: str, n
 
 
 class Control(Table):
-    """The stored state of one issue, as its commands read and change it."""
+    """The commands of one issue: what they read together, and what they change."""
 
-    def __init__(
-        self, database: Database, ref: IssueRef, questions: Questions, clock: Callable[[], float] | None = None
-    ) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database, ref: IssueRef) -> None:
+        super().__init__(database)
         self._ref = ref
-        self._questions = questions
 
     async def commands_run(self, comment_id: int) -> tuple[str, ...]:
         """Return the commands of a comment that ran before, as ``Command.canonical`` writes them, with repetitions."""
@@ -88,26 +81,10 @@ class Control(Table):
         evidence = result.numbered(stored) if result else ()
         return RunView(run.number, run.status, run.sha, run.brain, run.config_hash, result, evidence)
 
-    async def questions(self) -> tuple[AskedQuestion, ...]:
-        """Return the questions that were asked on this issue."""
-        return await self._questions.all(self._ref.key)
-
-    async def muted(self) -> bool:
-        """Return whether a person asked the App to leave this issue alone."""
-        return (await Issues(self._database, self._ref.key).state()).muted
-
-    async def limits_reached(self) -> tuple[str, ...]:
-        """Return the codes of the limits that the repository reached today."""
-        return tuple(await RepositoryLimited(self._database, self._ref.repository.key).today())
-
     async def has_named_path(self) -> bool:
         """Return whether a command named the place of this issue's fault."""
         key = (self._ref.key,)
         return await self._row(_NAMED_PATH, key) is not None
-
-    async def taught(self) -> tuple[TaughtWord, ...]:
-        """Return the words that people taught in the repository."""
-        return await Components(self._database, self._ref.repository.key).all()
 
     async def apply(self, comment: Comment, ordinal: int, canonical: str, effects: CommandEffects) -> None:
         """Record the command as run and apply the store's part of its effects, in one transaction.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.ports import OpenReport, OpenReports, UnansweredQuestion
 from bot.report.document import Result
 from bot.store.databases.database import Connection, Keyed
-from bot.store.issues.signals import read_relations
+from bot.store.issues.questions import read_relations
 from nodes.state import HumanExchange
 
 MAX_READ = 100

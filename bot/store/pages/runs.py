@@ -11,8 +11,7 @@ from bot.ports import AskedQuestion
 from bot.report.document import Result
 from bot.store.access import Tenant
 from bot.store.databases.database import Connection, Table
-from bot.store.issues.questions import Questions
-from bot.store.issues.signals import StoredSignal, read_signals
+from bot.store.issues.questions import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
 from bot.store.runs.feedback import Feedback, read_feedback, read_judged, read_labelled

@@ -29,7 +29,7 @@ AGAIN = CommandKind("triage", "", "Triage this issue again from the start.", "au
 
 async def run_stop(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """End a run before its next write, and start no new one."""
-    if await context.control.muted():
+    if (await context.store.row.state()).muted:
         raise UserError("Triage is already stopped for this issue.")
     # The mute also stops a run in progress, which reads it before each write. The signal records who asked.
     return CommandEffects(signals=(NewSignal("stop"),), muted=True, reaction="rocket")
@@ -46,7 +46,7 @@ STOP = CommandKind(
 
 async def run_resume(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Unmute the issue and queue a new run."""
-    if not await context.control.muted():
+    if not (await context.store.row.state()).muted:
         raise UserError("Triage is not stopped for this issue.")
     check_writable(context)
     return CommandEffects(muted=False, start=True, reaction="rocket")
@@ -60,7 +60,8 @@ async def run_answer(command: Command, context: CommandContext) -> CommandEffect
     if not command.argument:
         raise UserError("Write the answer on the same line, as in `/triage answer only with --no-cache`.")
     await check_not_stopped(context)
-    if not any(question.state == "open" for question in await context.control.questions()):
+    asked = await context.store.repository.questions.all(context.issue.ref.key)
+    if all(question.state != "open" for question in asked):
         raise UserError("No question is open here.")
     check_writable(context)
     return CommandEffects(signals=(NewSignal("answer", command.argument),), start=True, reaction="rocket")
@@ -97,13 +98,13 @@ async def run_component(command: Command, context: CommandContext) -> CommandEff
     before, equals, after = command.argument.partition("=")
     if before.strip() and equals:
         return await _taught(before, after, context)
-    if equals and not after.strip() and not await context.control.has_named_path():
+    if equals and not after.strip() and not await context.store.control.has_named_path():
         raise UserError("No path was named on this issue. Name the word, as in `/triage component tokenizer =`.")
     found = _PATH.fullmatch(command.argument)
     if found is None:
         raise UserError("Name one path, as in `/triage component = src/parser`.")
     path = found["path"]
-    last = await context.control.last_run()
+    last = await context.store.control.last_run()
     report = last.result.report if last is not None and last.result is not None else None
     suspects = report.suspects if report is not None else ()
     if suspects and (suspects[0].path == path or suspects[0].path.startswith(f"{path}/")):
@@ -123,7 +124,7 @@ async def _taught(before: str, after: str, context: CommandContext) -> CommandEf
     word = word_of(before)
     if word is None:
         raise UserError("Name the component by a word or two, as in `/triage component tokenizer = src/parser`.")
-    known = {item.word: item.path for item in await context.control.taught()}
+    known = {item.word: item.path for item in await context.store.repository.components.all()}
     if not after.strip():
         if word not in known:
             raise UserError(f"The word {code(word)} is not taught here.")

@@ -15,7 +15,7 @@ from bot.ports import CommandEffects, Comment, Issue, IssueRef, Permission
 from bot.report.sanitise import code
 from bot.settings.repository import RepositoryConfig
 from bot.settings.repository_file import FoundConfig
-from bot.store.issues.control import Control
+from bot.store.tables import IssueStore
 from bot.worker.commands import directions, judgements, show
 from bot.worker.commands.kinds import CommandContext, CommandKind, PathsReader, is_allowed, unreadable
 from bot.worker.commands.parse import Command, Edit, new_commands, parse
@@ -84,12 +84,12 @@ class CommandsResult:
     """The issue's new place, if it was moved. Its commands must run there, and none ran here."""
 
 
-async def execute(request: CommandComment, control: Control, publisher: Publisher) -> CommandsResult:
+async def execute(request: CommandComment, store: IssueStore, publisher: Publisher) -> CommandsResult:
     """Run the new commands of a comment and answer them in one reply.
 
     The answer to a command is stored before the command is recorded as run, so that a crash loses neither.
     """
-    commands = await _new(request, control)
+    commands = await _new(request, store)
     replies = Replies.of(publisher, request.ref, request.found)
     if commands and request.found.config.enabled:
         github = publisher.github_for(request.ref.repository)
@@ -100,7 +100,7 @@ async def execute(request: CommandComment, control: Control, publisher: Publishe
         if issue.ref.key != request.ref.key:
             return CommandsResult(moved_to=issue.ref)
         # One request for the permission at most, and none if the author's role is sufficient for all commands.
-        context = await _context(request, issue, control, github, commands)
+        context = await _context(request, issue, store, github, commands)
         await _run(request, commands, context, replies)
     await replies.catch_up()
     return CommandsResult(len(commands))
@@ -116,10 +116,10 @@ async def _run(request: CommandComment, commands: list[Command], context: Comman
             effects = effects if answers else replace(effects, reply=None, reaction=None)
         await replies.note(request.comment.id, command, effects)
         # Last, because it marks the command as run.
-        await context.control.apply(request.comment, command.ordinal, command.canonical, effects)
+        await context.store.control.apply(request.comment, command.ordinal, command.canonical, effects)
 
 
-async def _new(request: CommandComment, control: Control) -> list[Command]:
+async def _new(request: CommandComment, store: IssueStore) -> list[Command]:
     """Return the commands that the sender wrote and that no version of the comment has run yet."""
     commands = parse(request.comment.body)
     if request.edit is not None:
@@ -127,7 +127,7 @@ async def _new(request: CommandComment, control: Control) -> list[Command]:
     if not commands:
         return []
     # Counted, because a comment may contain a command twice: an edit that adds the second one runs it.
-    before = Counter(await control.commands_run(request.comment.id))
+    before = Counter(await store.control.commands_run(request.comment.id))
     new: list[Command] = []
     for command in commands:
         if before[command.canonical]:
@@ -146,7 +146,7 @@ def _repeats(previous: Command | None, command: Command) -> bool:
 
 
 async def _context(
-    request: CommandComment, issue: Issue, control: Control, github: RepositoryClient, commands: list[Command]
+    request: CommandComment, issue: Issue, store: IssueStore, github: RepositoryClient, commands: list[Command]
 ) -> CommandContext:
     is_author = request.sender_id is not None and request.sender_id == issue.author_id
     context = CommandContext(
@@ -155,7 +155,7 @@ async def _context(
         permission=Permission.NONE,
         is_author=is_author,
         config=request.found.config,
-        control=control,
+        store=store,
         github=github,
         paths=request.paths,
     )
@@ -217,7 +217,7 @@ async def _page_effects(
         permission=Permission.ADMIN if work.is_operator else await issue_job.github.permission(work.by),
         is_author=work.by_id is not None and work.by_id == issue.author_id,
         config=config,
-        control=issue_job.store.control,
+        store=issue_job.store,
         github=issue_job.github,
     )
     if not is_allowed(kind, context):

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"#?([1-9]\d{0,8})")
 
 async def run_right(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Store the judgement of the last report. No run starts, and a closed issue's report can be judged too."""
-    last = await context.control.last_run()
+    last = await context.store.control.last_run()
     if last is None or last.result is None:
         raise UserError("This issue has no report yet.")
     return CommandEffects(judgement=Judgement(right=True), reaction="rocket")
@@ -34,7 +34,7 @@ async def run_wrong(command: Command, context: CommandContext) -> CommandEffects
         raise UserError("Say what is wrong, as in `/triage wrong the lexer is never reached`.")
     await check_not_stopped(context)
     check_writable(context)
-    if await context.control.last_run() is None:
+    if await context.store.control.last_run() is None:
         raise UserError("This issue has no report yet.")
     return CommandEffects(
         signals=(NewSignal("correction", command.argument),),

@@ -13,7 +13,7 @@ from bot.github.repository import RepositoryClient
 from bot.ports import CommandEffects, Issue, Permission
 from bot.report.sanitise import code
 from bot.settings.repository import CommandName, CommandRole, RepositoryConfig
-from bot.store.issues.control import Control
+from bot.store.tables import IssueStore
 from bot.worker.commands.parse import Command
 from bot.worker.publish.wanted import reason_to_skip, remedy_for
 
@@ -88,7 +88,7 @@ class CommandContext:
     """The sender's permission according to the API; NONE if it was not queried."""
     is_author: bool
     config: RepositoryConfig
-    control: Control
+    store: IssueStore
     github: RepositoryClient
     paths: PathsReader = unreadable
     """Reads the files of the newest commit."""
@@ -118,7 +118,7 @@ async def check_not_stopped(context: CommandContext) -> None:
     Raises:
         UserError: Triage is stopped on this issue.
     """
-    if await context.control.muted():
+    if (await context.store.row.state()).muted:
         raise UserError("Triage is stopped for this issue; `/triage resume` continues it.")
 
 

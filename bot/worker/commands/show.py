@@ -39,15 +39,15 @@ HELP = CommandKind("help", "help", "List the commands.", "author", run_help)
 
 async def run_status(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Report the last run, whether triage is stopped, open questions, reached limits and taught words."""
-    last, questions = await context.control.last_run(), await context.control.questions()
-    lines = [_last_run(last)]
-    if await context.control.muted():
+    lines = [_last_run(await context.store.control.last_run())]
+    if (await context.store.row.state()).muted:
         lines.append("Triage is stopped for this issue; `/triage resume` continues it.")
+    questions = await context.store.repository.questions.all(context.issue.ref.key)
     lines += [_waiting(question) for question in questions if question.state == "open"]
-    reached = dict.fromkeys(map(describe_limit, await context.control.limits_reached()))
+    reached = dict.fromkeys(map(describe_limit, await context.store.repository.limited.today()))
     if reached:
         lines.append(f"Limits reached: {'; '.join(reached)}.")
-    lines += _taught(await context.control.taught())
+    lines += _taught(await context.store.repository.components.all())
     return CommandEffects(reply="\n\n".join(lines), reaction="rocket")
 
 
@@ -76,7 +76,7 @@ STATUS = CommandKind("status", "status", "Show the status of the run.", "author"
 
 async def run_why(command: Command, context: CommandContext) -> CommandEffects:  # noqa: ARG001  the table's signature
     """Reply with the folded explanation of the last report."""
-    last = await context.control.last_run()
+    last = await context.store.control.last_run()
     if last is None or last.result is None:
         raise UserError("No run of this issue has finished yet.")
     return CommandEffects(reply=explanation(last, last.result, context.config.language), reaction="rocket")
