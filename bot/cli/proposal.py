@@ -96,10 +96,7 @@ class Held:
 def read_held(repository: Repository, commit: str, now: int) -> Held:
     """Read a commit. Forms that are not valid are left out, as GitHub does.
 
-    Args:
-        repository: the clone.
-        commit: its full SHA.
-        now: seconds since 1970; later tags are ignored.
+    Tags later than ``now``, in seconds since 1970, are ignored.
     """
     entries = [entry for entry in repository.under(commit, *PLACES) if 0 <= entry.size <= MAX_BYTES][:MAX_FORMS]
     contents = dict(repository.read([entry.blob for entry in entries]))
@@ -176,11 +173,7 @@ def area_paths(labels: Iterable[str], folders: Sequence[str]) -> dict[str, str]:
 def configuration(held: Held, labels: Sequence[str], types: Sequence[str], sources: str) -> str:
     """Return the text of a ``.github/triage.yml``.
 
-    Args:
-        held: what the commit has.
-        labels: those that exist, or that forms name.
-        types: the organisation's issue types.
-        sources: where all this was read, for the first lines.
+    ``labels`` exist, or are named by forms; ``sources`` says where all this was read, for the first lines.
     """
     named, paths = label_map(held.forms, labels), area_paths(labels, held.folders)
     prefixes = sorted({found[1] + found[2] + "*" for label in labels if (found := _AREA.fullmatch(label))})

@@ -88,9 +88,7 @@ class TokenRefusedError(RetryableError):
 def answer_of(response: httpx.Response, *, conditional: bool = False) -> Answer:
     """Decode a successful response.
 
-    Args:
-        response: The server's response.
-        conditional: The request had an ETag, so that 304 is a success.
+    ``conditional``: the request had an ETag, so that 304 is a success.
 
     Raises:
         UndecodableError: The response is not GitHub's; the result of the request is unknown.

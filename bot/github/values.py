@@ -112,9 +112,7 @@ def pull_of(data: Json) -> OpenPull:
 def comment_of(data: Json, is_ours: Callable[[Json], bool]) -> Comment:
     """Return a comment.
 
-    Args:
-        data: GitHub's JSON.
-        is_ours: Decides from the JSON's author whether the App wrote the comment.
+    ``is_ours`` decides from the JSON's author whether the App wrote the comment.
     """
     user = data.get("user") or {}
     return Comment(

@@ -133,12 +133,7 @@ def read_prices(text: str) -> Prices:
 def cost(prices: Prices, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
     """Return the cost in millionths of a dollar; 0 for a model without a price.
 
-    Args:
-        prices: Prices by model name.
-        model: Name of the model.
-        input_tokens: All input tokens, including the cached ones.
-        output_tokens: All output tokens.
-        cached_tokens: Input tokens from a prompt cache; without a price of their own they cost as much as other input.
+    ``cached_tokens`` are part of ``input_tokens``; without a price of their own they cost as much as other input.
     """
     # Dollars per million tokens equal millionths of a dollar per token.
     into, out, *of_cache = prices.get(model, (0.0, 0.0))

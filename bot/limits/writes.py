@@ -41,10 +41,7 @@ class Writes(Protocol):
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
-        Args:
-            installation: the installation's key.
-            budget: the fraction of the budget that this kind of write may use.
-            repository: key of the written repository, which leaves room for the installation's other repositories.
+        ``repository``: key of the written one, which leaves room for the installation's others.
 
         Raises:
             RateLimitedError: the budget for this kind of write is used up; ``after`` says for how many seconds.

@@ -108,11 +108,7 @@ def _supervisor_routing(outputs: Mapping[str, Any], entry: Any) -> str:
 
 
 def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a node's output that LangSmith receives by default: the routing, without text.
-
-    Args:
-        outputs: a node's output as JSON; any other value has no routing.
-    """
+    """Return the part of a node's output that LangSmith receives by default: the routing, without text."""
     try:
         trace = tuple(TraceEntry.model_validate(entry) for entry in outputs.get("trace") or ())
     except (ValidationError, TypeError):
@@ -126,12 +122,7 @@ def only_routing(outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def messages(texts: Iterable[tuple[str, str]], **more: str) -> str:
-    """Return messages in the JSON of the conventions, with secrets masked.
-
-    Args:
-        texts: pairs of a role and a text.
-        more: further fields of each message.
-    """
+    """Return messages in the JSON of the conventions, with secrets masked."""
     parts = ((role, [{"type": "text", "content": mask(text)[:_MAX_TEXT]}]) for role, text in texts)
     return json.dumps([{"role": role, "parts": content, **more} for role, content in parts])
 

@@ -101,14 +101,7 @@ def retry_reasons(retry: RetryReason) -> tuple[str, ...]:
 
 
 def spending(result: Result, *, brain: str, config_hash: str, dollars: float = 0) -> tuple[tuple[str, str], ...]:
-    """Return the brain, the model's usage and the configuration as pairs of a label and a value.
-
-    Args:
-        result: the run's result.
-        brain: what judged, for a run without a trace.
-        config_hash: identifies the configuration; empty if there was none.
-        dollars: the cost; 0 if unknown.
-    """
+    """Return the brain, the model's usage and the configuration as pairs of a label and a value."""
     usage, trace = result.metrics.usage, result.trace
     judges = ", ".join(dict.fromkeys(entry.judged_by for entry in trace)) or brain
     used = (

@@ -64,13 +64,7 @@ def fitness(report: TriageReport) -> Fitness:
 
 
 def brief(report: TriageReport, title: str, body: str) -> str:
-    """Return the brief as Markdown.
-
-    Args:
-        report: the finished report.
-        title: the issue's title.
-        body: the issue's body.
-    """
+    """Return the brief as Markdown."""
     if report.kind == "security":
         return f"# Security report\n\n{_PRIVATE}"
     fit = fitness(report)

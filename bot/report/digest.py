@@ -113,11 +113,7 @@ class Digest:
 def build_digest(repository: str, found: OpenReports, now: float, days: int) -> Digest:
     """Return the digest of the last days; the same store at the same time leads to the same digest.
 
-    Args:
-        repository: its owner/name.
-        found: the stored reports on its open issues.
-        now: seconds since 1970.
-        days: length of the period in which reports count as new.
+    ``now`` is in seconds since 1970; ``days`` is the length of the period in which reports count as new.
     """
     since = now - days * DAY
     bugs = [report for report in found.reports if report.report.kind == "bug"]

@@ -40,10 +40,8 @@ class Result(BaseModel):
 def build_result(state: BugTriageState, *, language: str = ENGLISH, posted: str = "") -> Result:
     """Return the public part of a finished state.
 
-    Args:
-        state: the state.
-        language: of the comment; a language without a catalogue means English.
-        posted: the comment as it was posted; without it, the draft is translated.
+    A language without a catalogue means English. Without ``posted``, the comment as it was posted, the draft is
+    translated.
 
     Raises:
         ValueError: the run has no report.

@@ -24,12 +24,7 @@ _PRIVATE = "The issue may describe a security problem, so no place is named. Fol
 
 
 def as_sarif(report: TriageReport, title: str) -> str:
-    """Return the places of a report as a SARIF log; one on a security problem has a notification instead.
-
-    Args:
-        report: the finished report.
-        title: the issue's title; secrets in it are masked.
-    """
+    """Return the places of a report as a SARIF log; one on a security problem has a notification instead."""
     title = mask(title)
     is_private = report.kind == "security"
     places = () if is_private else report.suspects

@@ -219,11 +219,7 @@ class NoCode:
     sha = ""
 
     def __init__(self, reason: str = "it does not exist") -> None:
-        """Represent code that cannot be read.
-
-        Args:
-            reason: a clause for the report, without text from a server.
-        """
+        """Represent code that cannot be read."""
         self._reason = reason
 
     @classmethod

@@ -68,10 +68,7 @@ class Mirrors:
     ) -> None:
         """Use ``root`` for the mirrors.
 
-        Args:
-            root: the folder, created if missing.
-            limits: resource limits; None for the defaults.
-            local_addresses: allow paths on this machine, for a GitHub that runs here.
+        ``local_addresses`` allows paths on this machine, for a GitHub that runs here.
         """
         root.mkdir(parents=True, exist_ok=True)
         self._root = root
@@ -229,11 +226,7 @@ async def _make_bare(directory: Path) -> None:
 def evict(root: Path, budget: int, *, in_use: Callable[[str], bool], free: int = 0) -> list[str]:
     """Remove the least recently used folders below a root until the rest fits; returns their names.
 
-    Args:
-        root: the folder that contains them.
-        budget: bytes that all of them may take.
-        in_use: returns whether the folder of a name must stay.
-        free: bytes that must be free on the disk.
+    ``in_use`` returns whether the folder of a name must stay; ``free`` bytes must be free on the disk.
     """
     folders = sorted((folder for folder in root.iterdir() if folder.is_dir()), key=lambda f: f.stat().st_mtime)
     sizes = {folder: fetching.size_of(folder) for folder in folders}

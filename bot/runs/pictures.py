@@ -189,11 +189,7 @@ class PictureFetcher:
     ) -> None:
         """Fetch within these limits.
 
-        Args:
-            config: the operator's configuration.
-            limits: how much is fetched.
-            resolve: finds the address of a host; None for one that refuses private addresses.
-            tls: certificates to trust; None for the machine's.
+        ``resolve``: None refuses private addresses. ``tls``: None trusts the machine's certificates.
         """
         self._config = config
         self._fetcher = Fetcher(
@@ -216,9 +212,7 @@ class PictureFetcher:
     async def fetch(self, text: str, earlier: int = 0) -> Pictures:
         """Return the pictures of a text. A picture that cannot be fetched is refused; nothing is raised.
 
-        Args:
-            text: the issue, or an answer.
-            earlier: pictures of the same issue that count against the limit.
+        ``earlier`` pictures of the same issue count against the limit.
         """
         urls, most = find_pictures(text), max(self._fetcher.limits.number - earlier, 0)
         fetched, refused = list[Picture](), [_TOO_MANY] * max(len(urls) - most, 0)

@@ -29,9 +29,7 @@ class Promise:
 def promise_of(config: RepositoryConfig, outcomes: Sequence[tuple[float, bool]] = ()) -> Promise:
     """Return the bound for a repository.
 
-    Args:
-        config: the repository's configuration.
-        outcomes: of its scored reports, the confidence in the first file, and whether it was fixed.
+    ``outcomes``: of its scored reports, the confidence in the first file, and whether it was fixed.
     """
     wanted = config.precision
     if wanted is None:

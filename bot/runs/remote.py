@@ -78,10 +78,7 @@ class _Source:
 async def read_remote(reference: Reference, settings: Settings, *, clone: bool) -> RemoteIssue:
     """Read an issue, and clone its repository or update the clone.
 
-    Args:
-        reference: names the issue.
-        settings: with GITHUB_TOKEN or the App's settings; with neither, only public issues are readable.
-        clone: whether to fetch the repository too.
+    Without GITHUB_TOKEN and the App's settings only public issues are readable.
 
     Raises:
         UserError: the issue does not exist or is on another server, or GitHub refuses access.

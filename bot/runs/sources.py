@@ -39,12 +39,7 @@ class Sources:
     """The outside sources of this process; all its runs share the tools and their rate limiters."""
 
     def __init__(self, config: OperatorConfig, server_url: str = "https://github.com") -> None:
-        """Create the sources without connecting; a source connects at its first query.
-
-        Args:
-            config: the operator's configuration.
-            server_url: the address of GitHub's pages.
-        """
+        """Create the sources without connecting; a source connects at its first query."""
         self._config = config
         self.tools = {name: McpTool(_server(name, tool)) for name, tool in config.tools.items()}
         """MCP tools by name, including one called ``web_search`` if configured."""

@@ -131,10 +131,7 @@ class _Server(uvicorn.Server):
 def serve(settings: ServerSettings, listener: socket.socket, *, work: bool = True) -> None:
     """Serve until the process is stopped; then give running jobs five seconds to finish.
 
-    Args:
-        settings: the server's settings.
-        listener: the listening socket.
-        work: whether to process stored jobs too; otherwise ``triage worker`` does.
+    Without ``work``, ``triage worker`` processes the stored jobs.
 
     Raises:
         UserError: no job can be processed with these settings, or another server uses the data directory.

@@ -279,9 +279,7 @@ _KNOWN = {
 def load_operator_config(settings: Settings, repository: str | None = None) -> OperatorConfig:
     """Load the file that TRIAGE_CONFIG names; without one, no source outside a repository is ever queried.
 
-    Args:
-        settings: the settings that name it.
-        repository: the analysed repository; a file inside it is refused, since the repository may have supplied it.
+    A file inside the analysed repository is refused, since the repository may have supplied it.
 
     Raises:
         UserError: the file cannot be read, is invalid, or lies in the repository.

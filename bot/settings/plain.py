@@ -65,11 +65,7 @@ _WORDS: Mapping[str, str | Callable[[_Context], str]] = {
 
 
 def explain(fault: Mapping[str, Any]) -> str:
-    """Explain one of pydantic's errors, as the rest of a sentence that begins with the name of the value.
-
-    Args:
-        fault: an entry of ``ValidationError.errors()``.
-    """
+    """Explain one of pydantic's errors, as the rest of a sentence that begins with the name of the value."""
     words = _WORDS.get(fault["type"])
     if words is None:
         return str(fault["msg"]).removeprefix("Value error, ")

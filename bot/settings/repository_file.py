@@ -48,10 +48,6 @@ class FoundConfig:
 async def find_config(files: Files, last_valid: str | None = None) -> FoundConfig:
     """Read the configuration; if it is invalid or unreadable, use the last valid one, else a dry run.
 
-    Args:
-        files: reads the default branch and the organisation's repository.
-        last_valid: the stored text of the last ``FoundConfig``.
-
     Raises:
         RetryableError: the file cannot be read at the moment.
     """

@@ -32,12 +32,7 @@ def variables_of(env_file: Path | None) -> dict[str, str]:
 
 
 def read_secret_files(names: Collection[str], given: Mapping[str, str]) -> SecretFiles:
-    """Read the files that variables name.
-
-    Args:
-        names: the settings that may be in files, in lower case.
-        given: the variables.
-    """
+    """Read the files that variables name."""
     values: dict[str, str] = {}
     faults: dict[str, str] = {}
     for name in names:

@@ -74,8 +74,7 @@ def load_with_app(repository: str | None = None) -> Settings:
 
     The environment takes precedence for each setting. If it names another App, none of the stored settings is used.
 
-    Args:
-        repository: the analysed repository, whose ``.env`` is not read because it is not the operator's.
+    The ``.env`` of the analysed repository is not read, because it is not the operator's.
 
     Raises:
         SettingsError: settings are malformed.

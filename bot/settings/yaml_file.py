@@ -45,11 +45,7 @@ class ConfigError(BotError):
 def read_yaml(text: str, model: type[M], known: KnownKeys, retired: Mapping[str, str]) -> M:
     """Parse a file's text; an empty file means the defaults.
 
-    Args:
-        text: the file's text.
-        model: the model to validate against.
-        known: returns the allowed keys below a path, to suggest a correction for an unknown key.
-        retired: keys of earlier releases, which are ignored.
+    ``known`` returns the allowed keys below a path, to suggest a correction; ``retired`` keys are ignored.
 
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.

@@ -59,13 +59,7 @@ class ReportInputs:
 
 
 def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs:
-    """Read the inputs of a report.
-
-    Args:
-        db: the open transaction.
-        issue_key: key of the issue.
-        day: today, as ``ceilings.day_of`` writes it.
-    """
+    """Read the inputs of a report."""
     repository = issue_key.rpartition("#")[0]
     return ReportInputs(
         tuple(asked for asked, _ in read_questions(db, issue_key)),

@@ -64,10 +64,7 @@ class StoredWrites(Table):
     async def take(self, installation: str, budget: WriteBudget = WHOLE, repository: str = "") -> None:
         """Count one write.
 
-        Args:
-            installation: key of the installation.
-            budget: windows that writes of this kind may fill.
-            repository: key of the repository that is written to. It leaves room for the installation's others.
+        ``repository``: key of the written one, which leaves room for the installation's others.
 
         Raises:
             RateLimitedError: there is no room for writes of this kind; ``after`` is the wait in seconds.

@@ -161,15 +161,7 @@ def _of_run(event: Event, run: RunRow, says: str) -> Notify:
 
 
 def _notice(event: Event, repository_key: str, repository: str, issue: int, says: str) -> Notify:
-    """Build a notice.
-
-    Args:
-        event: its kind.
-        repository_key: key of the repository.
-        repository: its owner/name.
-        issue: number of the issue; 0 if it is about the whole repository.
-        says: what waits.
-    """
+    """Build a notice."""
     host, _, number = repository_key.rpartition("/")
     owner, _, name = repository.partition("/")
     about = f"{repository}#{issue}" if issue else repository

@@ -115,9 +115,7 @@ class SharedBudget:
     async def pause(self, seconds: float, *, limited: bool) -> None:
         """Sleep briefly; postpone the run for a longer pause.
 
-        Args:
-            seconds: The pause that the model's server asked for.
-            limited: The server enforces a rate limit, so calls of all runs pause.
+        ``limited``: the server enforces a rate limit, so calls of all runs pause.
 
         Raises:
             ModelError: The pause is too long, or the run was postponed too often.

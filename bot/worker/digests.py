@@ -129,12 +129,7 @@ async def read_again(
 ) -> Digest:
     """Return the digest of those issues that are still open, each read again from GitHub.
 
-    Args:
-        github: the repository.
-        ref: the issue that the digest is for; it is not in the digest.
-        found: the stored reports.
-        config: the repository's configuration.
-        now: seconds since 1970.
+    The issue ``ref``, which the digest is for, is not in it.
     """
     titles = {}
     numbers = {report.number for report in found.reports} | {question.number for question in found.questions}

@@ -161,11 +161,7 @@ class IssueJob:
         return _with_defaults(found, self.tools)
 
     async def settle(self, message: str) -> None:
-        """Settle the job without follow-up work.
-
-        Args:
-            message: The result, one line.
-        """
+        """Settle the job without follow-up work."""
         await self.tools.store.jobs.settle(self.job, message)
 
     async def count_limit_reached(self, code: str, message: str) -> None:
@@ -212,12 +208,7 @@ async def admit(
 ) -> Run:
     """Return the issue's unfinished run, or a new one that is counted.
 
-    Args:
-        issue_job: The attempt of the job.
-        issue: The issue as it is now.
-        config: The repository's configuration.
-        leave: Number of a waiting run that is ended first.
-        by_author: The run counts for the issue's author. False if a maintainer asked for it.
+    ``leave`` is a waiting run that is ended first; ``by_author`` is False if a maintainer asked for it.
 
     Raises:
         RateLimitedError: The day's limit of runs is reached; the job is retried tomorrow.
@@ -270,14 +261,7 @@ async def _may_triage(issue_job: IssueJob, issue: Issue) -> bool:
 
 
 async def explain_refusal(issue_job: IssueJob, found: FoundConfig, asked_in: int | None, why: str) -> None:
-    """Reply once to a command whose run does nothing. Without a command there is no reply.
-
-    Args:
-        issue_job: The attempt of the job.
-        found: The repository's configuration.
-        asked_in: Id of the comment with the command.
-        why: One or two sentences.
-    """
+    """Reply once to a command whose run does nothing. Without a command there is no reply."""
     if asked_in is None or not found.config.enabled:
         return
     replies = Replies.of(issue_job.publisher(issue_job.check_ownership), issue_job.ref, found)

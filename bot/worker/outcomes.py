@@ -62,12 +62,7 @@ async def _compared(issue_job: IssueJob, outcome: Outcome) -> Verdict:
 def compare(directory: Path, tip: str, outcome: Outcome, number: int, project: str) -> Verdict:
     """Find the first commit after the reported one that closes the issue, and rank the files that it changed.
 
-    Args:
-        directory: A clone.
-        tip: Full SHA of the default branch's head.
-        outcome: What was reported, and at which commit.
-        number: The issue's number.
-        project: owner/name, to recognize references in commit messages that include it.
+    ``project`` is owner/name, to recognize references in commit messages that include it.
 
     Returns:
         "scored" with the 1-based rank of the first reported file that the fix changed (0: none), or "unknown" with

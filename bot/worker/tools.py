@@ -49,8 +49,7 @@ class Engines:
     def __init__(self, largest: int = MAX_INDEXES) -> None:
         """Create an empty cache.
 
-        Args:
-            largest: Bytes that all indexes together may take in memory; the one used last may exceed it alone.
+        The index used last may exceed ``largest``, the bytes of all together, alone.
         """
         self._largest = largest
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
@@ -128,11 +127,7 @@ class Tools:
     ) -> SharedBudget:
         """Return the budget of a run's model calls, which count in the repository's day too.
 
-        Args:
-            thread: identifies the run.
-            ref: its repository.
-            config: the repository's configuration.
-            limited: called with the code of a limit that was reached and a description.
+        ``limited`` is called with the code of a limit that was reached and a description.
         """
         budgets = self.budgets
         day = budgets.day(ref, config, self.store.clock())

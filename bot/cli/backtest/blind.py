@@ -66,11 +66,7 @@ class BlindTriager:
     async def triage(self, title: str, body: str, commit: str, brain: Brain | None = None) -> BlindRun:
         """Run the graph at a commit. A question it asks is withdrawn, because no person can answer.
 
-        Args:
-            title: the issue's title.
-            body: the issue's text.
-            commit: the commit whose history the run may see.
-            brain: makes the judgements; None for the rules.
+        ``commit``: its history is all that the run may see. Without a brain, rules judge.
         """
         started = time.perf_counter()
         code, kept = _Code(self._engine, self._engine.commit(commit)), InMemoryEvidence()

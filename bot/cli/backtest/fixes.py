@@ -47,10 +47,8 @@ def find_fixes(line: Sequence[MainlineCommit], project: str = "", since: int = 0
     Before a later one of several closing commits, part of the fix exists already (docs/decisions.md). Reverted
     commits are left out.
 
-    Args:
-        line: the landed changes, newest first.
-        project: owner/name, for references that include it.
-        since: only fixes that landed at or after this time, in seconds since 1970.
+    ``line`` has the landed changes, newest first; ``project`` is owner/name, for references that include it; ``since``
+    is in seconds since 1970.
     """
     undone = {sha for landed in line for message in landed.messages for sha in reverted(message)}
     first: dict[int, Fix] = {}

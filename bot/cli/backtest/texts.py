@@ -112,11 +112,7 @@ class GitHubTexts:
     ) -> None:
         """Read a repository's issues.
 
-        Args:
-            reader: reads issues from GitHub.
-            name: owner/name, for display.
-            known: texts that need no request; None marks a number that is not an issue.
-            keep: stores a text that was read among the known ones.
+        ``known`` texts need no request (None marks a number that is not an issue); ``keep`` stores a text among them.
         """
         self.description = f"from {name} on GitHub, as they are now"
         self._reader = reader
@@ -207,11 +203,7 @@ def corrected(
 ) -> Iterator[FixWithFiles]:
     """Yield the corrections that name files, as fixes at the commit of the report itself.
 
-    Args:
-        repository: the clone.
-        corrections: what people wrote.
-        fixed: issues with a known fix, which decides for them.
-        left_out: counts the reasons why others are not cases.
+    An issue in ``fixed`` has a known fix, which decides for it; ``left_out`` counts why others are not cases.
     """
     for correction in corrections:
         if correction.issue in fixed:

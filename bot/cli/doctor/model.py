@@ -57,10 +57,7 @@ class _Timed:
 def check_model(settings: Settings, *, calls: bool, clock: Callable[[], float] = time.perf_counter) -> Iterator[Check]:
     """Check that the configured models exist and can answer in the required form.
 
-    Args:
-        settings: names the models.
-        calls: whether the models may be called; if False, only the list of models is read.
-        clock: measures the model's speed, in seconds.
+    Without ``calls`` only the list of models is read.
     """
     if settings.brain == "rules":
         yield _check(ok=True, name="model", says="none: rules judge; set OPENAI_API_KEY or OPENAI_BASE_URL to use one")

@@ -95,12 +95,7 @@ class RepositoryTools:
     """The tools. Each takes an issue's text, and the name of a repository where several are served."""
 
     def __init__(self, repositories: Mapping[str, str], issues: str | None = None) -> None:
-        """Serve repositories.
-
-        Args:
-            repositories: the path of each, by name.
-            issues: file with earlier issues, as JSON lines.
-        """
+        """Serve repositories."""
         self._repositories = dict(repositories)
         self._issues = issues
         self._turns = asyncio.Semaphore(AT_ONCE)

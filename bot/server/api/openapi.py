@@ -74,11 +74,7 @@ _NUMBER = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
 
 
 def reading_paths(problems: Any) -> dict[str, Any]:
-    """Return the paths.
-
-    Args:
-        problems: returns the error responses of status codes.
-    """
+    """Return the paths."""
     paths: dict[str, Any] = {}
     for path, operation, query, page, item, summary in _LISTINGS:
         codes = ("401", "422", "503") if path.startswith("/") else ("401", "404", "422", "503")

@@ -171,9 +171,7 @@ class LimitedProtocol(HttpToolsProtocol):
 def limited_protocol(connections: Connections, deliveries: str = "") -> type[asyncio.Protocol]:
     """Return the protocol for uvicorn's ``http`` setting.
 
-    Args:
-        connections: the registry that all connections share.
-        deliveries: the path whose complete requests are never closed to make room.
+    Complete requests to the path ``deliveries`` are never closed to make room.
     """
     bound: dict[str, Any] = {"registry": connections, "deliveries": deliveries}
     # uvicorn creates the protocol itself and passes only its own arguments, so the registry is a class attribute.

@@ -54,9 +54,7 @@ class Shield:
     def __init__(self, app: ASGIApp, public_url: str | None = None) -> None:
         """Wrap an application.
 
-        Args:
-            app: the application to protect.
-            public_url: the server's public address, if a proxy in front sends another Host header.
+        ``public_url``: the server's public address, if a proxy in front sends another Host header.
         """
         self._app = app
         self._public = urlsplit(public_url or "").netloc

@@ -46,12 +46,7 @@ class Site:
 
 
 def build_authenticator(settings: Settings, ended: EndedSessions | None = None) -> Authenticator:
-    """Build the authentication that the settings allow.
-
-    Args:
-        settings: the server's settings.
-        ended: the store of sessions that were logged out; None if sessions cannot be ended early.
-    """
+    """Build the authentication that the settings allow."""
     given, token = settings.triage_session_secret, settings.triage_admin_token
     secret = session_secret(given.get_secret_value() if given else None, settings.triage_data_dir)
     https = (settings.triage_public_url or "").startswith("https:")

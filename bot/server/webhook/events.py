@@ -141,11 +141,8 @@ def media_type(header: str | None) -> str:
 def read_delivery(headers: Mapping[str, str], body: bytes, *, known: bool, server: str = "github.com") -> Delivery:
     """Parse a body whose signature is valid.
 
-    Args:
-        headers: the request's headers by lower-case name.
-        body: the signed bytes, JSON or form-encoded.
-        known: whether a handler uses the event; otherwise the body is only checked to be a JSON object.
-        server: host of GitHub's pages, used if the payload names none.
+    ``known``: a handler uses the event; otherwise the body is only checked to be a JSON object. ``server``: used if the
+    payload names none.
 
     Raises:
         MalformedError: a header is missing or too long, or the body is not JSON of the shape that GitHub sends.

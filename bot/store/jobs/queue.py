@@ -79,10 +79,7 @@ class Jobs:
         block later ones unless an attempt has begun; then it goes first. A job with too many attempts becomes dead
         here. This bounds every retry loop, including that of a job that ends its process.
 
-        Args:
-            lane: the lane to take it from.
-            owner: the worker that takes it.
-            early: seconds before its due time at which a job may be taken.
+        ``early``: seconds before its due time at which a job may be taken.
         """
         parameters: dict[str, Value] = {"lane": lane, "now": self._clock() + early}
         # The search is a read, so a worker without work never takes SQLite's write lock and never conflicts on
@@ -138,11 +135,7 @@ class Jobs:
     async def postpone(self, job: Job, seconds: float, message: str, *, limited: bool = False) -> None:
         """Retry the job later; it retains its place in the queue.
 
-        Args:
-            job: the job of the current attempt.
-            seconds: delay from now.
-            message: the reason, in one line.
-            limited: a limit was reached, so the attempt does not count against the job's maximum.
+        ``limited``: a limit was reached, so the attempt does not count against the job's maximum.
         """
         now = self._clock()
         await self._database.do(lambda db: _release(db, job, "todo", now, message, after=seconds, waited=limited))
@@ -160,9 +153,8 @@ class Jobs:
     async def recover(self, *, blame: bool, place: str | None = None) -> int:
         """Free the jobs of worker processes that are gone; returns the number freed.
 
-        Args:
-            blame: count each job as lost once more, since one of them probably ended the process.
-            place: suffix of the owners; None if no other process works on these jobs.
+        ``blame`` counts each job as lost once more, since one of them probably ended the process. ``place`` is the
+        owners' suffix; None if no other process works on these jobs.
         """
         now = self._clock()
         where, parameters = ("owner LIKE :owners", {"owners": f"%{place}"}) if place else ("1 = 1", {})

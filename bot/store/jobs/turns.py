@@ -77,12 +77,7 @@ WHERE id = :id AND state = 'dead'
 
 
 def next_issues(db: Connection, parameters: Mapping[str, Value]) -> list[str]:
-    """Return the first free issue of each installation; the installation that was served longest ago comes first.
-
-    Args:
-        db: the database.
-        parameters: ``lane``, and ``now`` as the time by which jobs must be due.
-    """
+    """Return the first free issue of each installation; the installation that was served longest ago comes first."""
     # The query below visits every installation with a waiting job, due or not. This one answers from an index.
     if db.execute(_DUE, {"lane": parameters["lane"], "now": parameters["now"]}).fetchone() is None:
         return []

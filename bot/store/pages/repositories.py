@@ -216,11 +216,7 @@ class Reading(Table):
     ) -> list[WholeOutcome]:
         """Return outcomes of a repository's reports, the newest issue first.
 
-        Args:
-            key: the repository's key.
-            state: only outcomes in this state; empty means all.
-            after: the number of the issue that the page follows.
-            most: their number.
+        The page follows the issue with the number ``after``.
         """
         # Within a repository, keys of issues sort by length and then by text as the numbers do.
         where, parameters = ["repository_key = ?"], [key]

@@ -107,14 +107,8 @@ def listed(
 ) -> list[RunRow]:
     """Read one run more than a page shows, which shows whether there is another page.
 
-    Args:
-        db: the open transaction.
-        run_filter: the filter.
-        keys: keys of the repositories that the viewer may see.
-        before: the position that the page follows.
-        after: the position that the page precedes; the rows then are oldest first.
-        most: runs on the page.
-        folded: only the newest matching run of each issue.
+    A page follows ``before`` or precedes ``after``, with which the rows are oldest first. ``folded``: only the newest
+    matching run of each issue.
     """
     where, parameters = _where(run_filter, keys)
     if folded:
@@ -138,14 +132,7 @@ def listed(
 
 
 def earlier(db: Connection, run_filter: RunFilter, issues: Collection[str], most: int) -> list[tuple[RunRow, int]]:
-    """Read the matching runs of issues below the newest one, the latest first, each with the number of all of them.
-
-    Args:
-        db: the open transaction.
-        run_filter: the filter.
-        issues: keys of issues that the viewer may see.
-        most: runs of each issue.
-    """
+    """Read the matching runs of issues below the newest one, the latest first, each with the number of all of them."""
     if not issues:
         return []
     where, parameters = _where(run_filter, None)

@@ -120,12 +120,7 @@ class IssueRuns(Keyed):
         return await self._database.do(lambda db: open_run(db, self._key, now))
 
     async def restore(self, status: Literal["waiting", "finished"], body_hash: str) -> Run:
-        """Store a run of another store, without its result and checkpoint; return the newest run if one exists.
-
-        Args:
-            status: its status.
-            body_hash: hash of the title and body that it read.
-        """
+        """Store a run of another store, without its result and checkpoint; return the newest run if one exists."""
         now = self._clock()
 
         def work(db: Connection) -> Run:
@@ -141,9 +136,7 @@ class IssueRuns(Keyed):
     async def begin(self, scopes: Sequence[Scope], *, leave: int | None = None) -> Run | ReachedCeiling:
         """Return the unfinished run, or open and count a new one; or return the issue ceiling that prevents it.
 
-        Args:
-            scopes: the scopes in which a new run counts.
-            leave: number of a waiting run to mark as failed first.
+        ``leave`` is the number of a waiting run to mark as failed first.
         """
         now = self._clock()
         return await self._database.do(lambda db: _begin(db, self._key, scopes, leave, now))
@@ -188,19 +181,8 @@ class IssueRuns(Keyed):
     ) -> None:
         """Store the status of a run and settle its job, in one transaction.
 
-        Args:
-            number: the run's number.
-            status: its new status.
-            job: the job to settle.
-            last_signal: number of the last signal that the run has read.
-            result: JSON of its result.
-            reported: the parts of its report that are compared with the fix.
-            ending: the fields of its report that lists show.
-            message: one line for the job's row.
-            next_work: follow-up jobs.
-            unread: makes a follow-up job if a redirect arrived that the run has not read.
-            crash: the crashes that the issue reports.
-            alert: makes a follow-up job for a crash that several people report; it receives the time.
+        ``unread`` makes a follow-up job if a redirect arrived after ``last_signal``, and ``alert`` one for a crash that
+        several people report; it receives the time.
 
         Raises:
             JobTakenOverError: another attempt has the job; nothing was changed.

@@ -201,10 +201,7 @@ class Outcomes(Table):
     async def unrated(self, *, within: float, pause: float, most: int) -> list[Unrated]:
         """Return reports whose reactions were not read for the longest time.
 
-        Args:
-            within: seconds since the report was published, at most.
-            pause: seconds since they were read, at least.
-            most: their number.
+        They were published within so many seconds, and were not read for the seconds of ``pause``.
         """
         now = self._clock()
         rows = await self._rows(_UNRATED, (now - within, now - pause, most))

@@ -124,13 +124,8 @@ class SharedDispatcher:
     ) -> None:
         """Store the settings; nothing is started.
 
-        Args:
-            store: the store that all processes share.
-            worker: runs the jobs.
-            concurrency: issues at once; commands have slots of their own.
-            place: identifies this process among all.
-            drain: seconds in which running jobs may finish.
-            deadline: seconds that one attempt at a job may take.
+        Commands have slots besides ``concurrency``; ``place`` identifies this process among all; running jobs may
+        finish within ``drain`` seconds.
         """
         self._store = store
         self._outage = Outage()

@@ -57,12 +57,8 @@ class WorkerProcess:
     ) -> None:
         """Store the settings; nothing is started.
 
-        Args:
-            jobs: frees the jobs of a child that ended.
-            lock: the descriptor that the child inherits.
-            give_up: called when the child cannot work at all; ``fault`` has the reason.
-            concurrency: issues that it works on at once.
-            shared: other processes work on these jobs too.
+        ``lock`` is the descriptor that the child inherits; ``give_up`` is called when the child cannot work at all;
+        ``shared``: other processes work on these jobs too.
         """
         self._jobs = jobs
         self._lock = lock

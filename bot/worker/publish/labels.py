@@ -98,12 +98,8 @@ class ReportLabels:
 
         A job that waits for a limit would block the later jobs of its issue.
 
-        Args:
-            wanted: The labels and the type.
-            issue: The issue as it is now.
-            touched: Labels that a person added or removed.
-            existing: The repository's labels, if they were read already.
-            typed: A person set or removed a type of the issue.
+        ``existing``: the repository's labels, if they were read already. ``typed``: a person set or removed a type of
+        the issue.
         """
         key, payload = issue.ref.key, wanted.stored
         try:
@@ -195,10 +191,7 @@ class ReportLabels:
     async def _set_type(self, wanted: WantedType, issue: Issue, *, typed: bool) -> bool:
         """Set or suggest the type; return whether the repository has it, so that no label has to say the same.
 
-        Args:
-            wanted: The type.
-            issue: The issue as it is now.
-            typed: A person set or removed a type of the issue, which is left alone from then on.
+        If a person ``typed`` the issue, its type is left alone from then on.
 
         Raises:
             RateLimitedError: The budget of writes is used up.

@@ -129,9 +129,7 @@ class Accounts:
     async def viewer(self, key: str, sealed: str = "") -> Viewer | None:
         """Return the user behind a cookie id with the repositories they may currently see; None if logged out.
 
-        Args:
-            key: the id in the cookie.
-            sealed: the encrypted login in the cookie, which this server continues if another one began it.
+        ``sealed`` is the encrypted login in the cookie, which this server continues if another one began it.
 
         Raises:
             RetryableError: GitHub has not answered for longer than ``STALE``.

@@ -205,14 +205,7 @@ def may_give(viewer: Viewer, row: RunRow, name: PageCommandName, author: str) ->
 
 
 async def buttons(request: Request, row: RunRow, author: str, *, judged: bool) -> Buttons:
-    """Return what the page of a run offers.
-
-    Args:
-        request: the request for the page, which names the last command.
-        row: the issue's last run.
-        author: login of the issue's author.
-        judged: whether there is a report to judge.
-    """
+    """Return what the page of a run offers."""
     viewer = viewer_of(request)
     tone, notice = await _notice(request, row)
     return Buttons(

@@ -146,12 +146,7 @@ def csv_text(lines: Iterable[Sequence[str]]) -> str:
 
 
 def csv_cells(run: RunRow, address: str) -> tuple[str, ...]:
-    """Return the cells of a run.
-
-    Args:
-        run: the run.
-        address: the server's address, without a trailing slash.
-    """
+    """Return the cells of a run."""
     row = Row.of(run)
     return (
         *(f"{run.owner}/{run.name}", str(run.issue), str(run.number), row.title, run.status, run.kind),

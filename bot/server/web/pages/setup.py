@@ -53,12 +53,7 @@ class Defaults:
     keep: bool = True
 
     def requested(self, here: str, form_fields: Mapping[str, str]) -> RequestedApp:
-        """Build the requested App from the form's fields.
-
-        Args:
-            here: address by which the browser reaches this server.
-            form_fields: the form's fields; the defaults fill missing ones.
-        """
+        """Build the requested App from the form's fields."""
         public = (self.public_url or here).rstrip("/")
         return RequestedApp(
             here=here,

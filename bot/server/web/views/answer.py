@@ -47,10 +47,7 @@ class Place(NamedTuple):
 def answer(report: TriageReport, links: Links, record: Record | None) -> dict[str, Any]:
     """Build the answer: its places with lines, other ranked places without, and facts about further files.
 
-    Args:
-        report: the finished report.
-        links: builds links to its repository.
-        record: adjusts the confidence to the repository's outcomes; None if there are too few.
+    ``record`` adjusts the confidence to the repository's outcomes; None if there are too few.
     """
     placed = _placed(report)
     shown = {place.path for place in placed}

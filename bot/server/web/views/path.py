@@ -44,12 +44,7 @@ class GraphNode:
 
 
 def graph(trace: Sequence[TraceEntry], *, now: Iterable[str] = ()) -> tuple[GraphNode, ...]:
-    """Return the nodes below the supervisor.
-
-    Args:
-        trace: the run's trace.
-        now: nodes that are running.
-    """
+    """Return the nodes below the supervisor."""
     going = tuple(name for name in now if name not in _BETWEEN)
     order = _order(trace)
     names = dict.fromkeys((*_NODES, *order, *going))
@@ -97,11 +92,8 @@ def _order(trace: Sequence[TraceEntry]) -> dict[str, tuple[int, ...]]:
 def progress(full: FullRun, visits: Sequence[Visit], *, open_to_all: bool) -> dict[str, Any]:
     """Build the part of a page that changes while a run is in progress.
 
-    Args:
-        full: the run.
-        visits: its stored steps.
-        open_to_all: whether the viewer may read the reasons of a run that may concern a security issue; whether it does
-            is unknown until the run is over.
+    ``open_to_all``: the viewer may read the reasons of a run that may concern a security issue, which is unknown until
+    the run is over.
     """
     known, row = latest(visits), full.row
     trace = trace_of(full, known)

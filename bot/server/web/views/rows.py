@@ -58,10 +58,7 @@ class Row:
     def of(cls, run: RunRow, earlier: Sequence[RunRow] = (), number: int = 0) -> Row:
         """Build the row of a run.
 
-        Args:
-            run: the run.
-            earlier: earlier runs of its issue to show, the latest first.
-            number: how many earlier runs there are.
+        ``earlier`` runs of its issue are shown, the latest first, of ``number`` that there are.
         """
         # A new run has a title once it has read the issue.
         title = next((item.title for item in (run, *earlier) if item.title), "")

@@ -63,17 +63,8 @@ def page(
 ) -> dict[str, Any]:
     """Assemble everything that a run's page shows besides its progress.
 
-    Args:
-        full: the run.
-        visits: its stored steps.
-        gathered: its evidence.
-        questions: all questions of its issue.
-        posted: our comment as stored on GitHub; None unless this is the issue's last run.
-        context: what led to the run and what followed from it.
-        issue: the issue's URL.
-        links: builds links to its repository.
-        cost: the run's cost so far, in millionths of a dollar.
-        open_to_all: whether the viewer may read the findings even if they concern a security issue.
+    ``posted``: our comment, of the issue's last run only. ``cost`` is in millionths of a dollar. ``open_to_all``: the
+    viewer may read the findings even if they concern a security issue.
     """
     shown, overlap = open_to_all or is_harmless(full), path.overlap(path.latest(visits))
     found: dict[str, Any] = {
@@ -129,14 +120,7 @@ class Result(NamedTuple):
 
 
 def background(context: RunContext, report: TriageReport | None, links: Links, issue: str) -> dict[str, Any]:
-    """Build the background; its text is empty if it is not stored or may be about a security problem.
-
-    Args:
-        context: the stored data about the run.
-        report: the run's report, if there is one.
-        links: builds links to its repository.
-        issue: the issue's URL.
-    """
+    """Build the background; its text is empty if it is not stored or may be about a security problem."""
     origin, pages = context.origin, f"{links.server_url}/{links.repository}/"
     is_security = report is not None and report.kind == "security"
     return {

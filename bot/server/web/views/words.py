@@ -88,10 +88,6 @@ def as_html(markdown: str, longest: int = MAX_COMMENT) -> Markup:
     """Render a comment or an issue as HTML of a few harmless elements: no script, style, image, form or attribute.
 
     A comment was sanitised when it was written; this cleaning does not rely on it (docs/decisions.md).
-
-    Args:
-        markdown: the text.
-        longest: characters that are shown.
     """
     shown = markdown if len(markdown) <= longest else markdown[:longest] + CUT
     # The sanitiser inserts word joiners to disable mentions and commands; ``verbatim`` would spell them out.
