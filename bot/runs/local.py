@@ -35,7 +35,7 @@ Ask = Callable[[HumanExchange], Awaitable[Answer]]
 
 
 class Parts(TypedDict, total=False):
-    """What a caller may add to the context of a run."""
+    """Parts of the context of a run that a caller may add."""
 
     renderer: Required[Renderer]
     origin: IssueOrigin | None

@@ -58,23 +58,7 @@ class RepositoryPages:
         rows = await self.pages.reading.outcomes(
             self.repository.key, state=query.state or "", after=after, most=query.limit + 1
         )
-        items = [
-            stored.StoredOutcome(
-                repository=self.repository.full_name,
-                issue=row.issue,
-                run=row.run,
-                commit=row.sha,
-                claimed=row.claimed,
-                confidence=row.confidence,
-                named=list(row.named),
-                state=row.state,
-                rank=row.rank if row.state == "scored" else None,
-                fix=row.fix or None,
-                why=row.why or None,
-                settled_at=_time(row.settled_at),
-            )
-            for row in rows[: query.limit]
-        ]
+        items = [stored.StoredOutcome(repository=self.repository.full_name, **row) for row in rows[: query.limit]]
         return stored.OutcomePage(items=items, next=str(items[-1].issue) if len(rows) > query.limit else None)
 
     async def usage(self, query: stored.UsageQuery) -> stored.UsagePage:

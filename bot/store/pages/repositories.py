@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from bot.store.databases.database import Connection, Table, Value
 from bot.store.pages.rows import Keys, RunRow, visible
@@ -17,6 +17,7 @@ repositories.repository_key, repositories.host, owner, name, archived, gone,
 (SELECT count(*) FROM runs WHERE runs.repository_key = repositories.repository_key),
 (SELECT max(began_at) FROM runs WHERE runs.repository_key = repositories.repository_key)
 """
+_OUTCOME = ("run", "commit", "claimed", "confidence", "state", "rank", "fix", "why", "settled_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,24 +177,6 @@ class StoredResult:
     """JSON, as the release that wrote it shaped it; empty if the run has no result."""
 
 
-@dataclass(frozen=True, slots=True)
-class WholeOutcome:
-    """A report's outcome with what was reported."""
-
-    issue: int
-    run: int
-    sha: str
-    claimed: bool
-    confidence: float
-    named: tuple[str, ...]
-    """Paths in the report's order."""
-    state: OutcomeState
-    rank: int
-    fix: str
-    why: str
-    settled_at: float | None
-
-
 class Reading(Table):
     """The queries; each reads one page."""
 
@@ -213,8 +196,8 @@ class Reading(Table):
 
     async def outcomes(
         self, key: str, *, state: str = "", after: int | None = None, most: int = 100
-    ) -> list[WholeOutcome]:
-        """Return outcomes of a repository's reports, the newest issue first.
+    ) -> list[dict[str, Any]]:
+        """Return outcomes of a repository's reports as the API names their fields, the newest issue first.
 
         The page follows the issue with the number ``after``.
         """
@@ -228,15 +211,14 @@ class Reading(Table):
             where.append("(length(issue_key), issue_key) < (?, ?)")
             values += [len(f"{key}#{after}"), f"{key}#{after}"]
         statement = f"""
-            SELECT issue_key, run_no, sha, claimed, confidence, named, state, rank, fix, why, settled_at FROM outcomes
-            WHERE {" AND ".join(where)} ORDER BY length(issue_key) DESC, issue_key DESC LIMIT ?
+            SELECT issue_key, named, run_no, sha, claimed, confidence, state, CASE WHEN state = 'scored' THEN rank END,
+                nullif(fix, ''), nullif(why, ''), settled_at
+            FROM outcomes WHERE {" AND ".join(where)} ORDER BY length(issue_key) DESC, issue_key DESC LIMIT ?
         """
         rows = await self._rows(statement, (*values, most))
         return [
-            WholeOutcome(
-                int(issue.rpartition("#")[2]), run, sha, bool(claimed), confidence, tuple(json.loads(named)), *rest
-            )
-            for issue, run, sha, claimed, confidence, named, *rest in rows
+            {**dict(zip(_OUTCOME, row, strict=True)), "issue": int(key.rpartition("#")[2]), "named": json.loads(named)}
+            for key, named, *row in rows
         ]
 
 
