@@ -1,4 +1,4 @@
-"""What people were asked on issues, at most two questions, and what they said: signals, labels, relations."""
+"""Questions that were asked on issues, at most two, and the signals, labels and relations of people."""
 
 from __future__ import annotations
 
