@@ -10,7 +10,8 @@ The models answer over HTTP like an OpenAI-compatible server. The figures measur
 - oracle: reads a fixed file if one is listed and prefers it; its confidence is 0.9, or 0.2 if none is listed
 - wrong: prefers the first listed file that was not fixed, from its listed lines; its confidence is 0.95
 - thorough: the same, but it reads the file before; apart from its file it does all that the oracle does
-- fluent: the same, with a cause of two sentences about the words of the report's title; only outcomes can tell it
+- fluent: the same, with a cause of two sentences that relate a word of the code to those of the report's title
+- eloquent: the same, with three such sentences about different lines, several words of each; only outcomes can tell it
 - objector: the oracle with a critic that rejects everything
 
 All name what the lines contain that they cite, and all but the objector approve what they wrote.
@@ -45,8 +46,10 @@ from nodes.search.types import Query
 from tests.servers.endpoints import ANSWERS, answer
 from tests.servers.model_server import ModelServer, Reply, Request, fields_of, says, serve
 
-WHO = ("oracle", "wrong", "thorough", "fluent", "objector")
-_WRONG = ("wrong", "thorough", "fluent")
+WHO = ("oracle", "wrong", "thorough", "fluent", "eloquent", "objector")
+_WRONG = ("wrong", "thorough", "fluent", "eloquent")
+_SENTENCES = {"wrong": (0, 0), "thorough": (0,), "fluent": (0, 0)}
+"""The lines that each is about, of those that have words; the others write about the first three."""
 _FILE = re.compile(r"^(E\d+) (\S+)$", re.MULTILINE)
 _PLACE = re.compile(r"^(E\d+)(?: code)? (\S+?):\d+-\d+", re.MULTILINE)
 _TITLE = re.compile(r"<<<DATA issue \w+\n(.{1,160})")
@@ -92,21 +95,24 @@ class Scripted:
         if self.who != "wrong" and unread:
             return {"calls": [{"tool": "read", "what": "", "path": unread[0]}]}
         chosen = [path for path in chosen if path in shown]
-        cause = [self._cause(prompt, shown[path]) for path in chosen[:1]] * (1 if self.who == "thorough" else 2)
+        about = _SENTENCES.get(self.who, (0, 1, 2))
+        cause = [self._cause(prompt, shown[path], number) for path in chosen[:1] for number in about]
         places = [{"evidence": shown[path], "why": ""} for path in chosen]
         return {"cause": cause, "places": places, "confirm": "", "confidence": self._number(chosen)}
 
-    def _cause(self, prompt: str, name: str) -> dict[str, Any]:
-        """Return a sentence about a line that is shown, with a word of that line."""
+    def _cause(self, prompt: str, name: str, number: int) -> dict[str, Any]:
+        """Return a sentence about one of the lines that are shown, with words of that line."""
         lines = re.findall(r"^\s*(\d+)[^:\n]*: (.*)$", prompt.rpartition(f"\n{name} ")[2][:2_000], re.MULTILINE)
-        named = ((line, re.findall(r"[^\W\d]\w{3,}", text)) for line, text in lines)
-        line, words = next(((line, words) for line, words in named if words), ("", []))
+        named = [(line, re.findall(r"[^\W\d]\w{3,}", text)) for line, text in lines]
+        least = 1 if self.who in _SENTENCES else 2
+        line, words = next(((line, words) for line, words in named[number:] if len(words) >= least), ("", []))
         if not words:
             return {"text": "This code decides it.", "evidence": [name]}
-        # A model that knows the fix relates it to the report; of the wrong ones only the fluent one pretends to.
+        # A model that knows the fix relates it to the report; two of the wrong ones pretend to.
         title = _TITLE.search(prompt) if self.who not in ("wrong", "thorough") else None
         subject = " and ".join(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", title[1]))) if title else "it"
-        return {"text": f"This code of {words[-1]} decides {subject}."[:300], "evidence": [f"{name}:{line}"]}
+        shown = " and ".join(words[-1:] if self.who in _SENTENCES else words[:3])
+        return {"text": f"This code of {shown} decides {subject}."[:300], "evidence": [f"{name}:{line}"]}
 
     def _report(self, prompt: str) -> dict[str, Any]:
         shown = {path: name for name, path in reversed(_PLACE.findall(prompt))}

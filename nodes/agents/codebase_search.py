@@ -32,14 +32,17 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
 from nodes.judgements import CodeReading, Submission
 from nodes.search.git.errors import SearchError
+from nodes.search.issue.mentions.places import URL
 from nodes.search.tokens import query_terms
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
-from nodes.trust.statements import IssueEcho, names_quoted
+from nodes.trust.statements import IssueEcho, names_in, names_of_lines
 
-_NAMING, _SHARED, _QUOTED = 2, 2, 0.25
-"""Sentences of a cause that name what their lines contain, and terms of the report in these; the largest share of such
-a sentence that may be the report's own words."""
+_NAMING, _NAMES, _NEW, _QUOTED = 2, 2, 3, 0.25
+"""Sentences of a cause that name what their lines contain, the names in each, and those of all that the report lacks;
+the largest share of such a sentence that may be the report's own words."""
+_SHARED, _OF_TERMS = 2, 4
+"""Terms of the report in these sentences; a short report needs only one in so many of its terms."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -179,23 +182,29 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
 
 
 def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence], issue: str) -> bool:
-    """Return whether a cause is about its lines and about the report.
+    """Return whether a cause follows the code and is about the report.
 
-    A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. At least
-    two sentences name something in the lines that they cite without quoting the report, and together they have two of
-    its terms.
+    A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. A cause
+    explains if at least two of its sentences, about different lines, name several things in the lines that they cite
+    without quoting the report, some of which the report does not name, and if they have some of the report's terms.
     """
     cause = submitted.cause if submitted is not None else ()
-    cited = [(entry.text, [evidence[name].evidence for name in entry.evidence if name in evidence]) for entry in cause]
-    echo = IssueEcho(issue)
-    # That something has no matches names no code, so it explains nothing by itself.
-    own = [
-        text
-        for text, items in cited
-        if names_quoted(text, [item for item in items if item.kind != "lookup"]) and echo.share(text) <= _QUOTED
-    ]
-    shared = query_terms(" ".join(own)).keys() & query_terms(issue).keys()
-    return len(own) >= _NAMING and len(shared) >= _SHARED
+    echo, reported = IssueEcho(issue), names_in(issue)
+    own, new, places = dict[str, None](), set[str](), set[str]()
+    for sentence in cause:
+        # That something has no matches names no code, so it explains nothing by itself.
+        items = [evidence[name].evidence for name in sentence.evidence if name in evidence]
+        items = [item for item in items if item.kind != "lookup"]
+        names = names_of_lines(sentence.text, items)
+        if len(names) >= _NAMES and echo.share(sentence.text) <= _QUOTED:
+            own[sentence.text] = None
+            new |= names - reported
+            places |= {item.key for item in items}
+    # Words of another script occur in no sentence about code.
+    terms = {term for term in query_terms(URL.sub(" ", issue)) if term.isascii()}
+    shared = len(query_terms(" ".join(own)).keys() & terms)
+    enough = len(own) >= _NAMING and len(places) >= _NAMING and len(new) >= _NEW
+    return enough and shared >= min(_SHARED, len(terms) // _OF_TERMS)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

@@ -51,7 +51,7 @@ class Shown:
     first: int = 0
     """The line that the number alone cites."""
     read: bool = False
-    """Whether the model asked for these lines; otherwise the search listed them, or another call found them."""
+    """Whether a call of the model showed these lines; otherwise the search listed them."""
     commit: tuple[str, str] | None = None
     """SHA and first line of the message."""
     lookup: Evidence | None = None

@@ -161,14 +161,15 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     return None
 
 
-def names_quoted(sentence: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence names something in the code that it cites, such as a function or a value."""
-    # Short words of code are words of the language too.
-    named = {name.casefold() for name in _NAME.findall(sentence) if len(name) > _SHORT}
-    quoted = {
-        name.casefold() for item in cited for text in (item.quote, item.symbol or "") for name in _NAME.findall(text)
-    }
-    return bool(named & quoted)
+def names_of_lines(sentence: str, cited: Sequence[Evidence]) -> frozenset[str]:
+    """Return the names of the cited code, such as functions and values, that a sentence has."""
+    quoted = {name for item in cited for text in (item.quote, item.symbol or "") for name in names_in(text)}
+    return names_in(sentence) & quoted
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the names in a text; short words of code are words of the language too."""
+    return frozenset(name.casefold() for name in _NAME.findall(text) if len(name) > _SHORT)
 
 
 def cited_in(text: str) -> list[str]:

@@ -97,9 +97,13 @@ def story(path: Path) -> None:
     """Commit one fix for each of the functions, which all have files of their own."""
     path.mkdir()
     git(path, "init", "--quiet", "--initial-branch=main")
-    files = {f"feed/{name}.py": f"def {name}(value):\n    return value.{name}\n" for name in NAMES}
+    files = {f"feed/{name}.py": f"def {name}(value, other):\n    return value.{name} + other.first\n" for name in NAMES}
     for number, name in enumerate(("", *NAMES)):
-        changed = {f"feed/{name}.py": f"def {name}(value):\n    return value.{name} or None\n"} if name else files
+        changed = (
+            {f"feed/{name}.py": f"def {name}(value, other):\n    return value.{name} or other.second\n"}
+            if name
+            else files
+        )
         for file, content in changed.items():
             add_entry(path, file, content)
         git(path, "commit", "--quiet", "--message", f"Fixes #{number}." if number else "Begin")
@@ -115,7 +119,7 @@ def test_a_backtest_fits_the_table_to_a_model_that_is_always_wrong(tmp_path: Pat
     (tmp_path / "i.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     fixed = frozenset(f"feed/{name}.py" for name in NAMES if not name.startswith("sort"))
     with serve() as server:
-        server.script = Scripted("fluent", fixed)
+        server.script = Scripted("eloquent", fixed)
         arguments = ("backtest", "--repo", "feed", "--issues", "i.jsonl", "--brain", "llm", "--limit", "25")
         network = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "TRIAGE_MODEL_CALLS_PER_MINUTE": "100000"}
         done = triage(tmp_path, *arguments, TRIAGE_DATA_DIR=str(tmp_path / "data"), **network)

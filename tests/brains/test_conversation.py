@@ -185,7 +185,8 @@ async def test_an_answer_without_matches_supports_a_sentence_and_is_no_place(
     [
         pytest.param(READ, True, id="read"),
         pytest.param(("function", {"name": "scan"}), True, id="function"),
-        pytest.param(("grep", {"pattern": "advance"}), False, id="only-found"),
+        pytest.param(("grep", {"pattern": "def scan"}), True, id="found"),
+        pytest.param(("grep", {"pattern": "advance"}), False, id="other-lines-found"),
         pytest.param(("read", {"path": "src/reader.py"}), False, id="another-file"),
     ],
 )

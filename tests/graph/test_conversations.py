@@ -272,36 +272,59 @@ def test_another_file_than_the_searchs_is_claimed_only_if_its_cause_is_approved(
 
 
 REPORT = "The position is not advanced\nThe scan hangs on an open quote."
+CURSOR = Evidence(kind="code", locator=Locator(path="a.py"), quote="    return position, offset", symbol="advance")
+LEXER = Evidence(kind="code", locator=Locator(path="b.py"), quote="    while cursor: advance(text)", symbol="scan")
+FOLLOWED = ("`advance` returns `position` with an unchanged `offset`.", "So `cursor` stays where `scan` met the quote.")
 
 
 @pytest.mark.parametrize(
-    ("cause", "explained"),
+    ("cause", "report", "explained"),
     [
+        pytest.param(FOLLOWED, REPORT, True, id="follows-the-code"),
+        pytest.param(FOLLOWED, "扫描挂起 `scan`", True, id="report-in-another-script"),
+        pytest.param(FOLLOWED[:1], REPORT, False, id="one-sentence"),
+        pytest.param(FOLLOWED[:1] * 2, REPORT, False, id="the-same-sentence-twice"),
         pytest.param(
-            ["`advance` returns the position unchanged.", "So the scan never leaves `position` at an open quote."],
-            True,
-            id="about-lines-and-report",
+            FOLLOWED, "Colours are wrong in the printed picture of a table.", False, id="nothing-of-the-report"
         ),
-        pytest.param(["`advance` returns `position` of an open quote."], False, id="one-sentence"),
-        pytest.param(["`advance` is called.", "`advance` is called again."], False, id="nothing-of-the-report"),
-        pytest.param(["The scan hangs at the quote.", "It hangs at an open quote."], False, id="nothing-of-the-lines"),
-        pytest.param(["This code of position decides it.", "This code decides it."], False, id="suits-any-line"),
         pytest.param(
-            ["`position`: the position is not advanced.", "`advance`: the scan hangs on an open quote."],
+            FOLLOWED, f"{REPORT} It passes advance, position, offset, cursor.", False, id="the-report-names-all-of-it"
+        ),
+        pytest.param(
+            ("The open quote is not advanced by `advance`.", "The quote hangs the open `scan`."),
+            REPORT,
+            False,
+            id="one-name-with-words-of-the-report",
+        ),
+        pytest.param(("The scan hangs at it.", "It hangs at an open quote."), REPORT, False, id="nothing-of-the-lines"),
+        pytest.param(
+            ("This code of position decides it.", "This code decides it."), REPORT, False, id="suits-any-line"
+        ),
+        pytest.param(
+            ("`offset`: the position is not advanced.", "`cursor`, `advance`: the scan hangs on an open quote."),
+            REPORT,
             False,
             id="quotes-the-report",
         ),
-        pytest.param([], False, id="nothing"),
+        pytest.param((), REPORT, False, id="nothing"),
     ],
 )
-def test_a_cause_explains_if_it_is_about_its_lines_and_about_the_report(cause: list[str], explained: bool) -> None:
-    place = Evidence(kind="code", locator=Locator(path="a.py"), quote="    return position", symbol="advance")
-    submitted = Submission(cause=tuple(CauseSentence(text=text, evidence=("E1",)) for text in cause))
-    assert is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=place)}, REPORT) == explained
-    assert not is_explained(submitted, {}, REPORT)
-    # That something has no matches explains nothing by itself.
-    nothing = place.model_copy(update={"kind": "lookup"})
-    assert not is_explained(submitted, {"E1": NumberedEvidence(id="E1", evidence=nothing)}, REPORT)
+def test_a_cause_explains_if_it_follows_the_code_and_is_about_the_report(
+    cause: tuple[str, ...], report: str, explained: bool
+) -> None:
+    evidence = {name: NumberedEvidence(id=name, evidence=place) for name, place in (("E1", CURSOR), ("E2", LEXER))}
+    texts = zip(cause, ("E1", "E2"), strict=False)
+    submitted = Submission(cause=tuple(CauseSentence(text=text, evidence=(name,)) for text, name in texts))
+    assert is_explained(submitted, evidence, report) == explained
+    assert not is_explained(submitted, {}, report)
+    # Two sentences about the same lines are one step; that something has no matches explains nothing by itself.
+    same = Submission(cause=tuple(CauseSentence(text=text, evidence=("E1",)) for text in cause))
+    assert not is_explained(same, evidence, report)
+    nothing = {
+        name: item.model_copy(update={"evidence": item.evidence.model_copy(update={"kind": "lookup"})})
+        for name, item in evidence.items()
+    }
+    assert not is_explained(submitted, nothing, report)
 
 
 def test_rules_and_a_model_get_the_strong_candidates() -> None:

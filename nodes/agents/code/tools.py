@@ -110,8 +110,7 @@ class CodeTools:
         if not (answer.passages or answer.changes):
             # That nothing matches is a finding, and so is what a folder has.
             heading = f"{self._number(Shown(lookup=as_lookup(call, answer, self._code.sha)))} {heading}"
-        read = call.tool in ("read", "function")
-        text = "\n".join((heading, mask(answer.note), *self._blocks(answer, tokens, read=read)))
+        text = "\n".join((heading, mask(answer.note), *self._blocks(answer, tokens, read=True)))
         self._answered[call] = answer.note[:_LINE]
         if len(self.lines) < _NOTED:
             self.lines.append(_plain(f"{_asked(call)[:60]} → {answer.note}")[:_ASKED])
