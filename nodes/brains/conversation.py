@@ -223,5 +223,6 @@ async def _used(call: Call, tools: ToolPort, room: int) -> str:
     if tool is None:
         return f"There is no such tool; the tools are {', '.join(names)} and submit."
     bound = 10**7
+    # In JSON the mark of a word's boundary is a backspace.
     lines = (max(0, min(call.start_line, bound)), max(0, min(call.end_line, bound)))
-    return await tools.use(ToolCall(tool, call.what.strip("\n"), call.path.strip(), *lines), room)
+    return await tools.use(ToolCall(tool, call.what.strip("\n").replace("\b", r"\b"), call.path.strip(), *lines), room)

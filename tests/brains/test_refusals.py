@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import httpx2
+import openai
 import pytest
 
 from nodes.brains.calls.abilities import Abilities
 from nodes.brains.calls.refusals import Fault, instead
+from nodes.brains.calls.replies import BusyError, fault_of
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,19 @@ def test_an_unnamed_refusal_changes_one_part_at_a_time() -> None:
         whole, name)} for one in tried]  # fmt: skip
     assert changes[:4] == [{"temperature"}, {"limit_name"}, {"method"}, {"system"}]
     assert changes[-1] == {"method", "temperature", "system"}
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        pytest.param("Rate limit reached. Please try again in 7.66s.", 7.66, id="seconds"),
+        pytest.param("Please try again in 6m0s.", 360.0, id="minutes"),
+        pytest.param("Please retry after 20 seconds.", 20.0, id="words"),
+        pytest.param("Too many requests.", None, id="nothing"),
+    ],
+)
+def test_a_waiting_time_is_read_from_the_message(text: str, after: float | None) -> None:
+    response = httpx2.Response(429, request=httpx2.Request("POST", "http://model.test"))
+    busy = fault_of(openai.RateLimitError(text, response=response, body=None))
+    assert isinstance(busy, BusyError)
+    assert busy.after == after

@@ -49,14 +49,19 @@ def test_lists_are_cut_and_null_means_the_default():
     assert value.severity == "unknown"
 
 
-@pytest.mark.parametrize("confidence", [-0.1, 1.1, 85, "high", [1], float("nan"), float("inf")])
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, 9, 185, "high", "185%", [1], float("nan"), float("inf")])
 def test_a_confidence_out_of_range_is_invalid(confidence):
     with pytest.raises(ValidationError):
         fit(Audit, {"approved": True, "confidence": confidence})
 
 
 def test_a_confidence_may_be_clamped():
-    assert fit(Audit, {"approved": True, "confidence": 85}, clamp=True).confidence == 1.0
+    assert fit(Audit, {"approved": True, "confidence": 1.2}, clamp=True).confidence == 1.0
+
+
+@pytest.mark.parametrize("confidence", [85, "85%", "85 %", 0.85])
+def test_a_percentage_is_read_as_a_share(confidence):
+    assert fit(Audit, {"approved": True, "confidence": confidence}).confidence == 0.85
 
 
 @pytest.mark.parametrize(

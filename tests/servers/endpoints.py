@@ -315,6 +315,33 @@ def signed_calls(request: Request) -> Reply | None:
     return _reads_first(request) if "read src/lexer.py" not in prompt_of(request) else None
 
 
+def calls_read(name: str, arguments: str) -> Callable[[Request], Reply | None]:
+    """Return a model that reads a file before it submits, and whose calls are named and written in its own way."""
+
+    def rule(request: Request) -> Reply | None:
+        function = {"name": name, "arguments": arguments or json.dumps({"path": "src/lexer.py"})}
+        made = {"id": "a1B2c3D4e", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [made]}
+        return completion(message, "tool_calls") if _reads_first(request) is not None else None
+
+    return rule
+
+
+def written_read(text: str) -> Callable[[Request], Reply | None]:
+    """Return a model whose first call is text in the marks of its template."""
+    return lambda request: says(text) if _reads_first(request) is not None else None
+
+
+def rewrites(change: Callable[[Any], Any]) -> Callable[[Request], Reply | None]:
+    """Return a model whose fields are changed."""
+
+    def rule(request: Request) -> Reply | None:
+        value = {name: change(part) for name, part in answer(request).items()}
+        return call(request, value) if form_of(request) == "tools" else says(json.dumps(value))
+
+    return rule
+
+
 INSIDE = Reply({"error": {"code": 502, "message": "Provider returned error"}, "user_id": "u"})
 INSIDE_400 = Reply({"error": {"code": 400, "message": "response_format: json_schema is not supported by provider"}})
 UPSTREAM = Reply({**says("").body, "choices": [{"index": 0, "message": {"role": "assistant", "content": ""},
@@ -418,6 +445,29 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("wants its signatures back", "Gemini 3", extra=3, reading="actions", rule=signed_calls),
     Endpoint("sends no choices once", "gateways", extra=1,
              first=[Reply({**says("").body, "choices": None})]),
+    Endpoint("names the range of the output limit", "DeepSeek, DashScope", extra=1,
+             rule=lambda request: error(400, "Invalid max_tokens value, the valid range of max_tokens is [1, 2048]")
+             if request["max_tokens"] > 2_048 else None),
+    Endpoint("wants thinking switched off", "DashScope's Qwen3", extra=1,
+             rule=lambda request: None if request.get("enable_thinking") is False else
+             error(400, "parameter.enable_thinking must be set to false for non-streaming calls")),
+    Endpoint("refuses closed objects", "Gemini's compatible endpoint", extra=1,
+             rule=lambda request: error(400, "Unknown name \"additionalProperties\" at 'response_schema'")
+             if "additionalProperties" in json.dumps(request) else None),
+    Endpoint("puts tools into a name space", "gpt-oss", turns=2, rule=calls_read("functions.read", "")),
+    Endpoint("leaks marks into names", "gpt-oss in vLLM", turns=2, rule=calls_read("read<|channel|>commentary", "")),
+    Endpoint("does not escape its expressions", "small local models", turns=2,
+             rule=calls_read("grep", '{"pattern": "read\\(", "path": "src/lexer.py",}')),
+    Endpoint("writes its calls in Kimi's marks", "vLLM without a parser", turns=2, rule=written_read(
+        '<|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{"path": "src/lexer.py"}<|tool_call_end|>')),
+    Endpoint("writes its calls in Qwen's marks", "llama.cpp", turns=2, rule=written_read(
+        "<tool_call>\n<function=read>\n<parameter=path>\nsrc/lexer.py\n</parameter>\n</function>\n</tool_call>")),
+    Endpoint("states percentages", "small local models",
+             rule=rewrites(lambda part: f"{part:.0%}" if isinstance(part, float) else part)),
+    Endpoint("writes lists as text", "small local models",
+             rule=rewrites(lambda part: json.dumps(part) if isinstance(part, list) else part)),
+    Endpoint("writes one entry without its list", "small local models",
+             rule=rewrites(lambda part: part[0] if isinstance(part, list) and len(part) == 1 else part)),
     Endpoint("stops every question in a content filter", "Azure", by_model=False, rule=lambda _request: FILTERED,
              notes="content filter"),
     Endpoint("stops every answer in a content filter", "Azure", by_model=False,

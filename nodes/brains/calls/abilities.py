@@ -39,7 +39,9 @@ class Abilities:
     longer: bool = False
     """Whether an answer was cut off at the usual limit."""
     bounds: bool = True
-    """Whether a schema may bound its lists."""
+    """Whether a schema may bound its lists and close its objects."""
+    thinking: bool = True
+    """Whether the model may think before it answers; some servers forbid it for an answer that is not streamed."""
     most_output: int | None = None
     """The highest output limit that the server accepts."""
     window: int | None = None

@@ -46,13 +46,14 @@ def _rewritten(body: bytes) -> bytes | None:
 def normalised(choice: Document) -> Document:
     """Return a choice in OpenAI's form.
 
-    Handled are arguments of tools as objects or encoded twice, the earlier ``function_call``, content as a list of
-    parts, answers in a field for reasoning, and missing or foreign reasons for the end.
+    Handled are arguments of tools as objects or encoded twice, the earlier ``function_call``, calls written into the
+    content, content as a list of parts, answers in a field for reasoning, and missing or foreign reasons for the end.
     """
     message = choice.get("message")
     if not isinstance(message, dict):
         return choice
-    content, calls = _content(message), _calls(message)
+    content = _content(message)
+    calls = _calls(message) or _written(content or "")
     if not calls and not (content or "").strip():
         content = next((text for name in _REASONING if "{" in (text := _text(message.get(name)))), content)
     if calls and "{" in (content or "") and not any(call["function"]["arguments"].strip() for call in calls):
@@ -84,6 +85,19 @@ def _calls(message: Document) -> list[Document]:
         calls = [{"function": message["function_call"]}]
     listed = calls if isinstance(calls, list) else []
     return [_call(one, number) for number, one in enumerate(listed) if isinstance(one, dict)]
+
+
+def _written(content: str) -> list[Document]:
+    """Return the calls that a model wrote in the marks of its template (Kimi, Qwen), if its server parses none."""
+    found = list[tuple[str, str]]()
+    for part in content.split("<|tool_call_begin|>")[1:]:
+        name, _, rest = part.partition("<|tool_call_argument_begin|>")
+        found.append((name.strip().partition(":")[0], rest.partition("<|tool_call_end|>")[0]))
+    for part in content.split("<function=")[1:]:
+        name, _, rest = part.partition(">")
+        fields = (piece.partition(">") for piece in rest.partition("</function>")[0].split("<parameter=")[1:])
+        found.append((name, json.dumps({key: text.partition("</parameter>")[0].strip() for key, _, text in fields})))
+    return [_call({"function": {"name": name, "arguments": text}}, number) for number, (name, text) in enumerate(found)]
 
 
 def _call(call: Document, number: int) -> Document:

@@ -12,10 +12,11 @@ from nodes.brains.calls.abilities import METHODS, Abilities, LimitName
 if TYPE_CHECKING:
     from openai import APIError
 
-Part = Literal["effort", "bounds", "temperature", "limit", "system", "method"]
+Part = Literal["thinking", "effort", "bounds", "temperature", "limit", "system", "method"]
 _PARTS: tuple[tuple[Part, re.Pattern[str]], ...] = (
+    ("thinking", re.compile(r"enable_thinking", re.IGNORECASE)),
     ("effort", re.compile(r"reasoning|effort", re.IGNORECASE)),
-    ("bounds", re.compile(r"max_?items", re.IGNORECASE)),
+    ("bounds", re.compile(r"max_?items|additional_?properties", re.IGNORECASE)),
     ("temperature", re.compile(r"temperature|sampling|top_p", re.IGNORECASE)),
     ("limit", re.compile(r"max_(?:completion_|output_|new_)?tokens", re.IGNORECASE)),
     (
@@ -45,7 +46,9 @@ _WINDOW = re.compile(
     re.IGNORECASE,
 )
 _AT_MOST = re.compile(
-    r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to)\s{0,3}(\d{2,7})", re.IGNORECASE
+    r"(?:at most|less than or equal to|<=|maximum(?: value)? (?:is|of)|up to|range[^\[]{0,60}\[\d{1,7},)"
+    r"\s{0,3}(\d{2,7})",
+    re.IGNORECASE,
 )
 _RAW = 2_000
 _CERTAIN = re.compile(
@@ -167,18 +170,13 @@ def instead(fault: Fault, sent: Abilities) -> Iterator[Abilities]:
 
 def without(part: Part, sent: Abilities, text: str = "") -> Abilities | None:
     """Return the abilities without the refused part; None if the request did not have it."""
-    if part == "effort":
-        return replace(sent, effort=False) if sent.effort else None
-    if part == "bounds":
-        return replace(sent, bounds=False) if sent.bounds else None
-    if part == "temperature":
-        return replace(sent, temperature=False) if sent.temperature else None
-    if part == "system":
-        return replace(sent, system=False) if sent.system else None
     if part == "limit":
         return _with_limit(sent, text)
-    later = METHODS[METHODS.index(sent.method) + 1 :]
-    return replace(sent, method=later[0]) if later else None
+    if part == "method":
+        later = METHODS[METHODS.index(sent.method) + 1 :]
+        return replace(sent, method=later[0]) if later else None
+    flag: dict[str, Any] = {part: False}
+    return replace(sent, **flag) if getattr(sent, part) else None
 
 
 def _with_limit(sent: Abilities, text: str) -> Abilities | None:

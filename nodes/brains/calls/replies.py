@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from openai import APIError
 
 _BUSY = frozenset({408, 409, 429})
+_AGAIN = re.compile(r"(?:try again|retry) (?:in|after) (?:(\d{1,4})m ?)?(\d{1,6}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
+"""The waiting time in the text of a server that sends no header."""
 _NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _FIRST_PAUSE, _LAST_PAUSE, _LONGEST = 0.5, 8.0, 6 * 3_600.0
 """Seconds: the first pause, the longest one without a header, and the maximum that a header can request."""
@@ -94,6 +96,14 @@ def read_answer(message: AIMessage) -> Answer:
     return answer
 
 
+def repaired(arguments: str) -> dict[str, Any]:
+    """Return the arguments of a call that are no valid JSON, repaired; empty if they cannot be."""
+    try:
+        return _decode(arguments).objects[0]
+    except InvalidOutput:
+        return {}
+
+
 def usage_of(message: AIMessage) -> Usage:
     """Return the usage of one call, as far as the server reports it."""
     tokens = message.usage_metadata
@@ -135,7 +145,8 @@ def _retry_after(error: APIError) -> float | None:
     try:
         at = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
     except (ValueError, TypeError):
-        return None
+        named = _AGAIN.search(str(error))
+        return min(60.0 * int(named[1] or 0) + float(named[2]), _LONGEST) if named else None
     return min(max(at - time.time(), 0.0), _LONGEST)
 
 
@@ -170,6 +181,8 @@ _REPAIRED = re.compile(
     r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*[^*]{0,400}\*/|,(?=\s{0,200}[}\]])|\b(?:True|False|None)\b', re.DOTALL
 )
 """Strings, which stay, and what small models write although JSON does not have it."""
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+"""An escape of JSON, or a backslash that is none."""
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LONGEST_DICT = 20_000
 """Maximum characters of an answer that is read as a dict of Python."""
@@ -211,7 +224,10 @@ def _unquoted(answer: str) -> str:
 
 def _repair(found: re.Match[str]) -> str:
     piece = found[0]
-    return piece if piece.startswith('"') else _LITERALS.get(piece, "")
+    if not piece.startswith('"'):
+        return _LITERALS.get(piece, "")
+    # A regular expression has backslashes that models do not escape.
+    return _ESCAPE.sub(lambda escape: escape[0] if len(escape[0]) > 1 else r"\\", piece)
 
 
 def _written_in_python(answer: str) -> tuple[dict[str, Any], ...]:

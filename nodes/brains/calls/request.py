@@ -129,7 +129,7 @@ class Request:
             body["temperature"] = 0
         if known.effort and self.model.effort:
             body["reasoning_effort"] = self.model.effort
-        return body | self._form
+        return body | ({} if known.thinking else {"enable_thinking": False}) | self._form
 
     @property
     def _form(self) -> dict[str, Any]:

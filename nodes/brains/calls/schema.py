@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from typing import Any, TypeVar
 
@@ -13,6 +14,10 @@ from nodes.trust.secrets import mask
 T = TypeVar("T", bound=BaseModel)
 Schema = dict[str, Any]
 
+_BOUNDS = frozenset({"maxItems", "additionalProperties"})
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%")
+_SCALE, _WHOLE = 10, 100
+"""Numbers above the first are percentages where a share is expected; the second is all."""
 _SUPPORTED = ("type", "description", "enum", "const", "items", "maxItems", "properties", "anyOf")
 
 
@@ -27,12 +32,12 @@ def strict_schema(model: type[BaseModel]) -> Schema:
 
 
 def without_bounds(schema: Any) -> Any:
-    """Return a schema without the bounds of its lists, for servers that refuse them; the descriptions name them."""
+    """Return a schema whose lists and objects are open, for servers that refuse bounds; the descriptions name them."""
     if isinstance(schema, list):
         return [without_bounds(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: without_bounds(value) for key, value in schema.items() if key != "maxItems"}
+    return {key: without_bounds(value) for key, value in schema.items() if key not in _BOUNDS}
 
 
 def fit(model: type[T], answer: object, *, clamp: bool = False) -> T:
@@ -97,6 +102,10 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
     if "anyOf" in schema:
         # The only unions in these models are optional values, whose first choice is the type.
         return value if value is None else _fitted(schema["anyOf"][0], value, clamp=clamp)
+    if schema.get("type") == "array" and isinstance(value, str | dict):
+        value = _listed(value)
+    if schema.get("maximum") == 1:
+        value = _share(value)
     if isinstance(value, str):
         return _text(schema, value)
     if isinstance(value, list):
@@ -109,6 +118,25 @@ def _fitted(schema: Schema, value: Any, *, clamp: bool) -> Any:
     if clamp and isinstance(value, int | float) and not isinstance(value, bool):
         return max(schema.get("minimum", value), min(schema.get("maximum", value), value))
     return value
+
+
+def _listed(value: str | dict[str, Any]) -> Any:
+    """Return the list that a model wrote as a string, or that it meant by its only entry."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return [value] if value else []
+
+
+def _share(value: Any) -> Any:
+    """Return a percentage as a share."""
+    found = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is not None:
+        return float(found[1]) / _WHOLE
+    percent = isinstance(value, int | float) and _SCALE < value <= _WHOLE
+    return value / _WHOLE if percent else value
 
 
 def _is_absent(field: Schema, part: Any) -> bool:

@@ -204,7 +204,18 @@ class Sender:
             await reserved.settle(counted.usage)
 
 
-_FORM = ("method", "temperature", "limit_name", "system", "effort", "bounds", "most_output", "window", "reading")
+_FORM = (
+    "method",
+    "temperature",
+    "limit_name",
+    "system",
+    "effort",
+    "bounds",
+    "most_output",
+    "window",
+    "reading",
+    "thinking",
+)
 
 
 def _refused(fault: Fault, sent: Abilities) -> str:

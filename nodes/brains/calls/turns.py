@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from nodes.brains.calls.budget import ModelBudget
 from nodes.brains.calls.models import Model
 from nodes.brains.calls.native import Message, tools
-from nodes.brains.calls.replies import InvalidOutput, read_answer
+from nodes.brains.calls.replies import InvalidOutput, read_answer, repaired
 from nodes.brains.calls.schema import fit, strict_schema
 from nodes.brains.calls.sending import Sender
 from nodes.brains.calls.structured import masked
@@ -24,6 +25,8 @@ from prompts import build_correction
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
+_NAME = re.compile(r"(?:\w{1,40}\.)?(\w{1,40})")
+"""A tool's name without a name space before it and a template's marks after it."""
 _ARGUMENT = ("what", "pattern", "name", "text", "query")
 """Names of a call's main argument; a model may use the one of another tool."""
 
@@ -69,8 +72,11 @@ async def ask_turn(model: Model, messages: Sequence[Message], *, budget: ModelBu
 
 
 def _turn(reply: AIMessage, *, clamp: bool) -> Turn:
-    if reply.tool_calls:
+    if reply.tool_calls or reply.invalid_tool_calls:
         found: list[dict[str, Any]] = [{"name": call["name"], "arguments": call["args"]} for call in reply.tool_calls]
+        found += [
+            {"name": call["name"] or "", "arguments": repaired(call["args"] or "")} for call in reply.invalid_tool_calls
+        ]
         return _valid({"tool_calls": found}, clamp=clamp, answer=json.dumps(found, ensure_ascii=False))
     answer = read_answer(reply)
     error: InvalidOutput | None = None
@@ -114,5 +120,5 @@ def _named(call: Any) -> tuple[str, dict[str, Any]]:
     function = call.get("function")
     inner: dict[str, Any] = function if isinstance(function, dict) else call
     arguments = inner.get("arguments", inner.get("parameters", call))
-    name = inner.get("name", call.get("tool", ""))
-    return str(name), arguments if isinstance(arguments, dict) else {}
+    name = _NAME.match(str(inner.get("name", call.get("tool", "")) or ""))
+    return name[1] if name else "", arguments if isinstance(arguments, dict) else {}
