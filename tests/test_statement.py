@@ -9,7 +9,7 @@ import pytest
 from nodes.agents.writing.places import FactBasis
 from nodes.agents.writing.statement import function_of, state_facts, with_pointer, without_facts
 from nodes.issue.asked import questions
-from nodes.report import TriageReport
+from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.types import Query, Survey
 from tests.support.fakes import FILES, FakeCode
@@ -72,6 +72,25 @@ async def test_without_the_leading_fact_nothing_is_claimed() -> None:
     report = await state_facts(TriageReport(), await survey_of(code, MESSAGE, ELSEWHERE), code, ordered=True)
     assert (report.statement, report.verdict) == ("facts", MESSAGE.says)
     assert without_facts(report, {1}).verdict == MESSAGE.says
+
+
+@pytest.mark.parametrize(
+    ("chosen", "written_by", "claims"),
+    [
+        pytest.param(FIRST, "rules", True, id="the-same-first-file"),
+        pytest.param(SECOND, "rules", False, id="another-file"),
+        pytest.param(FIRST, "m", False, id="a-model-writes-its-own-cause"),
+    ],
+)
+async def test_rules_claim_by_facts_where_a_model_chose_the_searchs_first_file(
+    chosen: str, written_by: str, claims: bool
+) -> None:
+    code = FakeCode()
+    place = Suspect(path=chosen, start_line=1, end_line=1, symbol="scan")
+    drafted = TriageReport(written_by=written_by, suspects=(place,))
+    report = await state_facts(drafted, await survey_of(code, MESSAGE), code, ordered=False)
+    assert bool(report.root_cause) == claims
+    assert report.suspects[0].path == chosen
 
 
 PASTED = replace(

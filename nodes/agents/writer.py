@@ -249,7 +249,8 @@ async def _with_facts(report: TriageReport, survey: Survey, case: Case, context:
         return without_claim(stated, _UNREVIEWED)
     if not by_rules:
         # If a model names no place, the program's places stay; the low confidence prevents a claim about them.
-        return await state_facts(report, survey, context.code, ordered=not report.suspects)
+        stated = await state_facts(report, survey, context.code, ordered=not report.suspects)
+        return without_claim(stated) if report.written_by == "rules" and is_rejected(case.state) else stated
     stated = await state_facts(report, survey, context.code, ordered=True)
     if is_refuted(case, stated):
         return without_claim(stated)

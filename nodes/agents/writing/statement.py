@@ -75,7 +75,12 @@ async def state_facts(report: TriageReport, survey: Survey, code: CodePort, *, o
     if not ordered and report.root_cause:
         return report.model_copy(update={**update, "statement": "claim"})
     if not ordered:  # a model's own headline is only shown above a checked cause
-        return report.model_copy(update={**update, "statement": basis.statement, "verdict": verdict(basis)})
+        # Rules that write with files that a model ordered claim what they would claim alone, if the first is the same.
+        same = report.written_by == "rules" and survey.paths[:1] == paths[:1]
+        cause = _cause(report.kind, basis, suspects) if same else None
+        return report.model_copy(
+            update={**update, "statement": basis.statement, "verdict": verdict(basis), "root_cause": cause}
+        )
     statement = basis.statement
     update |= {"statement": statement, "verdict": verdict(basis), "root_cause": _cause(report.kind, basis, suspects)}
     open_request = statement in ("ranked", "nothing", "first_place") and not _quotes_message(basis.facts)
