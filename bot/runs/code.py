@@ -86,6 +86,7 @@ class EngineCode:
         self._unhinted: dict[Query, Survey] = {}
         self._forms: tuple[IssueForm, ...] | None = None
         self._surveyed: tuple[Query, Survey] | None = None
+        self._found: tuple[Query, Ranking] | None = None
 
     def close(self) -> None:
         """Release the engine; nothing can be read any more.
@@ -94,7 +95,7 @@ class EngineCode:
         this object, for as long as it lives.
         """
         del self._engine
-        self._surveyed, self._unhinted = None, {}
+        self._surveyed, self._found, self._unhinted = None, None, {}
 
     @property
     def sha(self) -> str:
@@ -102,13 +103,17 @@ class EngineCode:
         return self._sha
 
     async def find(self, query: Query) -> Ranking:
-        """Rank files and locations for a query."""
-        return await asyncio.to_thread(self._engine.find, await self._hinted(query), self._sha)
+        """Rank files and locations for a query; the last ranking is kept, since a survey often follows it."""
+        asked = await self._hinted(query)
+        if self._found is None or self._found[0] != asked:
+            self._found = (asked, await asyncio.to_thread(self._engine.find, asked, self._sha))
+        return self._found[1]
 
     async def survey(self, query: Query) -> Survey:
         """Return the top files and facts about them; the last result is cached, since every draft requests it."""
         if self._surveyed is None or self._surveyed[0] != query:
-            survey = await asyncio.to_thread(self._engine.survey, await self._hinted(query), self._sha)
+            asked, (found, ranking) = await self._hinted(query), self._found or (None, None)
+            survey = await asyncio.to_thread(self._engine.survey, asked, self._sha, ranking if found == asked else None)
             self._surveyed = (query, self._without_claim_by_hint(query, survey))
         return self._surveyed[1]
 

@@ -92,11 +92,14 @@ class Engine:
         sha = self.commit(commit)
         return rank(self.measure(query, sha), query, sha, started)
 
-    def survey(self, query: Query, commit: str) -> Survey:
-        """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence."""
+    def survey(self, query: Query, commit: str, ranking: Ranking | None = None) -> Survey:
+        """Return the first files of a commit for an issue, verified facts about them, and the resulting confidence.
+
+        ``ranking`` is what ``find`` returned for the query, if it was called before.
+        """
         from nodes.search.facts.finding import with_facts
 
-        ranking = self.find(query, commit)
+        ranking = ranking or self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
         facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
     from nodes.search.history.log import Log
+    from nodes.search.history.versions import Releases
     from nodes.search.index import Index, Matches
 
 MAX_FILES = 240
@@ -64,6 +65,20 @@ class Code:
         from nodes.search.history import log  # noqa: PLC0415 - few callers need the history
 
         return log.Log(self.repository, self.sha)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return possible names of the project, normalised by ``plain``."""
+        from nodes.search.history.versions import own_names  # noqa: PLC0415 - few callers need the history
+
+        return own_names(self.repository, dict(zip(self.index.paths, self.index.blobs, strict=True)))
+
+    @cached_property
+    def releases(self) -> dict[str, Releases]:
+        """Return the releases by series that were made before the commit."""
+        from nodes.search.history.versions import read_releases  # noqa: PLC0415 - few callers need the history
+
+        return read_releases(self.repository, self.log.committed_at)
 
     @cached_property
     def own(self) -> npt.NDArray[np.bool_]:

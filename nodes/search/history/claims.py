@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ class Claims:
     """The role of the last release, if the issue does not give its number."""
 
 
+@lru_cache(maxsize=2)  # each finder and each check of a fact reads the same report
 def read_claims(title: str, body: str) -> Claims:
     """Extract what an issue says about when it broke; code and stack traces are ignored."""
     body = body[:MAX_TEXT]

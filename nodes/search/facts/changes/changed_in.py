@@ -9,7 +9,6 @@ from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
 from nodes.search.history.ranges import find_range
 from nodes.search.history.types import Range
-from nodes.search.history.versions import own_names
 from nodes.search.history.weigh import is_mechanical
 
 if TYPE_CHECKING:
@@ -59,9 +58,8 @@ def claimed_range(inquiry: FinderInput) -> tuple[Range, str] | None:
 
 
 def _range(inquiry: FinderInput, claims: Claims) -> Range | None:
-    code, log = inquiry.code, inquiry.log
-    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-    span = find_range(claims, log, own, log.committed_at)
+    log = inquiry.log
+    span = find_range(claims, log, inquiry.code.names, log.committed_at)
     return span if isinstance(span, Range) and span.start is not None else None
 
 

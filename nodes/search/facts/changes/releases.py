@@ -119,9 +119,7 @@ def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
     claims = [claim for claim in (*inquiry.claims.versions, *folders) if inquiry.issue.holds(claim.text)]
     if not claims:
         return []
-    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-    series = read_releases(code.repository, inquiry.log.committed_at)
-    by_claim = ((claim, product_of(claim.name, claim.text, series, own)) for claim in claims)
+    by_claim = ((claim, product_of(claim.name, claim.text, code.releases, code.names)) for claim in claims)
     found = (
         (claim, made, made.exactly(version))
         for claim, made in by_claim
@@ -132,9 +130,7 @@ def releases_named(inquiry: FinderInput) -> list[tuple[NamedRelease, Claim]]:
 
 def releases_made(inquiry: FinderInput) -> list[Release]:
     """Return the project's releases that were made before the commit that is read, oldest version first."""
-    code = inquiry.code
-    own = own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-    return project_releases(read_releases(code.repository, inquiry.log.committed_at), own).all
+    return project_releases(inquiry.code.releases, inquiry.code.names).all
 
 
 def fitting_release(inquiry: FinderInput, path: str, line: int, fits: Callable[[str], object]) -> Release | None:

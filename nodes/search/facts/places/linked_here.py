@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from nodes.search.facts.places.moved import ENOUGH, nearest
 from nodes.search.facts.types import Fact
 from nodes.search.git.errors import SearchError
-from nodes.search.history.versions import own_names, plain
+from nodes.search.history.versions import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +56,6 @@ class Link:
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each linked line of own code."""
-    own: frozenset[str] | None = None
     code = inquiry.code
     for written in links(inquiry.issue.body)[:MAX_LINKS]:
         ref, path = next((reading for reading in _readings(written) if code.number(reading[1]) is not None), (None, ""))
@@ -66,15 +65,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         at = _commit(code.repository, ref, code.sha)
         # Only a commit's id is of one project; else the name of the repository shows that the link is about this one.
-        if link.repo and (at is None or not _HEX.fullmatch(ref or "")):
-            own = (
-                own_names(code.repository, dict(zip(code.index.paths, code.index.blobs, strict=True)))
-                if own is None
-                else own
-            )
-            if plain(link.repo) not in own or (at is None and not _BRANCH.fullmatch(ref or "")):
-                continue
-        fact = _fact(code, link, number, at)
+        repo = link.repo or ""
+        is_sure = not repo or (at is not None and _HEX.fullmatch(ref or ""))
+        is_own = is_sure or (plain(repo) in code.names and (at is not None or _BRANCH.fullmatch(ref or "")))
+        fact = _fact(code, link, number, at) if is_own else None
         if fact:
             yield fact
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,9 +98,9 @@ def _find_in_title(inquiry: FinderInput) -> Iterator[Fact]:
     """
     code, found = inquiry.code, dict[tuple[str, ...], str]()
     written = _title_names(inquiry.issue.title)
-    by_name = _by_name(code) if written else {}
+    by_name = _by_name(map(code.path, np.flatnonzero(code.own).tolist())) if written else {}
     for words in written:
-        paths = _pair([code.path(number) for number in by_name.get(_spelling(words), [])], inquiry.first)
+        paths = _pair(by_name.get(_spelling(words), []), inquiry.first)
         if " " in words and not (len(paths) == 1 and _is_compound(paths[0])):
             continue
         if paths and all(path in paths for path in _defining(code, words)):
@@ -117,8 +119,7 @@ def _check_title(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words spell the name of this file or definition and of no other."""
     path, words = fact.path or "", fact.words or ""
     if fact.symbol is None:
-        own = [file for file in witness.files() if is_own(file)]
-        same = [sentence for sentence in _named(own) if _spelling(name_of(sentence)) == _spelling(words)]
+        same = _by_name(filter(is_own, witness.files())).get(_spelling(words), [])
         return None if path in same and _pair(same, ()) else "the words are not the name of this file alone"
     name = fact.symbol.rpartition(".")[2]
     if name not in _joined(words):
@@ -198,34 +199,28 @@ def _is_compound(path: str) -> bool:
     return "-" in name or bool(COMPOUND.search(name))
 
 
-def _by_name(code: Code) -> dict[str, list[int]]:
-    """Return the files of own code by name in lower case; an index file has the name of its folder."""
-    found = defaultdict[str, list[int]](list)
-    numbers = {code.path(number): number for number in np.flatnonzero(code.own).tolist()}
-    for path in _named(numbers):
-        found[_spelling(name_of(path))].append(numbers[path])
+def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the files that a title can name, by the spelling of their name.
+
+    An index file counts only if its folder has no other file.
+    """
+    found, ordered = defaultdict[str, list[str]](list), sorted(paths)
+    for path, following in pairwise((*ordered, "")):
+        inside = f"{path.rpartition('/')[0]}/" if _is_index(path) else None
+        alone = inside is None or (not following.startswith(inside) and ordered[bisect_left(ordered, inside)] == path)
+        if alone and inside != "/":
+            found[_spelling(_stem(path))].append(path)
     return found
 
 
-def _named(paths: Iterable[str]) -> list[str]:
-    """Return the files that a title can name; an index file counts only if its folder has no other file."""
-    every = list(paths)
-    inside = Counter(path[:at] for path in every for at in range(len(path)) if path[at] == "/")
-    return [path for path in every if not _is_index(path) or inside[path.rpartition("/")[0]] == 1]
-
-
 def _is_index(path: str) -> bool:
-    return path.casefold().rpartition("/")[2].partition(".")[0] in _INDEX
-
-
-def name_of(path: str) -> str:
-    """Return the name by which people call a file: without its ending; an index file has the name of its folder."""
-    return _stem(path).casefold()
+    return path.rpartition("/")[2].partition(".")[0].casefold() in _INDEX
 
 
 def _stem(path: str) -> str:
-    parts = path.split("/")
-    return parts[-2] if _is_index(path) and len(parts) > 1 else parts[-1].partition(".")[0]
+    """Return the name by which people call a file: without its ending; an index file has the name of its folder."""
+    folder, _, name = path.rpartition("/")
+    return folder.rpartition("/")[2] if folder and _is_index(path) else name.partition(".")[0]
 
 
 def _spelling(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from nodes.search.issue.normal.mapped import Mapped
 from nodes.search.issue.normal.report import normalise
@@ -42,6 +42,11 @@ def find_traces(text: str) -> list[StackTrace]:
     Each link of a chain (``Caused by``, ``During handling of``) is a separate trace. An error without a frame counts
     only if its format is unique to programs of its language.
     """
+    return list(_find(text))
+
+
+@lru_cache(maxsize=4)  # the ranking, the facts and each check of a fact read the same report
+def _find(text: str) -> tuple[StackTrace, ...]:
     report = normalise(text)
     lines = split_lines(report.text)
     found = [trace for find in _FAMILIES for trace in find(lines)]
@@ -58,7 +63,8 @@ def find_traces(text: str) -> list[StackTrace]:
     selected = sorted(selected[:MAX_TRACES], key=lambda trace: trace.start)
     # Some runtimes print a crash twice, and logs repeat it.
     once = {(trace.error, trace.message, trace.frames): trace for trace in reversed(selected) if trace.frames}
-    return [_placed(report, trace) for trace in selected if not trace.frames or trace in once.values()]
+    chosen = (trace for trace in selected if not trace.frames or trace in once.values())
+    return tuple(_placed(report, trace) for trace in chosen)
 
 
 def _placed(report: Mapped, trace: StackTrace) -> StackTrace:
