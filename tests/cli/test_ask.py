@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from datetime import date
 from pathlib import Path
@@ -248,3 +249,16 @@ def test_a_question_in_plain_words_finds_definitions_and_headings(tmp_path: Path
     assert [place["start_line"] for place in json.loads(heading.stdout)["places"]] == [3]
     nothing = triage(tmp_path, *asked, "does it support websockets?")
     assert (nothing.returncode, json.loads(nothing.stdout)["places"]) == (1, [])
+
+
+def test_a_reason_names_the_words_that_question_and_lines_share(place: Path) -> None:
+    asked = ["ask", "--repo", str(place / "app"), "--json"]
+    found = json.loads(triage(place, *asked, "why does a parse of an order with quotes raise an error?").stdout)
+    for shown in found["places"]:
+        lines = f"{shown['symbol']} {shown['quote']}".lower()
+        named = re.findall(r"`(\w+)`", shown["why"])
+        assert named or not shown["why"]
+        assert all(word[:5] in lines for word in named), shown
+    owned = json.loads(triage(place, *asked, "who owns orders/parser.py?").stdout)
+    assert {shown["path"] for shown in owned["places"]} == {"orders/parser.py"}
+    assert "reader" not in " ".join(owned["people"])

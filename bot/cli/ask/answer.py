@@ -17,7 +17,8 @@ from nodes.search.facts import Fact
 from nodes.search.history.touched import spots_of
 from nodes.search.history.types import Commit, History, SuspectCommit
 from nodes.search.reading.lookups import stems_of
-from nodes.search.types import Location, Passage, Query, Ranking
+from nodes.search.tokens import WORD, terms_of
+from nodes.search.types import Location, Passage, Query, Ranking, Reason
 
 PLACES = 5
 MAX_COMMITS = 20
@@ -251,11 +252,14 @@ class Answerer:
         """Search, and drop places that do not match the question and are ranked by the search's priors alone."""
         title, _, body = question.text.strip().partition("\n")
         found = self._engine.find(Query(title, body, limit=PLACES), self._sha)
-        shared = [place for place in found.locations if _shares(place)]
+        shared = [_with_reasons(place, question.text) for place in found.locations if _shares(place)]
         return replace(found, locations=tuple(shared))
 
     def _past(self, question: Question) -> tuple[History, Ranking]:
         found = self._found(question)
+        # A question that names a file is about that file alone.
+        of = [place for place in found.locations if f"/{place.path}".endswith(tuple(f"/{it}" for it in question.names))]
+        found = replace(found, locations=tuple(of) or found.locations)
         query = Query(question.text)
         return self._engine.history(query, spots_of(found.locations), self._sha), found
 
@@ -263,6 +267,18 @@ class Answerer:
 def _shares(place: Location) -> bool:
     least = {"prior": math.inf, "file": _OF_A_FILE}
     return any(reason.contribution > least.get(reason.kind, 0.0) for reason in place.reasons)
+
+
+def _with_reasons(place: Location, question: str) -> Location:
+    """Name the words of the question that a place contains, and leave out reasons that have nothing to do with it."""
+    has = {term for word in WORD.findall(f"{place.symbol or ''} {place.quote}") for term in terms_of(word)}
+    words = dict.fromkeys(word.lower() for word in WORD.findall(question) if stems_of(word) & has)
+    kept = [reason for reason in place.reasons if reason.kind == "trace"]
+    if words:
+        kept.append(
+            Reason("words", f"has {', '.join(f'`{word}`' for word in list(words)[:_FEW])} of the question", 0.0)
+        )
+    return replace(place, reasons=tuple(kept))
 
 
 def _places(found: Ranking) -> tuple[Place, ...]:
