@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks.facts.reading import Commit, Reading, read, table
 from benchmarks.ranking.examples import clone_with
 from bot.cli.backtest.blind import BlindRun, BlindTriager
+from bot.cli.backtest.table import by_kind
 from nodes.evidence import Evidence
 from nodes.search.engine import Engine
 from nodes.trust.prose import split
@@ -58,6 +59,8 @@ class CheckedReport:
     """Number of claims that the report's own checks removed."""
     seconds: float
     has_headline: bool
+    lead: str
+    """Kind of the fact that leads the report; empty if none does."""
     reading: Reading
 
 
@@ -113,6 +116,7 @@ def _check(row: dict[str, Any], clone: Path, blind: BlindRun) -> CheckedReport:
         dropped=blind.result.metrics.claims_dropped,
         seconds=blind.seconds,
         has_headline=report.headline is not None,
+        lead=blind.lead,
         reading=read(report, title, body, Commit(clone, row["base_commit"])),
     )
 
@@ -151,6 +155,7 @@ def _table(checked: Sequence[CheckedReport], seconds: float) -> str:
             f"… whose first file was fixed        {right} ({_share(right, len(claims))})",
             f"first file was fixed, all reports   {(n := sum(o.right for o in checked))} ({_share(n, len(checked))})",
             f"not read as a bug, not searched     {sum(o.kind in ('feature', 'question', 'spam') for o in checked)}",
+            *by_kind([(one.lead, one.right) for one in claims]),
             *table([one.reading for one in checked], sum(one.has_headline for one in checked)),
         )
     )

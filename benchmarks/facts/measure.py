@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot.cli.backtest.table import by_kind
 from nodes.search.engine import Engine
 from nodes.search.facts import Fact
 from nodes.search.facts.kinds import verify
@@ -93,6 +94,8 @@ class Results:
 
     kinds: dict[str, Kind] = field(default_factory=lambda: defaultdict(Kind))
     levels: dict[str, list[tuple[bool, bool | None]]] = field(default_factory=lambda: defaultdict(list))
+    claims: list[tuple[str, bool]] = field(default_factory=list)
+    """Of each claim, the kind of the fact that leads it, and whether its file was fixed."""
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     done: int = 0
     skipped: int = 0
@@ -141,6 +144,8 @@ def measure(engine: Engine, row: dict[str, Any], results: Results, args: argpars
             results.false.append(f"{row['id']} {fact.kind}: {why}")
     stated = statement(facts, files, ranking.confidence)
     lead = stated.headline
+    if lead and stated.level == "claimed":
+        results.claims.append((lead.kind, files[0] in gold))
     function = in_fix(lead, row) if lead and stated.level == "claimed" else None
     results.levels[stated.level].append((bool(files) and files[0] in gold, function))
     if args.show:
@@ -154,6 +159,7 @@ def report(results: Results, args: argparse.Namespace) -> None:
     print(f"issues {done}, skipped {results.skipped}; {seconds}")
     print_kinds(results.kinds, done)
     print_levels(results.levels, done)
+    print("\n".join(by_kind(results.claims)))
     if args.verify:
         print(f"facts that fail verification: {len(results.false)}")
         print("\n".join(results.false[:20]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.cli.backtest.blind import Scored
 from bot.cli.backtest.run import Found, Judge
-from bot.cli.backtest.table import as_text, by_chance
+from bot.cli.backtest.table import as_document, as_text, by_chance
 from bot.runs.promise import LEAST, curve, fifths, recommend
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=60)
@@ -81,6 +82,24 @@ def test_a_model_is_compared_with_the_rules_by_issue() -> None:
     assert first[-8:] == ["3", "(25%)", "11", "(92%)", "1", "9", "2.1", "%"]
     assert three[-8:] == ["12", "(100%)", "11", "(92%)", "1", "0", "100", "%"]
     assert "First places right with the model: +8. Chance alone hardly explains this." in table
+
+
+def test_claims_are_counted_by_the_fact_that_leads_them() -> None:
+    right, wrong = (replace(scored((path,)), claims=True, lead="raised_here") for path in "ax")
+    cases = [right, right, wrong, replace(right, lead=""), replace(right, claims=False)]
+    table = as_text(found(cases))
+    assert (
+        "  raised_here                           3     67%\n  without a fact                        1    100%" in table
+    )
+    kinds = as_document(found(cases))["claims"]["by_kind"]
+    assert kinds == {"raised_here": {"made": 3, "right": 2}, "without a fact": {"made": 1, "right": 1}}
+    assert "Claims by" not in as_text(found([scored(("a",))]))
+
+
+def test_a_case_of_an_older_release_has_no_kind() -> None:
+    stored = scored(("a",)).document()
+    del stored["lead"]
+    assert Scored.load(stored) == scored(("a",))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ class BlindRun:
         """The value that decides whether the first file is claimed; 0 without suspects."""
         return self.result.report.claim_strength if self.result.report.suspects else 0.0
 
+    @property
+    def lead(self) -> str:
+        """The kind of the fact that leads the report; empty if none does."""
+        report = self.result.report
+        return "" if report.headline is None else report.facts[report.headline].kind
+
 
 class BlindTriager:
     """Triages issues independently of each other. Only parsed code is reused from one issue to the next."""
@@ -124,6 +130,8 @@ class Scored:
     """Whether rules judged a part of the run because the model did not."""
     place_rank: int = 0
     """Rank of the first place that contains a line the fix changed, from 1; 0 if none does."""
+    lead: str = ""
+    """Kind of the fact that leads the report; empty if none does, and for cases of older releases."""
     opinions: dict[str, float] | None = None
     """How search and model rated the first file (``nodes.context.agreement``); None if no model read the code."""
 
@@ -149,7 +157,7 @@ class Scored:
     @classmethod
     def load(cls, record: dict[str, Any]) -> Scored:
         """Read the values that ``document`` returned."""
-        given = {name: record[name] for name in cls.__dataclass_fields__}
+        given = {name: record[name] for name in cls.__dataclass_fields__ if name in record}
         return cls(**{**given, "gold": tuple(given["gold"]), "ranked": tuple(given["ranked"])})
 
 

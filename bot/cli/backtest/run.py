@@ -221,6 +221,7 @@ async def _run(triager: BlindTriager, case: _Case, models: Models | None) -> Sco
         cost=budget.cost if budget else 0,
         fell_back=bool(metrics.fallbacks),
         place_rank=_place_rank(blind.places, lines),
+        lead=blind.lead,
         opinions=_opinions(blind.result),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -62,6 +63,7 @@ def as_text(found: Found) -> str:
             f"{'':<34}{names}{compared}",
             *(_row(title, has, found.judges) for title, has in _ROWS),
             *(_verdict(found.judges) if len(found.judges) > 1 else ()),
+            *by_kind(claims_of(judge.cases)),
             "",
             f"Confidence in the first file ({judge.name})  cases    mean   right",
             *(_line(fifth, number) for number, fifth in enumerate(fifths(_pairs(judge)))),
@@ -79,7 +81,11 @@ def figures(judge: Judge) -> dict[str, Any]:
     return {
         "hits": _hits([case.rank for case in cases]),
         "place_hits": _hits([case.place_rank for case in cases]),
-        "claims": {"made": len(claims), "right": sum(case.right for case in claims)},
+        "claims": {
+            "made": len(claims),
+            "right": sum(case.right for case in claims),
+            "by_kind": {kind: {"made": made, "right": right} for kind, made, right in _kinds(claims_of(cases))},
+        },
         "cost": {
             "seconds_an_issue": round(sum(case.seconds for case in cases) / max(len(cases), 1), 3),
             "calls": sum(case.calls for case in cases),
@@ -88,6 +94,17 @@ def figures(judge: Judge) -> dict[str, Any]:
             "fell_back": sum(case.fell_back for case in cases),
         },
     }
+
+
+def claims_of(cases: Sequence[Scored]) -> list[tuple[str, bool]]:
+    """Return of each claim the kind of the fact that leads it, and whether its file was fixed."""
+    return [(case.lead, case.right) for case in cases if case.claims]
+
+
+def by_kind(claims: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return lines that say how often claims were right, by the kind of the fact that leads them."""
+    rows = [f"  {kind:<32}{made:>7}{right / made:>8.0%}" for kind, made, right in _kinds(claims)]
+    return ["", f"{'Claims by the fact that leads them':<34}  made   right", *rows] if rows else []
 
 
 def by_chance(one: int, two: int) -> float:
@@ -102,6 +119,13 @@ def by_chance(one: int, two: int) -> float:
 
 def _pairs(judge: Judge) -> list[tuple[float, bool]]:
     return [(case.confidence, case.right) for case in judge.cases]
+
+
+def _kinds(claims: Sequence[tuple[str, bool]]) -> list[tuple[str, int, int]]:
+    """Return kind, claims and right claims, the most frequent first."""
+    made = Counter(kind or "without a fact" for kind, _ in claims)
+    right = Counter(kind or "without a fact" for kind, is_right in claims if is_right)
+    return [(kind, number, right[kind]) for kind, number in made.most_common()]
 
 
 def _hits(ranks: Sequence[int]) -> dict[str, float]:
