@@ -96,6 +96,12 @@ def test_nothing_is_requested_by_english_words_in_other_languages(title: str, bo
     assert (missing_from(one, "bug"), missing_from(one, "docs"), open_needs(one)) == ((), (), ())
 
 
+def test_what_a_heading_asks_for_is_answered_below_it_in_any_language() -> None:
+    assert not missing(
+        "### Steps to reproduce\n\nNo se abre nada\n\n### Expected\n\nDebe abrirse todo\n\n### Version\n\n1.4.11\n"
+    )
+
+
 def test_nothing_is_requested_from_a_report_with_a_good_and_a_bad_version() -> None:
     assert STEPS in missing("Rows are gone, it is broken in 8.3.0.")
     assert missing("It worked in 8.2.1 and is broken in 8.3.0.") == ()

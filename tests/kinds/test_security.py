@@ -36,6 +36,12 @@ def test_few_ordinary_issues_are_withheld() -> None:
     assert len(withheld) <= MAX_WITHHELD, withheld
 
 
+def test_a_race_of_two_refreshes_is_an_ordinary_bug() -> None:
+    title = "bug(auth): refresh() has no single-flight guard — concurrent refreshes race the refresh token"
+    body = "It performs the exchange with no promise dedupe, so parallel calls use the same token and the losers fail."
+    assert kind_of(title, body, read_facts(title, body)) == "bug"
+
+
 @pytest.mark.parametrize("wide", [20, 40])
 def test_distant_words_of_a_pasted_list_describe_no_attack(wide: int) -> None:
     packages = [f"package{number}==1.{number}" for number in range(wide * 4)]

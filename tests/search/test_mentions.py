@@ -110,6 +110,7 @@ def test_versions(text, versions):
 def test_platforms_and_urls():
     found = find_mentions("On Windows with Firefox, see https://example.com/a.")
     assert found.platforms == ("windows", "firefox")
+    assert find_mentions("我的系统是macos 15.5，版本是最新").platforms == ("macos",)
     assert found.urls == ("https://example.com/a",)
 
 

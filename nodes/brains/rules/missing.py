@@ -24,6 +24,8 @@ SHORT = 60
 """Maximum words of prose of an issue without code and names that is asked for steps or the expected result."""
 LONG = 150
 """Minimum words of prose that describe an error well enough without a quotation."""
+FEW_WORDS = 3
+"""Minimum number of words of an answer to a heading of a form."""
 ENOUGH = 12
 """Number of words of prose that count as a description."""
 _STEPS = re.compile(
@@ -291,7 +293,9 @@ def _open_needs(case: Case, words: str) -> tuple[Need, ...]:
         "expected": not (facts.traces or facts.errors or _says_expected(case, words)),
         "version": "version" in asks and not facts.versions,
     }
-    return tuple(need for need, is_open in needs.items() if is_open)
+    # A heading that asks for something, in any language, and has an answer.
+    given = {need_of(heading) for heading, content in _answers_to_form(case) if len(content.split()) >= FEW_WORDS}
+    return tuple(need for need, is_open in needs.items() if is_open and need not in given - {"error"})
 
 
 def _own_words(case: Case) -> str:

@@ -78,13 +78,13 @@ _FIRST = re.compile(
 _SEGMENT = re.compile(r"[,;|(]\s{0,9}|^\s{0,9}(?:[-*+>]|\d{1,3}[.)])\s")
 """The beginning of an item."""
 _PLATFORMS = re.compile(
-    r"(?<![\w.])(?:"
+    r"(?<![a-z0-9_.])(?:"
     r"windows|macos|mac os x|os x|osx|linux|ubuntu|debian|fedora|centos|rhel|alpine|arch linux|freebsd|"
     r"openbsd|android|ios|ipados|chrome|chromium|firefox|safari|edge|internet explorer|ie11|opera|"
     r"node\.?js|deno|bun|electron|cpython|pypy|jython|jvm|openjdk|graalvm|docker|kubernetes|wsl2?|cygwin|"
     r"mingw|msys2?|x86_64|amd64|arm64|aarch64|apple silicon|m1|raspberry pi|aws lambda|webkit|jsdom|"
     r"react native"
-    r")(?![\w-])",
+    r")(?![a-z0-9_-])",
     re.IGNORECASE,
 )
 
