@@ -9,7 +9,15 @@ from nodes.search.facts import unclaimed
 from nodes.search.facts.around import called_from, guarded_by, used_here
 from nodes.search.facts.changes import changed_in, fixed_since, named_change, only_change, releases
 from nodes.search.facts.finding import Finder
-from nodes.search.facts.names import absent, defined_once, documented_here, read_here, subject_of_test, tested_here
+from nodes.search.facts.names import (
+    absent,
+    defined_once,
+    documented_here,
+    outside,
+    read_here,
+    subject_of_test,
+    tested_here,
+)
 from nodes.search.facts.output import built_here, error_form, raised_here
 from nodes.search.facts.places import linked_here, moved, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
@@ -33,6 +41,7 @@ FINDERS: tuple[Finder, ...] = (
     subject_of_test.find,
     quoted_here.find,
     error_form.find,
+    outside.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
@@ -53,7 +62,7 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "introduced_in": lambda fact, witness: (changed_in if fact.line else named_change).check(fact, witness),
     # Without the name of a frame, the words are the message of an error.
     "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
-    "named_here": named_here.check,
+    "named_here": lambda fact, witness: (outside if fact.by_library else named_here).check(fact, witness),
     "pasted_here": pasted_here.check,
     "quoted_here": quoted_here.check,
     "defined_once": defined_once.check,

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from nodes.search.git import Repository
 
-MAX_MANIFESTS, HEAD = 80, 20_000
+MAXMANIFESTS, HEAD = 80, 20_000
 """Maximum number of manifests that are read, the outermost first, and of bytes of each."""
-_MANIFEST = re.compile(
+MANIFEST = re.compile(
     r"(?:^|/)(?:pyproject\.toml|setup\.(?:cfg|py)|package\.json|Cargo\.toml|composer\.json|go\.mod|pom\.xml|mix\.exs"
-    r"|(?:settings|build)\.gradle(?:\.kts)?|pubspec\.yaml|Package\.swift|[\w.-]{1,80}\.(?:gemspec|cabal|podspec|csproj))$"
+    r"|Gemfile|requirements[\w.-]{0,40}\.txt|(?:settings|build)\.gradle(?:\.kts)?|pubspec\.yaml|Package\.swift|[\w.-]{1,80}\.(?:gemspec|cabal|podspec|csproj))$"
 )
 _NAMED_BY_FILE = re.compile(r"\.(?:gemspec|cabal|podspec|csproj)$")
 _NAME = re.compile(
@@ -86,6 +86,18 @@ def is_library(path: str) -> bool:
     return Project().is_foreign(path)
 
 
+def package_of(path: str) -> str | None:
+    """Return the package, without its version, whose folder of libraries a path is in."""
+    written = path.replace("\\", "/")[-600:]
+    installed = list(_INSTALLED.finditer(written))
+    parts = written[installed[-1].end() :].split("/") if installed else []
+    if len(parts) < 2 or written.startswith("node:"):
+        return None
+    host = "." in parts[0] and "pkg/mod" in installed[-1][0]
+    count = 3 if host else 2 if parts[0].startswith("@") or installed[-1][0].endswith("vendor/") else 1
+    return _VERSION.sub("", "/".join(parts[:count])) or None
+
+
 def is_of_package(module: str, path: str) -> bool:
     """Return whether a file's folder agrees with a class's package, as the languages of the JVM lay files out.
 
@@ -125,8 +137,8 @@ def repository_name(repository: Repository) -> str:
 
 def manifest_names(repository: Repository, blobs: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the project's packages, as its manifests write them."""
-    found = [path for path in blobs if _MANIFEST.search(path) and role_of(path) in ("source", "config")]
-    chosen = sorted(found, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]
+    found = [path for path in blobs if MANIFEST.search(path) and role_of(path) in ("source", "config")]
+    chosen = sorted(found, key=lambda path: (path.count("/"), path))[:MAXMANIFESTS]
     names = {path.rpartition("/")[2].rpartition(".")[0] for path in chosen if _NAMED_BY_FILE.search(path)}
     for _, content in repository.read(dict.fromkeys(blobs[path] for path in chosen)):
         text = _OTHERS.split(_PARENT.sub("", _text(content)), maxsplit=1)[0]

@@ -284,6 +284,36 @@ def test_the_sentence_about_a_named_line(tmp_path: Path, body: str, says: str):
     assert (found.line, found.says) == (3, says)
 
 
+def test_a_named_line_that_throws_says_what(tmp_path: Path):
+    files = {"lib/sync.ts": "export function sync(data) {\n  if (!data)\n    throw new DataError(data);\n}\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", "e (file:///app/lib/sync.ts:3:14)ie"), "named_here")
+    assert found.says == "`sync` raises `DataError` on this line."
+
+
+@pytest.mark.parametrize(
+    ("message", "extra", "says"),
+    [
+        pytest.param(
+            "error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]", "",
+            "`setup` uses `finish` on this line; its only definition is on line 6 of `src/control.c`.",
+            id="defined-below",
+        ),
+        pytest.param(
+            "error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]",
+            "int finish(int code) {\n  return code;\n}\n",
+            "The report has “error: implicit declaration of function 'finish' [-Wimplicit-function-declaration]” for "
+            "this line of `setup`.",
+            id="defined-twice",
+        ),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_compiler_does_not_know_leads_to_its_definition(tmp_path: Path, message, extra, says):
+    code = "void setup(void) {\n  if (!claim())\n    exit(finish(1));\n}\n\nint finish(int code) {\n  return code;\n}\n"
+    files = {"src/control.c": code, **({"src/other.c": extra} if extra else {})}
+    (found,) = of_kind(facts_of(tmp_path, files, "It fails", f"```\nsrc/control.c:3:10: {message}\n```"), "named_here")
+    assert (found.line, found.says) == (3, says)
+
+
 def test_the_place_of_the_error_comes_first_among_the_lines_of_a_log(tmp_path: Path):
     files = {f"jobs/step_{n}.lua": "local x = 1\nrun(x)\nreturn x\n" for n in range(12)}
     lines = [f"10:00:{n:02} level=info caller=jobs/step_{n}.lua:2 msg=start" for n in range(11)]

@@ -90,6 +90,14 @@ def test_the_same_function_with_other_code_does_not_lead(tmp_path: Path):
     trace = _trace(("pkg/io.py", 3, "load", "return self._cache[path]"))
     (found,) = of_kind(facts_of(tmp_path, {"pkg/io.py": PYTHON}, "It crashes", trace), "raised_here")
     assert (found.exact, found.strong) == (False, False)
+    assert found.says.endswith("the line that the trace prints is not in this file at this commit.")
+
+
+def test_a_printed_line_that_another_function_has_is_not_called_missing(tmp_path: Path):
+    trace = _trace(("pkg/io.py", 3, "load", "return self._cache[path]"))
+    files = {"pkg/io.py": f"{PYTHON}\n\ndef other(self, path):\n    return self._cache[path]\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It crashes", trace), "raised_here")
+    assert found.says.endswith("the line may have moved.")
 
 
 def test_no_frame_is_called_innermost_if_a_function_inside_it_is_gone(tmp_path: Path):

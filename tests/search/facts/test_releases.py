@@ -77,7 +77,7 @@ MOVED_DOWN = "# Reads zones.\n\n\n" + OLD
             "has “warning: the zone must be packed” for this line of `load`, line 2 of 1.2.0.",
             id="an-installed-package",
         ),
-        pytest.param(OLD, SEEN, 2, "names this line of `load`.", id="the-same-line"),
+        pytest.param(OLD, SEEN, 2, "`load` raises `ValueError` on this line.", id="the-same-line"),
         pytest.param(NEW, SEEN, None, "", id="a-line-that-is-gone"),
     ],
 )  # fmt: skip

@@ -48,6 +48,15 @@ from nodes.search.issue.stacktraces import find_traces
             [("lib/shop/io.ex", 8, "read"), ("lib/shop.ex", 9, "each")],
             id="arguments",
         ),
+        pytest.param(
+            """** (FunctionClauseError) no function clause matching in Shop.add/1
+    (shop 1.0.0) Shop.Cart.add([])
+    (shop 1.0.0) lib/shop.ex:9: Shop.each/1""",
+            "FunctionClauseError",
+            "no function clause matching in Shop.add/1",
+            [("", None, "add"), ("lib/shop.ex", 9, "each")],
+            id="a-function-without-a-file",
+        ),
     ],
 )
 def test_a_trace_is_read(text, error, message, frames):

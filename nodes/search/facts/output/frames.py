@@ -302,14 +302,16 @@ def _line_of(code: Code, number: int, text: str, span: _Span, near: int) -> int 
     """Find a line that starts with a frame's text or is a prefix of it; traces truncate long statements."""
     same = []
     for line, here in enumerate(code.lines(number)[span.start - 1 : span.end], span.start):
-        plain = normalise_space(here)
-        if plain and (
-            plain == text
-            or (len(text) >= 12 and plain.startswith(text))
-            or (len(plain) >= 12 and text.startswith(plain))
-        ):
+        if same_start(normalise_space(here), text):
             same.append(line)
     return min(same, key=lambda line: abs(line - near)) if same else None
+
+
+def same_start(line: str, text: str) -> bool:
+    """Return whether a line has a text of a trace, of which one may be the beginning of the other."""
+    return bool(line) and (
+        line == text or (len(text) >= 12 and line.startswith(text)) or (len(line) >= 12 and text.startswith(line))
+    )
 
 
 def is_call(text: str, inner: Frame | None) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.code import whole_word
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.output.frames import (
     LONGEST_FUNCTION,
     chains,
@@ -17,10 +19,11 @@ from nodes.search.facts.output.frames import (
     is_raising,
     last_part,
     own_frames,
+    same_start,
 )
 from nodes.search.facts.output.happened import CONTINUES, Happened, happened, is_assertion, statement
 from nodes.search.facts.output.shapes import is_possible
-from nodes.search.facts.places.moved import UNFIT, line_now, removed
+from nodes.search.facts.places.moved import LOST, UNFIT, line_now, removed
 from nodes.search.facts.types import Fact
 from nodes.search.tokens import WORD
 
@@ -73,8 +76,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         seen.add((frame.number, frame.line))
         named = tuple(_named_in_words(inquiry, frame, seen))
-        frame = _at_release(inquiry, frame)
         lines = inquiry.code.lines(frame.number)
+        frame = _at_release(inquiry, frame)
+        if not frame.exact and _is_lost(inquiry.issue, frame, lines):
+            frame = replace(frame, gone=LOST)
         purpose = is_deliberate(lines, frame.start, frame.end)
         frame, event = _at_error(inquiry.issue, frame, lines)
         fact = _fact(inquiry, frame, event)
@@ -208,6 +213,24 @@ def _fitting_release(inquiry: FinderInput, mapped: MappedFrame, line: int) -> Re
     return fitting_release(inquiry, path, line, lambda text: fits(text) or (excluded and is_possible(error, text)))
 
 
+def _is_lost(issue: Issue, mapped: MappedFrame, lines: Sequence[str]) -> bool:
+    """Return whether the trace prints a line of code below the frame that its file does not have."""
+    words = frame_words(issue.trace_text(mapped.trace), mapped.frame)
+    printed = _printed_below(issue.written, words) if words else None
+    same = printed == frame_text(issue, mapped.trace, mapped.frame)
+    return bool(printed and same and not _has(lines, printed))
+
+
+def _printed_below(text: str, words: str) -> str | None:
+    """Return the line of a text below the one that names a frame."""
+    lines = [line.strip() for line in text.split("\n")]
+    return normalise_space(lines[lines.index(words) + 1]) if words in lines[:-1] else None
+
+
+def _has(lines: Sequence[str], text: str) -> bool:
+    return any(same_start(normalise_space(line), text) for line in lines)
+
+
 def is_deliberate(lines: tuple[str, ...], start: int, end: int) -> bool:
     """Return whether the body of a function consists of one raise statement."""
     if end - start >= SHORT_BODY:
@@ -304,6 +327,10 @@ def frame_words(trace: str, frame: Frame) -> str | None:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words name the file or the function, and that the trace gives an exact line."""
     path, words = fact.path or "", fact.words or ""
+    if fact.says.endswith(LOST):
+        printed = _printed_below(witness.issue_text, words)
+        if not printed or _has(witness.lines(path, 1, sys.maxsize), printed):
+            return "the file has the line that the trace prints"
     name = (fact.symbol or "").rpartition(".")[2]
     if path.rpartition("/")[2].partition(".")[0] not in words and (not name or name not in words):
         return "the words name neither the file nor the function"

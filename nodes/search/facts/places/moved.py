@@ -23,6 +23,8 @@ ENOUGH = 4
 """Minimum number of letters and digits of a line; closing brackets occur everywhere and locate nothing."""
 UNFIT = "does not fit the error at this commit."
 """The end of a sentence about a line which is not the one that the report is about."""
+LOST = "; the line that the trace prints is not in this file at this commit."
+"""The end of a sentence about a frame whose text the file does not have."""
 _SAYS = re.compile(
     r"[,;] line (\d{1,7}) of ([^\s,]{1,40}?)( is no longer in this file(?:, since `[0-9a-f]{10}` “[^\n]{1,90}”)?)?\.$"
 )
@@ -72,7 +74,7 @@ def removed(inquiry: FinderInput, release: Release, number: int, line: int) -> t
 def is_gone(fact: Fact) -> bool:
     """Return whether the line that a fact is about is no longer in its file, as far as the error tells."""
     found = _SAYS.search(fact.says)
-    return fact.says.endswith(UNFIT) or (found is not None and bool(found[3]))
+    return fact.says.endswith((UNFIT, LOST)) or (found is not None and bool(found[3]))
 
 
 def line_then(fact: Fact) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
+from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import is_possible
@@ -37,6 +39,13 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """What a tool prints behind a path and its line."""
+_THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
+_UNDECLARED = re.compile(
+    r"(?:implicit declaration of function|undeclared (?:function|identifier))\W{1,3}"
+    r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
+)
+"""A name that a compiler does not know where it is used."""
+_DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
 _WORD = re.compile(r"[^\W\d]\w{2,60}")
@@ -91,9 +100,22 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
             yield Fact("named_here", says, words, path, line, text, change=change, count=1, unclaimed=True)
             continue
         strong = code.index.roles[number] != "test"
-        says = _says(f"`{symbol or path}`", text, lines, (at, place), moved)
+        where = f"`{symbol or path}`"
+        says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
         yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, unclaimed=outer)
+
+
+def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
+    """Return where the name is defined that a compiler does not know at a line."""
+    named = _UNDECLARED.search(error)
+    name = (named[1] or named[2]) if named else ""
+    rows = code.definitions(name) if name and name in text else []
+    head = code.head(rows[0]) if len(rows) == 1 else None
+    if head is None:
+        return None
+    path = code.path(int(code.index.def_file[rows[0]]))
+    return f"{where} uses `{name}` on this line; its only definition is on line {head[0]} of `{path}`."
 
 
 def _error(lines: Sequence[str], at: int) -> str:
@@ -130,6 +152,9 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
     # A tool may print the message on the next line.
     reported = _REPORTED.match("\n".join(lines[at : at + 2]), place.end)
     message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
+    thrown = _THROWS.match(text)
+    if thrown and not message and not moved:
+        return f"{where} raises `{thrown[1]}` on this line."
     beginning = f"The report has “{message}” for" if message else "The report names"
     return f"{beginning} this line of {where}{moved or '.'}"
 
@@ -192,4 +217,7 @@ def check(fact: Fact, witness: Witness) -> str | None:
     path, words = fact.path or "", fact.words or ""
     if path.rpartition("/")[2] not in words or not re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words):
         return "the words do not name this line"
+    if defined := _DEFINED.search(fact.says):
+        text = witness.line(defined[3], int(defined[2])) or ""
+        return defined_once.check(replace(fact, words=defined[1], path=defined[3], text=text, symbol=None), witness)
     return None if witness.repository.entry(witness.sha, path) is not None else "the commit does not have this file"

@@ -14,6 +14,10 @@ from nodes.search.types import Frame
 _FRAME = re.compile(
     r"(?:\(([\w .+-]{1,80})\) )?((?:[A-Za-z]:)?[^:\s(\"]{1,300}\.(?:exs?|eex|heex|leex|erl)):(\d{1,9}): (\S.{0,400})$"
 )
+_NO_FILE = re.compile(
+    r"\([\w.+-]{1,60} \d[\w .+-]{0,30}\) ([A-Z][\w.]{0,200}\.[a-z_]\w{0,80}[?!]?)(?:\(.{0,400}\)|/\d{1,3})$"
+)
+"""The function whose clauses do not fit, for which Elixir prints its arguments and no file."""
 _RAISED = re.compile(r".{0,120}?\*\* \((?:(?:EXIT|exit|throw) from \S{1,80}: )?([\w.]{1,200})\) ?(.*)$")
 _ARITY = re.compile(r"/\d{1,3}$")
 
@@ -21,6 +25,9 @@ _ARITY = re.compile(r"/\d{1,3}$")
 def _frame(bare: str) -> Frame | None:
     # A cheap test first: this runs for every line of every issue.
     match = _FRAME.match(bare) if "/" in bare or bare.startswith("(") or ".ex" in bare else None
+    if match is None and bare.startswith("(") and (alone := _NO_FILE.match(bare)):
+        module, function = _split_name(alone[1])
+        return Frame("", None, function, module)
     if not match or not (_ARITY.search(match[4]) or match[4].startswith("(") or match[4].endswith(")")):
         return None
     module, function = _split_name(match[4])
