@@ -1,4 +1,4 @@
-"""``named_here`` and ``absent`` for a trace without a line of own code: its dependency, or a class that no file has."""
+"""``named_here`` and ``absent``: a dependency or a class that only a trace outside the project names."""
 
 from __future__ import annotations
 
