@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from bot.cli.local.locate import printable
-from bot.cli.local.repository import Progress, open_engine
+from bot.cli.local.repository import Progress, open_engine, settings_for
 from bot.cli.options import BRAIN, REPO, REV, prints
-from bot.files import ignored_settings
 
 if TYPE_CHECKING:
     from bot.cli.ask.answer import Answerer, Place, Reply
@@ -48,7 +47,7 @@ def command(
     triage ask --repo ~/src/app "who owns the importer?"
     triage ask --repo ~/src/app "where is parse_date used?" --json
     """
-    settings = _settings(repo, brain)
+    settings = settings_for(repo, brain)
     answerer = _answerer(repo, rev, settings)
     if question is None and sys.stdin.isatty():
         click.echo(_HELP, err=True)
@@ -67,19 +66,6 @@ async def _replied(answerer: Answerer, question: str, settings: Settings) -> Rep
     from bot.cli.ask.model import in_words
 
     return await in_words(question, reply, settings)
-
-
-def _settings(repo: str, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
-    from bot.runs.model import check_brain
-    from bot.settings import load_settings
-
-    settings = load_settings(repo)
-    if ignored_settings(repo):
-        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
-    if brain is not None:
-        settings = settings.model_copy(update={"triage_brain": brain})
-    check_brain(settings)
-    return settings
 
 
 def _answerer(repo: str, rev: str, settings: Settings) -> Answerer:

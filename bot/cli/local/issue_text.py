@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 MAX_ISSUE = 1_000_000
 """Maximum size in bytes. GitHub's limit is 65,536 characters; the surplus leaves room for pasted logs."""
 _TOO_LARGE = f"the issue is larger than {MAX_ISSUE // 1_000_000} MB: keep the part that describes the bug"
-_ISSUE_REFERENCE = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+")
-_NUMBER = re.compile(r"#?([1-9]\d{0,8})")
+_NAMED = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#\d+|https?://\S+|#?[1-9]\d{0,8}")
+"""An issue on GitHub, or the number of one."""
 _REMOTE = re.compile(
     r"(?:(https?://)|\w{1,9}://)?(?:[^@/\s]{1,99}@)?([A-Za-z0-9][\w.-]{0,252})(:\d{1,5})?[/:]([\w.-]{1,99}/[\w.-]{1,99}?)(?:\.git)?/?"
 )
@@ -83,20 +84,31 @@ def _titled(whole: str, title: str | None) -> IssueText:
     return IssueText(first.lstrip("# ").strip() or first.strip(), rest.strip("\n"))
 
 
-def named_issue(argument: str | None, option: str | None) -> str | None:
-    """Return the issue that a command names, as its argument or with ``--issue``.
+def issue_of(
+    argument: str | None,
+    option: str | None,
+    *,
+    text: str | None,
+    title: str | None,
+    repo: str | None,
+    here: Callable[[], str],
+) -> tuple[IssueText | str, str | None]:
+    """Return the text of the issue that a command names, or its name if it is on GitHub; and its repository, if known.
+
+    ``here`` returns the repository around the folder. An existing file takes precedence over an issue of its name.
 
     Raises:
-        UserError: both are given.
+        UserError: the issue cannot be read, or is named twice.
     """
     if argument is not None and option is not None:
         raise UserError("name the issue once: as the argument or with --issue")
-    return argument if option is None else option
-
-
-def is_number(issue: str | None) -> bool:
-    """Return whether the text is the number of an issue, ``42`` or ``#42``; an existing file takes precedence."""
-    return issue is not None and _NUMBER.fullmatch(issue) is not None and not Path(issue).exists()
+    issue = argument if option is None else option
+    if text is None and issue is not None and _NAMED.fullmatch(issue) and not Path(issue).exists():
+        if not issue.removeprefix("#").isdecimal():
+            return issue, repo
+        repo = here() if repo is None else repo
+        return numbered(issue, repo), repo
+    return read_issue(issue, text, title), here() if repo is None else repo
 
 
 def numbered(number: str, repo: str) -> str:
@@ -135,11 +147,6 @@ class Located:
     """The issue on GitHub; None if the text comes from elsewhere."""
     origin: IssueOrigin | None = None
     """The issue's number and project on GitHub."""
-
-
-def is_remote(issue: str | None) -> bool:
-    """Return whether the option names an issue on GitHub; an existing file with that name takes precedence."""
-    return issue is not None and _ISSUE_REFERENCE.fullmatch(issue) is not None and not Path(issue).exists()
 
 
 def fetch(issue: str, repo: str | None, settings: Settings, progress: Progress) -> Located:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.local.issue_text import IssueText, fetch, is_number, is_remote, named_issue, numbered, read_issue
+from bot.cli.local.issue_text import IssueText, fetch, issue_of
 from bot.cli.local.repository import Progress, data_directory, open_engine
 from bot.cli.options import REPO, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
@@ -139,8 +139,10 @@ def locate_command(
     from nodes.search.types import Query
 
     progress = Progress()
-    given, repo = _issue(named_issue(argument, issue), text, title, repo, progress)
-    engine, sha = open_engine(repo, rev, data_directory(repo), progress.phase)
+    given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=lambda: ".")
+    if isinstance(given, str):
+        given, repo = _fetched(given, repo, progress)
+    engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     query = Query(given.title, given.body, limit=top)
     ranking = engine.find(query, sha)
     past = _history(engine, query, ranking) if history else None
@@ -153,18 +155,10 @@ def locate_command(
         click.echo(as_text(ranking) + (f"\n\n{history_text(past)}" if past else ""))
 
 
-def _issue(
-    issue: str | None, text: str | None, title: str | None, repo: str | None, progress: Progress
-) -> tuple[IssueText, str]:
-    """Return the issue and its repository."""
-    if is_number(issue) and text is None:
-        repo = repo or "."
-        issue = numbered(str(issue), repo)
-    if not is_remote(issue) or text is not None:
-        return read_issue(issue, text, title), repo or "."
+def _fetched(issue: str, repo: str | None, progress: Progress) -> tuple[IssueText, str]:
     from bot.settings import load_settings
 
-    located = fetch(str(issue), repo, load_settings(repo or "."), progress)
+    located = fetch(issue, repo, load_settings(repo or "."), progress)
     if located.no_code is not None:
         raise UserError(f"{issue}: the code cannot be read ({located.no_code.reason}); name a clone with --repo")
     return located.text, located.repository
@@ -232,7 +226,7 @@ def index_command(*, repo: str, rev: str, as_json: bool) -> None:
     """
     progress = Progress()
     started = time.perf_counter()
-    engine, sha = open_engine(repo, rev, data_directory(repo), progress.phase)
+    engine, sha = open_engine(str(repo), rev, data_directory(str(repo)), progress.phase)
     loaded = engine.warm(sha)
     progress.clear()
     assert engine.cache is not None  # noqa: S101 - open_engine names one

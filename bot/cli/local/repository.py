@@ -8,14 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from bot.errors import UserError
-from bot.files import find_env_file, restrict_permissions
+from bot.files import find_env_file, ignored_settings, repository_around, restrict_permissions
 
 if TYPE_CHECKING:
+    from bot.settings import Settings
     from nodes.search.engine import Engine
 
 _WIDTH = 78
@@ -108,3 +109,23 @@ def resumable(progress: Progress) -> Iterator[Progress]:
         sys.exit(130)
     finally:
         progress.clear()
+
+
+def settings_for(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
+    """Load the operator's settings with the brain of the command line, and check that its model can be used.
+
+    A .env of the analysed repository, or of the one around the folder, is not read.
+    """
+    from bot.settings import load_settings
+
+    around = repo or repository_around(Path.cwd())
+    if around is not None and ignored_settings(around):
+        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
+    settings = load_settings(around)
+    if brain is not None:
+        settings = settings.model_copy(update={"triage_brain": brain})
+    if settings.brain == "llm":
+        from bot.runs.model import check_brain
+
+        check_brain(settings)
+    return settings

@@ -11,21 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from bot.cli.local.issue_text import (
-    IssueText,
-    Located,
-    fetch,
-    is_number,
-    is_remote,
-    named_issue,
-    numbered,
-    read_issue,
-)
+from bot.cli.local.issue_text import IssueText, Located, fetch, issue_of
 from bot.cli.local.questions import Questions
-from bot.cli.local.repository import Progress, open_engine, resumable
+from bot.cli.local.repository import Progress, open_engine, resumable, settings_for
 from bot.cli.options import BRAIN, REPO_OF_ISSUE, REV, names_issue, prints
 from bot.errors import UserError
-from bot.files import ignored_settings, repository_around
+from bot.files import repository_around
 from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 from nodes.trust.secrets import holds_token
 
@@ -107,18 +98,12 @@ def command(
     """
     from bot.settings.operator import load_operator_config
 
-    issue = named_issue(argument, issue)
-    if is_number(issue) and text is None:
-        repo = _current_repository() if repo is None else repo
-        issue = numbered(str(issue), repo)
-    remote = is_remote(issue) and text is None
-    given = None if remote else read_issue(issue, text, title)
-    repo = _current_repository() if repo is None and not remote else repo
-    settings = _settings(repo, brain)
+    given, repo = issue_of(argument, issue, text=text, title=title, repo=repo, here=_current_repository)
+    settings = settings_for(repo, brain)
     past = _past(issues)
     operator = load_operator_config(settings, repo)
     with resumable(Progress(verbose=verbose)) as progress:
-        where = fetch(str(issue), repo, settings, progress) if given is None else Located(given, str(repo))
+        where = fetch(given, repo, settings, progress) if isinstance(given, str) else Located(given, str(repo))
         _warn_of_token(where.text)
         account = _triage(
             where, rev, settings, progress, interactive=interactive, past=past, operator=operator, language=language
@@ -142,26 +127,6 @@ def _current_repository() -> str:
     if around is None:
         raise UserError("this folder is in no git repository: name one with --repo, or an issue on GitHub")
     return str(around)
-
-
-def _settings(repo: str | None, brain: Literal["rules", "llm", "auto"] | None) -> Settings:
-    """Load the operator's settings with the brain of the command line, and check that its model can be used.
-
-    A .env of the analysed repository, or of the one around the folder, is not read.
-    """
-    from bot.settings import load_settings
-
-    around = repo or repository_around(Path.cwd())
-    if around is not None and ignored_settings(around):
-        click.echo("the .env in this folder belongs to the analysed repository, so it is ignored", err=True)
-    settings = load_settings(around)
-    if brain is not None:
-        settings = settings.model_copy(update={"triage_brain": brain})
-    if settings.brain == "llm":
-        from bot.runs.model import check_brain
-
-        check_brain(settings)
-    return settings
 
 
 def _triage(
