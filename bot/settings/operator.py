@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -262,20 +261,6 @@ def operator_schema() -> dict[str, Any]:
     }
 
 
-_KNOWN = {
-    "": tuple(OperatorConfig.model_fields),
-    "tools": ("document_retriever", "database_query", "web_search"),
-    "web": tuple(Web.model_fields),
-    "web.searxng": tuple(SearxNG.model_fields),
-    "web.tavily": tuple(Tavily.model_fields),
-    "limits": tuple(LimitsConfig.model_fields),
-    "limits.author": ("hour", "day", "answers"),
-    **dict.fromkeys((f"limits.{scope}" for scope in LimitsConfig.model_fields), (*get_args(Spent), "issues")),
-    "pictures": tuple(PicturesConfig.model_fields),
-    "logs": tuple(LogsConfig.model_fields),
-}
-
-
 def load_operator_config(settings: Settings, repository: str | None = None) -> OperatorConfig:
     """Load the file that TRIAGE_CONFIG names; without one, no source outside a repository is ever queried.
 
@@ -311,13 +296,7 @@ def read_operator_config(text: str) -> OperatorConfig:
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
     """
-    return read_yaml(text, OperatorConfig, _known, OPERATOR_KEYS)
-
-
-def _known(path: Sequence[str]) -> Sequence[str]:
-    if len(path) == 2 and path[0] == "tools":
-        return tuple(ToolConfig.model_fields)
-    return _KNOWN.get(".".join(path), ())
+    return read_yaml(text, OperatorConfig, OPERATOR_KEYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -103,7 +102,7 @@ def read_config(text: str) -> RepositoryConfig:
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
     """
-    return read_yaml(text, RepositoryConfig, _known, REPOSITORY_KEYS)
+    return read_yaml(text, RepositoryConfig, REPOSITORY_KEYS)
 
 
 def path_inside(written: str) -> str | None:
@@ -117,10 +116,6 @@ def path_inside(written: str) -> str | None:
 def is_below(path: str, folder: str) -> bool:
     """Return whether a file is the path or below it."""
     return path == folder or path.startswith(f"{folder}/")
-
-
-def _known(path: Sequence[str]) -> Sequence[str]:
-    return _KNOWN.get(".".join(path), ())
 
 
 def _checked(written: str) -> str:
@@ -212,15 +207,3 @@ class RepositoryConfig(Section):
     ``nobody``. It cannot allow more people than the default."""
     bots: Annotated[tuple[Label, ...], Field(max_length=50)] = ()
     """Logins of bots whose issues are triaged like a person's, such as ``sentry-io[bot]``."""
-
-
-_KNOWN = {
-    "": tuple(RepositoryConfig.model_fields),
-    "labels": tuple(Labels.model_fields),
-    "labels.map": get_args(LabelName),
-    "types": tuple(Types.model_fields),
-    "types.map": get_args(Kind),
-    "limits": tuple(Limits.model_fields),
-    "digest": tuple(WeeklyDigest.model_fields),
-    "commands": get_args(CommandName),
-}

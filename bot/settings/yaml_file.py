@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -15,9 +15,6 @@ from bot.settings.plain import explain, nearest_choice
 from bot.settings.retired import instead_of, remove_retired, retired_keys
 
 M = TypeVar("M", bound=BaseModel)
-KnownKeys = Callable[[Sequence[str]], Sequence[str]]
-"""Returns the keys that are allowed below a path of keys."""
-
 MAX_TEXT = 65_536
 _MAX_DEPTH = 8
 
@@ -42,10 +39,8 @@ class ConfigError(BotError):
         self.faults = faults
 
 
-def read_yaml(text: str, model: type[M], known: KnownKeys, retired: Mapping[str, str]) -> M:
-    """Parse a file's text; an empty file means the defaults.
-
-    ``known`` returns the allowed keys below a path, to suggest a correction; ``retired`` keys are ignored.
+def read_yaml(text: str, model: type[M], retired: Mapping[str, str]) -> M:
+    """Parse a file's text; an empty file means the defaults, and ``retired`` keys are ignored.
 
     Raises:
         ConfigError: the text is invalid; the error names each fault with its line.
@@ -64,7 +59,7 @@ def read_yaml(text: str, model: type[M], known: KnownKeys, retired: Mapping[str,
         # Floats arrive as text (see `_scalar`), which the strict models would refuse.
         return model.model_validate(values, strict=False)
     except ValidationError as error:
-        found = [_fault(root, fault, known) for fault in error.errors()]
+        found = [_fault(root, fault, model) for fault in error.errors()]
         raise ConfigError(tuple(sorted(found, key=lambda fault: fault.line))) from error
 
 
@@ -132,16 +127,38 @@ def _scalar(node: yaml.Node) -> Any:
     return str(node.value)
 
 
-def _fault(root: yaml.Node, fault: Any, known: KnownKeys) -> ConfigFault:
+def _fault(root: yaml.Node, fault: Any, model: type[BaseModel]) -> ConfigFault:
     where = [part for part in fault["loc"] if part != "[key]"]
     line = _line(root, where)
     name = _short(str(where[-1])) if where else ""
     if fault["type"] in ("extra_forbidden", "literal_error") and ("[key]" in fault["loc"] or "extra" in fault["type"]):
-        close = difflib.get_close_matches(name, known([str(part) for part in where[:-1]]), 1)
+        close = difflib.get_close_matches(name, _keys(model, [str(part) for part in where[:-1]]), 1)
         return ConfigFault(line, f"unknown key `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
     close_choice = nearest_choice(fault)
     meant = f"; did you mean `{close_choice}`?" if close_choice else ""
     return ConfigFault(line, f"{_named(where)} {explain(fault)}{meant}")
+
+
+def _keys(kind: Any, path: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys that a model, or a mapping with fixed keys, allows below a path."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is dict:
+        return _keys(inner[1], path[1:]) if path else _words(inner[0])
+    if origin is not None:  # annotated, or a union
+        return next(filter(None, (_keys(option, path) for option in inner)), ())
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return ()
+    fields = kind.model_fields
+    if path:
+        return _keys(fields[path[0]].annotation, path[1:]) if path[0] in fields else ()
+    return tuple(fields)
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    """Return the values of a literal, or of several."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(word for option in get_args(kind) for word in _words(option))
 
 
 def _named(where: Sequence[Any]) -> str:
