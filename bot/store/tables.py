@@ -29,9 +29,9 @@ from bot.store.jobs.turns import DeadJobs
 from bot.store.pages import Pages
 from bot.store.repository_data import Pruning, RepositoryData
 from bot.store.runs.api_runs import ApiRuns
-from bot.store.runs.feedback import LabelJudgements, read_judged, read_labelled
+from bot.store.runs.feedback import LabelJudgements
 from bot.store.runs.issue_runs import IssueRuns, open_run
-from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, read_outcomes
+from bot.store.runs.outcomes import IssueOutcome, Outcomes, RepositoryOutcomes, Standing, read_standing
 from bot.store.runs.run_events import RunEvents, RunEvidence
 from bot.store.runs.usage import RepositoryLimited, StoredPace, Usage, read_limited
 from bot.store.workers import Heartbeats, Leases, Metrics
@@ -48,12 +48,7 @@ class ReportInputs:
     typed: bool
     """A person set or removed the issue's type."""
     relations: tuple[Relation, ...]
-    outcomes: list[tuple[float, bool]]
-    """The repository's scored reports: the confidence, and whether the first file was right."""
-    judged: list[tuple[float, bool]]
-    """The same for claims that people judged and that no fix has confirmed or refuted."""
-    labelled: list[tuple[float, bool]]
-    """The same for claims that only label changes judged."""
+    standing: Standing
     limited: bool
     """The repository reached a limit today."""
 
@@ -66,9 +61,7 @@ def read_report_inputs(db: Connection, issue_key: str, day: str) -> ReportInputs
         read_label_changes(db, issue_key),
         read_state(db, issue_key).typed,
         read_relations(db, issue_key),
-        read_outcomes(db, repository),
-        read_judged(db, repository),
-        read_labelled(db, repository),
+        read_standing(db, repository),
         bool(read_limited(db, repository, day)),
     )
 

@@ -42,23 +42,23 @@ async def test_labels_count_where_no_person_and_no_fix_decided(store: Store) -> 
     await store._database.do(lambda db: note_feedback(db, told._key, feedback))
     await fixed.outcome.keep(Verdict("scored", 1, "f" * 40))
     record = store.of_repository(PARSER.key).outcomes
-    assert sorted(right for _, right in await record.labelled()) == [False, True, True]
-    assert await record.judged() == [(0.78, True)]
+    assert sorted(right for _, right in (await record.standing()).labelled) == [False, True, True]
+    assert (await record.standing()).judged == [(0.78, True)]
     assert {one.issue for one in await record.corrections()} == {
         int(issue._key.rpartition("#")[2]) for issue in (differed, fixed)
     }
     counts = await record.feedback_counts()
     assert (counts.labels_right, counts.labels_wrong) == (2, 4)
-    assert await store.of_repository(OTHER.key).outcomes.labelled() == []
+    assert (await store.of_repository(OTHER.key).outcomes.standing()).labelled == []
 
 
 async def test_the_judgements_of_labels_are_replaced_as_a_whole(store: Store) -> None:
     issue = await claimed(store)
     for _ in range(2):  # as a repeated job does
         await issue.label_judgements.keep(1, [says(right=True)])
-    assert len(await store.of_repository(PARSER.key).outcomes.labelled()) == 1
+    assert len((await store.of_repository(PARSER.key).outcomes.standing()).labelled) == 1
     await issue.label_judgements.keep(1, [])
-    assert await store.of_repository(PARSER.key).outcomes.labelled() == []
+    assert (await store.of_repository(PARSER.key).outcomes.standing()).labelled == []
 
 
 async def test_only_later_changes_by_people_are_read_and_a_repeated_one_keeps_its_time(store: Store) -> None:

@@ -94,8 +94,8 @@ async def test_repositories_are_counted_separately(store: Store) -> None:
     assert (parser.repository, parser.reports, parser.claims) == ("octo/parser", 5, 3)
     assert (parser.scored, parser.first, parser.among_three, parser.unknown) == (3, 1, 2, 1)
     assert (parser.scored_claims, parser.right_claims) == (3, 1)
-    assert await store.for_repository(PARSER).outcomes.record() == [(0.9, True), (0.9, False), (0.9, False)]
-    assert await store.for_repository(OTHER).outcomes.record() == []
+    assert (await store.for_repository(PARSER).outcomes.standing()).scored == [(0.9, True), (0.9, False), (0.9, False)]
+    assert (await store.for_repository(OTHER).outcomes.standing()).scored == []
 
 
 async def test_a_later_report_replaces_an_earlier_one(store: Store) -> None:

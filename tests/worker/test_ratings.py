@@ -88,7 +88,7 @@ async def test_reactions_of_maintainers_to_a_report_are_judgements_of_it(tmp_pat
         await run_upkeep_round(report.given)
         assert await judged() == [("lee", True)]
         record = report.store.of_repository(report.ref.repository.key).outcomes
-        assert await record.judged() == [(0.78, True)]
+        assert (await record.standing()).judged == [(0.78, True)]
         assert (await record.feedback_counts()).thumbs_up == 1
         report.react(reaction("mia", "-1", at))
         await run_upkeep_round(report.given)
@@ -107,7 +107,7 @@ async def test_many_strangers_neither_hide_a_maintainer_nor_cost_many_requests(t
         at = report.now + 60
         report.react(*(reaction(f"s{n}", "-1", at) for n in range(50)), reaction("Noa", "+1", at))
         reads, rounds = [0], 0
-        while not (found := await report.store.of_repository(report.ref.repository.key).outcomes.judged()):
+        while not (found := (await report.store.of_repository(report.ref.repository.key).outcomes.standing()).judged):
             report.now += PAUSE + 1
             await read_ratings(report.store, report.given.github.for_repository)
             reads.append(len(report.github.asked("GET", "/collaborators/")))

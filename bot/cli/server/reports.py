@@ -67,8 +67,8 @@ async def _figures(store: Store, tally: Tally) -> _Known:
     from bot.runs.promise import fifths
 
     record = store.of_repository(tally.key).outcomes
-    pairs, judged, labelled = await record.record(), await record.judged(), await record.labelled()
-    return _Known(tally, fifths(pairs), read_record(pairs, judged, labelled), await record.feedback_counts())
+    standing = await record.standing()
+    return _Known(tally, fifths(standing.scored), read_record(*standing), await record.feedback_counts())
 
 
 def _document(known: _Known) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from bot.store.databases.database import Connection, Table
 from bot.store.issues.questions import Questions, StoredSignal, read_signals
 from bot.store.pages.rows import COLUMNS, FROM, LISTED, Keys, Listing, Place, RunRow, read_row, visible
 from bot.store.pages.selection import COUNTED, FACETS, RunFilter, counted, earlier, listed
-from bot.store.runs.feedback import Feedback, read_feedback, read_judged, read_labelled
+from bot.store.runs.feedback import Feedback, read_feedback
 from bot.store.runs.issue_runs import RESULT_BEFORE, Origin
-from bot.store.runs.outcomes import Outcome, read_outcome, read_outcomes
+from bot.store.runs.outcomes import Outcome, Standing, read_outcome, read_standing
 from bot.store.runs.run_events import Event, RunEvents, RunEvidence
 from nodes.evidence import Evidence
 
@@ -247,12 +247,7 @@ class RunContext:
     outcome: Outcome | None
     """How the report compared with the fix; None unless the issue's last report is this run's."""
     feedback: tuple[Feedback, ...]
-    pairs: tuple[tuple[float, bool], ...]
-    """The repository's scored reports: confidence, and whether the first file was right."""
-    judged: tuple[tuple[float, bool], ...]
-    """The same for claims that people judged and that no fix has confirmed or refuted."""
-    labelled: tuple[tuple[float, bool], ...]
-    """The same for claims that only label changes judged."""
+    standing: Standing
     comment_id: int | None
     """Id of the App's comment on the issue."""
 
@@ -276,8 +271,6 @@ def _context(db: Connection, row: RunRow) -> RunContext:
         label_changes=tuple(changes),
         outcome=outcome if outcome is not None and outcome.run == row.number else None,
         feedback=read_feedback(db, key, row.number),
-        pairs=tuple(read_outcomes(db, row.repository_key)),
-        judged=tuple(read_judged(db, row.repository_key)),
-        labelled=tuple(read_labelled(db, row.repository_key)),
+        standing=read_standing(db, row.repository_key),
         comment_id=sticky[0] if sticky else None,
     )

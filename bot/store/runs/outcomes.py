@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bot.ports import IssueRef
 from bot.store.databases.database import Connection, Keyed, Table
@@ -154,17 +154,9 @@ class IssueOutcome(Keyed):
 class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
 
-    async def record(self) -> list[tuple[float, bool]]:
-        """Return the confidence of each scored report that named a file, and whether its first file was fixed."""
-        return await self._database.read(lambda db: read_outcomes(db, self._key))
-
-    async def judged(self) -> list[tuple[float, bool]]:
-        """Return the confidence of each claim that people judged and no fix has settled, and whether it is right."""
-        return await self._database.read(lambda db: feedback.read_judged(db, self._key))
-
-    async def labelled(self) -> list[tuple[float, bool]]:
-        """Return the same for claims that only label changes by people judged."""
-        return await self._database.read(lambda db: feedback.read_labelled(db, self._key))
+    async def standing(self) -> Standing:
+        """Return how its reports and claims turned out."""
+        return await self._database.read(lambda db: read_standing(db, self._key))
 
     async def feedback_counts(self) -> feedback.FeedbackCounts:
         """Count people's judgements of its reports and their label changes."""
@@ -180,13 +172,25 @@ class RepositoryOutcomes(Keyed):
         return [(int(key.rpartition("#")[2]), title, body) for key, title, body in rows]
 
 
-def read_outcomes(db: Connection, repository_key: str) -> list[tuple[float, bool]]:
-    """Read a repository's scored reports within a larger transaction."""
+class Standing(NamedTuple):
+    """How reports of a repository turned out: the confidence in the first file of each, and whether it was right."""
+
+    scored: list[tuple[float, bool]]
+    """Reports that named a file and whose fix is known."""
+    judged: list[tuple[float, bool]]
+    """Claims that people judged and that no fix has confirmed or refuted."""
+    labelled: list[tuple[float, bool]]
+    """Claims that only label changes judged."""
+
+
+def read_standing(db: Connection, repository_key: str) -> Standing:
+    """Read the standing of a repository within a larger transaction."""
     statement = """
         SELECT confidence, rank = 1 FROM outcomes
         WHERE repository_key = ? AND state = 'scored' AND named <> '[]' ORDER BY issue_key
     """
-    return [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
+    scored = [(float(confidence), bool(right)) for confidence, right in db.execute(statement, (repository_key,))]
+    return Standing(scored, feedback.read_judged(db, repository_key), feedback.read_labelled(db, repository_key))
 
 
 class Outcomes(Table):

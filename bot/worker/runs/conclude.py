@@ -79,7 +79,7 @@ async def publish(
         typed=inputs.typed,
         why=seen.why,
         relations=inputs.relations,
-        record=read_record(inputs.outcomes, inputs.judged, inputs.labelled),
+        record=read_record(*inputs.standing),
         commanded=seen.commanded,
         limited=await issue_job.store.repository.limited.unreported(issue_job.ref.key) if reports_limits else (),
         before=await _report_before(issue_job, run) if seen.why == "answer" else None,

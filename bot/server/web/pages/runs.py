@@ -182,7 +182,7 @@ async def repository(request: Request) -> Response:
         record=known,
         awaiting=counts.issues["outcome"].get("awaiting", 0),
         cases=cases,
-        words=read_record(known.pairs, await people.judged(), await people.labelled()),
+        words=read_record(*await people.standing()),
         enough=ENOUGH,
         labels=await pages.repositories.labels(known_as.key),
         spent=await pages.repositories.spent(known_as.key),

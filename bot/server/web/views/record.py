@@ -43,10 +43,8 @@ class Record:
     right_claims: int
     """Correct claims among the scored reports."""
     periods: tuple[Period, ...]
-    pairs: tuple[tuple[float, bool], ...]
-    """Confidence in the first file, and whether that file was correct."""
     fifths: tuple[Fifth, ...]
-    """The pairs in fifths, the surest first."""
+    """Confidence in the first file, and whether that file was correct, by fifths, the surest first."""
     threshold: Threshold | None
 
 
@@ -81,7 +79,6 @@ def read(outcomes: Sequence[OutcomeRow]) -> Record:
         claims=len(claims),
         right_claims=sum(claim.rank == 1 for claim in claims),
         periods=_periods(outcomes),
-        pairs=pairs,
         fifths=fifths(pairs),
         threshold=recommend(pairs, TARGET),
     )

@@ -89,9 +89,7 @@ def page(
     rejected = [", ".join(account.retry_reasons(item)) for item in metrics.retry_reasons]
     return found | {
         "report": report,
-        "answer": answer(report, links, read_record(context.pairs, context.judged, context.labelled))
-        if shown
-        else None,
+        "answer": answer(report, links, read_record(*context.standing)) if shown else None,
         "score": account.scores(report.evaluation),
         "dropped": account.dropped_claims(report.citation_audit) if shown else (),
         "audit": account.citation_check(full.result),
