@@ -155,7 +155,7 @@ class RepositoryOutcomes(Keyed):
     """The scored reports of one repository."""
 
     async def standing(self) -> Standing:
-        """Return how its reports and claims turned out."""
+        """Return the results of its reports and claims."""
         return await self._database.read(lambda db: read_standing(db, self._key))
 
     async def feedback_counts(self) -> feedback.FeedbackCounts:
@@ -173,7 +173,7 @@ class RepositoryOutcomes(Keyed):
 
 
 class Standing(NamedTuple):
-    """How reports of a repository turned out: the confidence in the first file of each, and whether it was right."""
+    """Results of a repository's reports: the confidence in the first file of each, and whether it was right."""
 
     scored: list[tuple[float, bool]]
     """Reports that named a file and whose fix is known."""
