@@ -40,6 +40,8 @@ _BEFORE, _AFTER = 15, 25
 _LOOKED_UP, _PLACES, _SHOWN_AGAIN, _CITED = 500, 2, 300, 300
 """Maximum tokens of what was looked up for an objection; the number of places that are shown again, and maximum tokens
 of each; maximum tokens of the other lines that were cited."""
+_ANSWERED_IN, _ANSWERED_BY = 2, 3_000
+"""Turns and tokens of results in which an objection is answered: what it asks for was looked up before."""
 _RESULT, _LEAST = 1_500, 120
 """Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
 
@@ -91,7 +93,10 @@ class Conversation:
             InvalidOutput: an answer of the model was no turn, twice.
             ModelError: no answer arrived, or the model did not submit.
         """
-        opening = self._opening(tools) if self._case.looked_up is None else await self._objection(tools)
+        objected = self._case.looked_up is not None
+        opening = await self._objection(tools) if objected else self._opening(tools)
+        if objected:
+            self._steps, self._tokens = min(self._steps, _ANSWERED_IN), min(self._tokens, _ANSWERED_BY)
         self._messages = build_conversation(self._case, "reading", opening)
         while self.turns < self._steps:
             last = self.turns + 1 == self._steps or self._tokens < _LEAST

@@ -127,6 +127,15 @@ async def test_an_objection_begins_with_what_was_submitted(models: Models, serve
     assert judged.value.suspects == (found.id,)
 
 
+async def test_an_objection_is_answered_in_two_turns(models: Models, server: ModelServer) -> None:
+    case, _ = case_of()
+    case = dataclasses.replace(case, looked_up=())
+    server.script = [calls(READ), submits("src/lexer.py:2")]
+    await LLMBrain(models).read_code(case, ())
+    assert len(server.requests) == 2
+    assert "This is the last turn" in text_of(server.requests[1])
+
+
 @pytest.mark.parametrize("made", [1, 6, 40])
 async def test_a_model_that_never_submits_ends_within_its_budget(
     models: Models, server: ModelServer, made: int
