@@ -28,10 +28,12 @@ _CODE_SPAN = re.compile(r"`[^`\n]{1,400}`")
 _END = re.compile(
     r"[.!?][\"')]{0,3}(?:\s{0,3}\[[^\[\]\n]{1,80}\]){0,8}\s{1,20}(?=[A-Z`\"'(\[])"
     r"(?<!\be\.g\.\s)(?<!\bi\.e\.\s)(?<!\bcf\.\s)(?<!\bvs\.\s)(?!\[E\d)"
+    r"|(?<=\d\])\.\s{1,20}(?=\w)"
 )
 """The end of a sentence: its stop, then the citations after it, then white space before a capital or an opening mark.
 
-A citation never begins a sentence, because it supports the one before it.
+A stop after a citation ends one before a small letter too: a sentence may begin with a name of the code. A citation
+never begins a sentence, because it supports the one before it.
 """
 
 

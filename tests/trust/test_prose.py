@@ -85,6 +85,7 @@ async def test_many_names_cause_a_bounded_number_of_lookups() -> None:
         pytest.param("The guard [E3] `scan` skips is off.", ["The guard [E3] `scan` skips is off."], id="cited-within"),
         pytest.param("It calls `a. B(c)` there.", ["It calls `a. B(c)` there."], id="a-stop-in-code"),
         pytest.param("Values, e.g. None, stay. It ends!", ["Values, e.g. None, stay.", "It ends!"], id="abbreviation"),
+        pytest.param("It calls it [E3]. scan loops.", ["It calls it [E3].", "scan loops."], id="begins-with-a-name"),
         pytest.param("", [], id="nothing"),
     ],
 )
