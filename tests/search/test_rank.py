@@ -35,6 +35,18 @@ def test_a_named_place_comes_first(tmp_path, body, expected):
     assert Engine(tmp_path).find(Query("It breaks", body), "HEAD").files[0].path == expected
 
 
+def test_the_one_error_of_a_long_log_decides(tmp_path):
+    """Three hundred lines that only inform would otherwise outweigh it."""
+    mailer = "def sends_mail(subscriber):\n    return f'queue worker sends mail to {subscriber}'\n"
+    make_repository(
+        tmp_path, {**FILES, "lib/mailer.py": mailer, "lib/shelf.py": "def unlock(shelf):\n    return shelf\n"}
+    )
+    lines = [f"2026-01-07T09:00:{at % 60:02} INFO queue worker sends mail {at} to subscriber" for at in range(300)]
+    lines[200] = "2026-01-07T09:00:20 ERROR cannot unlock the shelf"
+    body = "It stops at night:\n\n```\n" + "\n".join(lines) + "\n```\n"
+    assert Engine(tmp_path).find(Query("The server stops", body), "HEAD").files[0].path == "lib/shelf.py"
+
+
 def sure(lead: float, title: float = 1.0, words: float = 1.0, said: float = 1.0, others: int = 5) -> float:
     columns = {"title_chunk": np.array([title, *[1.0] * others]), "words_chunk": np.array([words, *[said] * others])}
     return confidence(signs([4.0 + lead, *[4.0] * others], columns, load_weights().files), load_weights().confidence)

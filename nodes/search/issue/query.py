@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from nodes.search.issue.mentions import find_mentions
 from nodes.search.issue.mentions.markdown import without_comments
 from nodes.search.issue.normal.fences import is_fence
+from nodes.search.issue.normal.logs import without_lower_levels
 from nodes.search.issue.stacktraces import find_traces
 from nodes.search.tokens import STOPWORDS, query_terms, shingles
 
@@ -135,10 +136,10 @@ def parse_query(query: Query) -> Parsed:
     title = query.title[:1_000]
     traces = tuple(find_traces(body))
     # Traces are removed first, because their offsets refer to the unchanged body.
-    prose, code = split_code(without_asides(blank(body, traces)))
+    prose, code = split_code(without_asides(without_lower_levels(blank(body, traces))))
     texts = {"title": title, "prose": prose, "code": code}
     terms = {field: log_weights(query_terms(text)) for field, text in texts.items()}
-    full_text = f"{title}\n{body}"
+    full_text = f"{title}\n{without_lower_levels(body)}"
     return Parsed(
         texts=texts,
         terms=terms,

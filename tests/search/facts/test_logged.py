@@ -56,6 +56,15 @@ TIME = "2026-01-07T13:36:25.162Z"
             ["src/main/java/com/acme/Store.java:3"],
             id="jvm",
         ),
+        pytest.param(
+            "2026-01-07 13:36:25.162 ERROR 1 --- [main] com.acme.Store   : it is closed",
+            ["src/main/java/com/acme/Store.java:2"],
+            id="a-logger",
+        ),
+        pytest.param(
+            "13:36:25.162 [main] ERROR c.a.Store - it is closed", ["src/main/java/com/acme/Store.java:2"], id="initials"
+        ),
+        pytest.param("13:36:25.162 [main] ERROR c.b.Store - it is closed", [], id="initials-of-another-package"),
     ],
 )
 def test_a_function_that_a_log_names(tmp_path: Path, line: str, places: list[str]):

@@ -41,6 +41,9 @@ _ORIGINS = tuple(
             # a class of the JVM or of .NET with its method
             r"(?<![\w.])(?P<module>(?:[a-zA-Z_]\w{0,60}\.){1,8}[A-Z]\w{0,80})"
             r"[.#](?P<function>[a-zA-Z]\w{0,80})(?=[\]:) ])",
+            # a logger with the name of a class, its packages perhaps cut to their initials
+            r"(?<![\w.])(?P<module>(?:[a-zA-Z_]\w{0,60}\.){1,8})(?P<function>(?!\w{0,80}(?:Error|Exception)\b)[A-Z]\w{0,80})"
+            r"(?=\]| {0,40}[:-] )",
         ),
     )
 )
@@ -85,7 +88,8 @@ def _is_in(path: str, symbol: str, module: str) -> bool:
     """Return whether the last part of a module is the name of a file, of its folder or of a class around a symbol."""
     last = re.findall(r"[\w-]+", module)[-1]
     folders, _, name = path.rpartition("/")
-    return last in {name.partition(".")[0], folders.rpartition("/")[2], *symbol.split(".")[:-1]}
+    folder = folders.rpartition("/")[2]
+    return last in {name.partition(".")[0], folder, *symbol.split(".")[:-1]} or last == folder[:1]
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -21,6 +21,8 @@ _LEVELS = (
 _FIELD = re.compile(
     r"\b(?:level|lvl|severity|levelname|log\.level|loglevel)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(\w{1,12})", re.IGNORECASE
 )
+_MANY = 8
+"""Lines of a log in which the level decides."""
 _TIME = re.compile(r"\d\d:\d\d")
 UNKNOWN = 2
 """The rank of a line without a level: after errors and warnings, before what only informs."""
@@ -35,6 +37,8 @@ class LogLine(NamedTuple):
     """As the reporter wrote it."""
     rank: int
     """0 for an error, 1 for a warning, 2 if unknown, 3 for what only informs."""
+    end: int
+    """Its offset in the given text."""
 
 
 def log_lines(given: str) -> Iterator[LogLine]:
@@ -43,11 +47,25 @@ def log_lines(given: str) -> Iterator[LogLine]:
     for row in rows(report.text):
         if not row.text.strip():
             continue
-        start, _ = report.span(row.start, row.end)
+        start, end = report.span(row.start, row.end)
         prefix = given[given.rfind("\n", 0, start) + 1 : start][-_LONGEST_PREFIX:]
         rank = rank_of(prefix[:_LONGEST], row.text)
         if rank is not None:
-            yield LogLine(row.text.strip(), prefix, rank)
+            yield LogLine(row.text.strip(), prefix, rank, end)
+
+
+def without_lower_levels(given: str) -> str:
+    """Empty the lines of a long log that are less serious than its most serious ones."""
+    is_long = sum(1 for _ in zip(range(_MANY), _TIME.finditer(given), strict=False)) == _MANY
+    lines = list(log_lines(given)) if is_long else []
+    top = min((line.rank for line in lines), default=UNKNOWN)
+    parts, at = list[str](), 0
+    for line in lines if top < UNKNOWN else ():
+        start = given.rfind("\n", 0, line.end) + 1
+        if line.rank > top and start >= at:
+            parts.append(given[at:start])
+            at = line.end
+    return "".join((*parts, given[at:]))
 
 
 def rank_of(prefix: str, text: str) -> int | None:
