@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodes.search.issue.located import find_located
 from nodes.search.issue.mentions import MAX_EACH, find_mentions, form_fields, split_fields
 
 
@@ -201,3 +202,18 @@ NAMES = (
 def test_a_version_has_a_name_only_if_it_is_sure(text: str, version: str, names: tuple[str, ...]) -> None:
     found = next(one for one in find_mentions(text).versions if one.endswith(version))
     assert found in {version, *(f"{name} {version}" for name in names)}
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("The bug is in src/net.c around line 120", ("src/net.c", 120)),
+        ("src/net.c의 44번째 줄에서 멈춥니다", ("src/net.c", 44)),
+        ("src/net.cの44行目", ("src/net.c", 44)),
+        ('Raised at Net.read in file "src/net.ml" (inlined), line 44, characters 1-9', ("src/net.ml", 44)),
+        ("src/net.c 1.2:30", None),
+    ],
+)
+def test_a_path_with_its_line(line: str, place: tuple[str, int] | None):
+    found = [(located.path, located.line) for located in find_located(line)]
+    assert found == ([place] if place else [])

@@ -44,8 +44,8 @@ _AFTER = tuple(
         r" : (?P<line>\d{1,6})(?=[)\]])",
         r": [\w:~]{1,100}: (?P<line>\d{1,6})\)",
         # a word for "line" in between
-        rf"[\s,;:.\"'{{}}()\[\]|@–-]{{0,6}}(?:(?:on|at|in|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",  # noqa: E501, RUF001
-        r"[\s,:]{0,2}(?:的|の)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
+        rf"[\s,;:.\"'{{}}()\[\]|@–-]{{0,6}}(?:(?:on|at|in|around|near|about|auf|von|bei|à|en|na|в|的|の)\s(?:la |the |der )?)?[(\[]?{_WORD}[\"'.:=#,]{{0,2}}\s{{0,4}}\"?(?P<line>\d{{1,6}}){_UNTIL.format('last')}(?![\w%]|\.\d)",  # noqa: E501, RUF001
+        r"[\s,:]{0,2}(?:的|の|의|에서)?\s?第?\s?(?P<line>\d{1,6})\s?(?:行|줄|번째 줄)",
         rf"(?:#L|[\s,:(]{{1,2}}L)(?P<line>\d{{1,6}})(?:C\d{{1,5}})?(?:[-–]L?(?P<last>\d{{1,6}}))?{_END}",  # noqa: RUF001
         rf"\s@\s?(?P<line>\d{{1,6}}){_END}(?!\.)",
         rf" \+(?P<line>\d{{1,6}}){_END}(?!\s?(?:[-−/,|]|lines?\b|\+))",  # noqa: RUF001
@@ -55,6 +55,8 @@ _COLUMN = re.compile(
     _CLOSE + r"\s(?P<line>[1-9]\d{0,5}):(?P<column>0|[1-9]\d{0,5})(?:-\d{1,6})?(?=\s{2}|\t|\s?[)\]]|\s-|$)"
 )
 """The notation of Dart, Sass and webpack; a time has two digits after its colon."""
+_GLUED = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}(?=[^\x00-\x7f])")
+"""The end of a path in a language that puts no space behind it."""
 _R = re.compile(r"#(?P<line>\d{1,6})(?![\w%])")
 _MESSAGE = re.compile(r": .{1,300}?\((?P<line>\d{1,6}):\d{1,6}\)$")
 """A parser's message between the path and its place."""
@@ -129,31 +131,32 @@ def find_located(line: str) -> Iterator[Located]:
     if "." not in line and "file" not in line and "BUILD" not in line:
         return
     for path in _PATH.finditer(line):
-        written = _cleaned(path[0])
+        glued = _GLUED.search(path[0])
+        name, stop = (path[0][: glued.end()], path.start() + glued.end()) if glued else (path[0], path.end())
+        written = _cleaned(name)
         if not _is_name(written):
             continue
-        if found := _named(line, path):
+        if found := _named(line, name, path.start(), stop):
             first = _number(found)
             last = int(found.groupdict().get("last") or first)
             if first:
-                start, end = min(path.start(), found.start()), max(path.end(), found.end())
+                start, end = min(path.start(), found.start()), max(stop, found.end())
                 yield Located(written, first, max(first, last), start, end)
 
 
-def _named(line: str, path: re.Match[str]) -> re.Match[str] | None:
+def _named(line: str, path: str, start: int, end: int) -> re.Match[str] | None:
     """Return the match of a line number after a path, or in front of it."""
-    end = path.end()
     for form in _AFTER:
         if found := form.match(line, end):
             return found
-    ahead = line[max(0, path.start() - _REACH) : path.start()]
-    if (found := _COLUMN.match(line, end)) and _has_columns(path[0], ahead):
+    ahead = line[max(0, start - _REACH) : start]
+    if (found := _COLUMN.match(line, end)) and _has_columns(path, ahead):
         return found
-    if path[0].endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
+    if path.endswith((".R", ".r", ".Rmd")) and (found := _R.match(line, end)):
         return found
     if line.endswith(")") and (found := _MESSAGE.match(line, end)):
         return found
-    return _BEFORE.search(line, max(0, path.start() - _REACH), path.start())
+    return _BEFORE.search(line, max(0, start - _REACH), start)
 
 
 def _has_columns(path: str, ahead: str) -> bool:

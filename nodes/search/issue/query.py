@@ -155,10 +155,12 @@ def parse_query(query: Query) -> Parsed:
 
 def blank(text: str, traces: Iterable[StackTrace]) -> str:
     """Replace stack traces by their messages: their paths and function names are used as frames."""
-    # From the end, so that the offsets of earlier traces stay valid.
+    # From the end, so that the offsets of earlier traces stay valid. Traces of merged logs overlap.
+    floor = len(text)
     for trace in sorted(traces, key=lambda trace: -trace.start):
         message = f"{trace.error or ''} {trace.message or ''}"
-        text = f"{text[: trace.start]}\n{message}\n{text[trace.end :]}"
+        text = f"{text[: trace.start]}\n{message}\n{text[min(trace.end, floor) :]}"
+        floor = trace.start
     return text
 
 

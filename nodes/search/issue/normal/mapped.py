@@ -42,9 +42,25 @@ class Mapped:
         parts.append(self.text[at:])
         return Mapped("".join(parts), starts + old_starts[at:], stops + old_stops[at:])
 
+    def reordered(self, ranges: Iterable[tuple[int, int]]) -> Mapped:
+        """Return the text with its ranges in another order; together they are the whole text."""
+        parts, starts, stops = list[str](), array("l"), array("l")
+        for start, end in ranges:
+            parts.append(self.text[start:end])
+            starts += self.starts[start:end] if self.starts is not None else array("l", range(start, end))
+            stops += self.stops[start:end] if self.stops is not None else array("l", range(start + 1, end + 1))
+        return Mapped("".join(parts), starts, stops)
+
     def position(self, offset: int) -> int:
         """Return the first character of this text that comes from an offset of the original text, or from behind it."""
-        return offset if self.stops is None else bisect_right(self.stops, offset)
+        if self.starts is None or self.stops is None:
+            return offset
+        at = bisect_right(self.stops, offset)
+        if at < len(self.stops) and self.starts[at] <= offset < self.stops[at]:
+            return at
+        # Its character is gone, or the lines have another order.
+        ranges = enumerate(zip(self.starts, self.stops, strict=True))
+        return next((here for here, (start, stop) in ranges if start <= offset < stop), at)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the original text that a range of this text comes from."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nodes.search.issue.normal.evidence import is_traced
-from nodes.search.issue.normal.mapped import Edit, Row, rows
+from nodes.search.issue.normal.mapped import Edit, Mapped, Row, rows
 
 _LONGEST = 400
 """Characters of a line in which its prefix is searched."""
@@ -48,6 +48,13 @@ _TAG = re.compile(
     r"|[\w./-]{1,60} {0,20}\|(?= |$)"
     r"|---|[-–—:|](?= ))[:|]?"  # noqa: RUF001
 )
+_SOURCE = re.compile(
+    r"^(?:\d\d:\d\d:\d\d )?([\w./@-]{1,80}(?= {0,30}\|)|\[pod/[\w./-]{1,120}\]"
+    r"|[a-z][a-z0-9-]{1,80}-[a-z0-9]{5} [a-z][\w-]{0,40})"
+    r" {0,30}(?:\||(?<=\])|(?<=[\w-]))(?: |$)",
+    re.MULTILINE,
+)
+"""The program that wrote a line: of Docker Compose and Foreman, of a pod and its container."""
 _CONTAINER = re.compile(r"[\w./@-]{1,80} {0,30}\|(?: |$)")
 _LOGGER = re.compile(
     r"[ \t]{0,3}(?!(?:panic|error|fatal|warning|note):)[A-Za-z_](?:[\w.$/@-]|::){0,120}(?: {1,40}:|:| -)(?: |$)"
@@ -96,6 +103,28 @@ def prefixes(text: str) -> list[Edit]:
         if stop:
             edits.append(Edit(row.start, row.start + stop))
     return edits
+
+
+def sorted_by_source(report: Mapped) -> Mapped:
+    """Put the lines of each program together where the log of several was merged, if one of them printed a trace."""
+    text = report.text
+    # Most texts have no such line, and this runs for each.
+    if not _SOURCE.search(text):
+        return report
+    ranges: list[tuple[int, int]] = []
+    run: dict[str, list[Row]] = {}
+    for row in (*rows(text), Row("", len(text), len(text))):
+        source = _SOURCE.match(row.text[:_LONGEST]) if row.end < len(text) else None
+        if source:
+            run.setdefault(source[1], []).append(row)
+            continue
+        merged = [line for lines in run.values() for line in lines]
+        if len(run) < 2 or not any(is_traced(_SOURCE.sub("", line.text, count=1)) for line in merged):
+            merged.sort(key=lambda line: line.start)
+        ranges += ((line.start, line.end + 1) for line in merged)
+        ranges.append((row.start, min(row.end + 1, len(text))))
+        run = {}
+    return report.reordered(ranges) if ranges != sorted(ranges) else report
 
 
 def _stamped(line: str) -> int:

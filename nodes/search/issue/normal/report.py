@@ -9,7 +9,7 @@ from functools import lru_cache
 from nodes.search.issue.normal.escapes import escapes
 from nodes.search.issue.normal.mapped import Edit, Mapped
 from nodes.search.issue.normal.markup import boxes, colours, markup, plain_characters, quotes
-from nodes.search.issue.normal.prefixes import prefixes
+from nodes.search.issue.normal.prefixes import prefixes, sorted_by_source
 from nodes.search.issue.normal.wraps import joined, wrapped
 
 MAX_TEXT = 200_000
@@ -35,6 +35,7 @@ def normalise(text: str) -> Mapped:
         return report
     for _ in range(_MAX_PASSES):
         before = report
+        report = sorted_by_source(report)
         for step in _STEPS:
             if edits := step(report.text):
                 report = report.edited(edits)

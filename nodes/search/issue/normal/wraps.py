@@ -30,7 +30,9 @@ _KINDS = (
 )
 _STARTS = (
     re.compile(r"(?<!\S)File \"[^\"\n]{1,400}\", line \d{1,9}"),
-    re.compile(r"(?<!\S)(?<!eval )at (?:async |new )?[\w$.<>/\[\]-]{1,300} ?\([^()\n]{1,300}:\d{1,9}(?::\d{1,9})?\)"),
+    re.compile(
+        r"(?<![^\s,\"'])(?<!eval )at (?:async |new )?[\w$.<>/\[\]-]{1,300} ?\([^()\n]{1,300}:\d{1,9}(?::\d{1,9})?\)"
+    ),
     re.compile(
         r"(?<!\S)at [\w.<>`+|\[\],$]{1,300}\([^()\n]{0,300}\)"
         r"(?: in [^\s()][^()\n]{0,300}?:[^\W\d]{1,12} \d{1,9}(?!\S))?(?!\S)"
@@ -46,7 +48,7 @@ _CAUSE = re.compile(
 )
 _IN = re.compile(r", in [\w.<>]{1,200}")
 _ERROR = re.compile(
-    r"(?<=\s)(?<!Uncaught )(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}"
+    r"(?<=[\s\"'\[])(?<!Uncaught )(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}"
     r"(?:Error|Exception|Warning|Exit|Interrupt|Iteration)(?=: |$)"
 )
 _JOINED = 40
@@ -80,10 +82,15 @@ def _separated(row: Row) -> Iterator[Edit]:
         cuts.update(found.start() for found in _ERROR.finditer(row.text, 0, starts[0]))
         if kind is _STARTS[0]:
             cuts.update(_python_cuts(row.text, starts))
+        # In a list the frames are in quotation marks; in other traces these belong to the names.
+        between = " \t,\"'" if kind is _STARTS[1] else " \t"
         for cut in sorted(cuts - {0}):
-            # The space before it, if there is one, is where the line feed was.
-            if row.text[:cut].strip():
-                yield Edit(row.start + cut - row.text[cut - 1].isspace(), row.start + cut, "\n  ")
+            # What is between them is where the line feed was.
+            if ahead := row.text[:cut].rstrip(between):
+                yield Edit(row.start + len(ahead), row.start + cut, "\n  ")
+        last = next(kind.finditer(row.text, starts[-1])).end()
+        if kind is _STARTS[1] and not row.text[last:].strip(between + "]}"):
+            yield Edit(row.start + last, row.end)
         return
 
 
