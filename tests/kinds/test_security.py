@@ -36,6 +36,12 @@ def test_few_ordinary_issues_are_withheld() -> None:
     assert len(withheld) <= MAX_WITHHELD, withheld
 
 
+def test_settings_that_are_not_displayed_are_an_ordinary_bug() -> None:
+    title = "[BUG] on macOS 26 no settings displayed and no persistent configuration"
+    body = "Not on macOS 15 tested on another machine. Also, the settings window is displayed behind others."
+    assert kind_of(title, body, read_facts(title, body)) == "bug"
+
+
 def test_a_race_of_two_refreshes_is_an_ordinary_bug() -> None:
     title = "bug(auth): refresh() has no single-flight guard — concurrent refreshes race the refresh token"
     body = "It performs the exchange with no promise dedupe, so parallel calls use the same token and the losers fail."

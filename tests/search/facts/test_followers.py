@@ -30,6 +30,7 @@ MESSAGE = "```\nValueError: the zone X is not in the table\n```"
         pytest.param(
             "int f(x) {\n  if (x) {\n    go();\n  } else {\n    fail();\n  }\n}\n", 5, (2, False), id="brace-else"
         ),
+        pytest.param("fn f() {\n    match g() {\n        _ => h(),\n    }\n}\n", 3, None, id="no-condition"),
         pytest.param("func f() {\n\tswitch x {\n\tcase 1:\n\t\tpanic(1)\n\t}\n}\n", 4, (3, True), id="case"),
         pytest.param("def f\n  begin\n    x\n  rescue E\n    raise\n  end\nend\n", 5, (4, True), id="rescue"),
         pytest.param("def f():\n    raise E(\n        'x'\n    )\n", 3, None, id="none"),

@@ -284,6 +284,12 @@ def test_the_sentence_about_a_named_line(tmp_path: Path, body: str, says: str):
     assert (found.line, found.says) == (3, says)
 
 
+def test_a_path_may_begin_with_the_folder_of_the_clone(tmp_path: Path):
+    files = {"html/zones/form.py": "def show():\n    return 1\n"}
+    (found,) = of_kind(facts_of(tmp_path / "WeZones", files, "Bug em WeZones/html/zones/form.py"), "named_here")
+    assert (found.path, found.words) == ("html/zones/form.py", "html/zones/form.py")
+
+
 def test_a_named_line_that_throws_says_what(tmp_path: Path):
     files = {"lib/sync.ts": "export function sync(data) {\n  if (!data)\n    throw new DataError(data);\n}\n"}
     (found,) = of_kind(facts_of(tmp_path, files, "It fails", "e (file:///app/lib/sync.ts:3:14)ie"), "named_here")

@@ -18,10 +18,11 @@ from nodes.search.facts.types import Fact
 from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL, is_path
 from nodes.search.issue.query import COMPOUND
+from nodes.search.paths.whose import simplified
 from nodes.search.tokens import STOPWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -62,7 +63,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
-        for words in _PATH.findall(URL.sub(" ", line)) if "/" in line else ():
+        for words in map(_from_root(code), _PATH.findall(URL.sub(" ", line))) if "/" in line else ():
             numbers = [n for n in code.ending(words) if code.own[n]] if is_path(words) else []
             if len(numbers) == 1 and code.path(numbers[0]) not in linked:
                 found.setdefault(numbers[0], words)
@@ -73,6 +74,16 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     # A path or a link says more than a word of the title that a file is named like.
     if not found and not linked:
         yield from _find_in_title(inquiry)
+
+
+def _from_root(code: Code) -> Callable[[str], str]:
+    """Return a function that leaves out the folder of the clone, with which a path may begin."""
+
+    def inside(words: str) -> str:
+        first, _, rest = words.partition("/")
+        return rest if "/" in rest and simplified(first) in code.index.project.names else words
+
+    return lambda words: words if code.ending(words) else inside(words)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
