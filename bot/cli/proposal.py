@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 import yaml
@@ -42,31 +43,9 @@ mode: comment
 # The kinds of issues that get a comment: bug, feature, question, docs.
 comment_on: [bug]
 """
-WORKFLOW = f"""\
-name: triage
-on:
-  issues: {{ types: [opened, reopened, edited] }}
-  issue_comment: {{ types: [created] }}
-permissions:
-  contents: read
-  issues: write
-concurrency:
-  group: triage-${{{{ github.event.issue.number }}}}
-jobs:
-  triage:
-    if: ${{{{ !github.event.issue.pull_request }}}}
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830  # v4.3.0
-        with:
-          path: .tracehound
-          key: triage-${{{{ github.event.issue.number }}}}-${{{{ github.run_id }}}}
-          restore-keys: triage-${{{{ github.event.issue.number }}}}-
-      - uses: tracehound/tracehound@v{released()}
-        with:
-          openai-api-key: ${{{{ secrets.OPENAI_API_KEY }}}}
-"""
+WORKFLOW = (
+    resources.files(__package__).joinpath("workflow.yml").read_text(encoding="utf-8").replace("RELEASE", released())
+)
 """The workflow of docs/action.md."""
 
 

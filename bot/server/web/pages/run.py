@@ -24,7 +24,7 @@ from bot.server.web.auth.sessions import Viewer, viewer_of
 from bot.server.web.render import environment, render
 from bot.server.web.site import full_run, repository_of, run_of, site_of
 from bot.server.web.views import run as view
-from bot.server.web.views.evidence import cited_in, numbered, piece
+from bot.server.web.views.answer import cited_in, numbered, piece
 from bot.server.web.views.path import is_harmless, progress
 from bot.server.web.views.rows import Row, address
 from bot.server.web.views.words import line

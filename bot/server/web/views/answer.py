@@ -1,11 +1,13 @@
-"""The first part of a run's page: what the report states, with the lines, changes and related issues."""
+"""Findings on a run's page: what the report states, with the lines, changes and related issues; and its evidence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
@@ -13,17 +15,94 @@ from bot.report.comment.folds import sentence_without_path
 from bot.report.links import Links
 from bot.report.record import Record
 from bot.report.words import NOT_FOUND, confidence_word
-from bot.server.web.views.evidence import Lines, numbers_of, tokens_of
 from bot.server.web.views.words import line, prose, verbatim
 from nodes.agents.writing.statement import function_of, probable_place
+from nodes.evidence import Evidence
 from nodes.report import RelatedChange, RelatedIssue, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.languages.lexemes import lexemes
+from nodes.trust.secrets import mask
 
 _PLACES, _RANKED, _FACTS = 3, 5, 6
 _ISSUE = re.compile(r"#(\d{1,9})")
-_CITED = re.compile(r" ?\[E\d{1,6}\]")
+_MARK = re.compile(r" ?\[E\d{1,6}\]")
 """Numbers of evidence, which this part of the page does not show."""
 _RELATIONS = {"duplicate": "May be the same", "related": "Similar", "fixed_by": "May have fixed it"}
+_CITED = re.compile(r"\bE\d{1,6}\b")
+_WHERE = {"trace": "a trace in the issue", "human": "a person's answer"}
+COLOURED = 200
+"""Tokens of one quote above which it is not highlighted, because many elements would make the page heavy."""
+
+
+def cited_in(report: TriageReport) -> frozenset[str]:
+    """Return the short numbers of the evidence that a report cites."""
+    texts = " ".join((report.root_cause or "", *report.ruled_out))
+    named = (
+        *(suspect.evidence for suspect in report.suspects),
+        *(change.evidence for change in (*report.suspect_changes, *report.recent_changes)),
+        *(related.evidence for related in report.related),
+    )
+    return frozenset((*_CITED.findall(texts), *filter(None, named)))
+
+
+def numbered(keys: Sequence[str], gathered: Sequence[Evidence]) -> list[tuple[str, Evidence]]:
+    """Pair evidence with its short numbers, in their order; numbers are empty if the run has none yet."""
+    known = {item.key: item for item in gathered}
+    if not keys:
+        return [("", item) for item in gathered]
+    return [(f"E{number}", known[key]) for number, key in enumerate(keys, 1) if key in known]
+
+
+def piece(number: str, evidence: Evidence, links: Links, cited: Collection[str] = ()) -> dict[str, Any]:
+    """Build the view of one piece of evidence, without active content; its number is empty while the run goes on."""
+    at = evidence.locator
+    return {
+        "id": number,
+        "found": evidence,
+        "cited": number in cited,
+        "link": _link(evidence, links),
+        "where": _WHERE.get(evidence.kind, "the issue")
+        if not (at.path or at.url or at.sha)
+        else verbatim(line(str(at))),
+        "numbers": numbers_of(evidence.quote, at.start_line if at.path is not None else None),
+        "quote": tokens_of(at.path if evidence.kind == "code" else None, evidence.quote),
+    }
+
+
+def _link(evidence: Evidence, links: Links) -> str:
+    at = evidence.locator
+    if at.path is not None and at.start_line is not None:
+        return links.lines(at.path, at.start_line, at.end_line or at.start_line, at.sha or links.commit) or ""
+    if at.url is not None:
+        # Search results are untrusted, so only http and https addresses become links.
+        return at.url if urlsplit(at.url).scheme in ("http", "https") else ""
+    return links.commit_page(at.sha) or "" if at.sha else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some lines of a file."""
+
+    where: str
+    """The name for screen readers."""
+    numbers: str
+    """Line numbers, one per line; empty if the text is not from a file."""
+    quote: tuple[tuple[str, str], ...]
+    """(kind, text) pairs; the kind is a class of the style sheet, or empty."""
+
+
+def numbers_of(text: str, first: int | None) -> str:
+    """Return the line numbers of a text that begins at a line, one per line; empty without a first line."""
+    return "\n".join(str(first + line) for line in range(text.count("\n") + 1)) if first else ""
+
+
+def tokens_of(path: str | None, text: str) -> tuple[tuple[str, str], ...]:
+    """Split a text into tokens if the language of its path is known and they are few; secrets are masked."""
+    shown = mask(text)
+    tokens = lexemes(path, shown) if path else []
+    if not 0 < len(tokens) <= COLOURED:
+        return (("", verbatim(shown)),)
+    return tuple((kind, verbatim(token)) for kind, token in tokens)
 
 
 class Linked(NamedTuple):
@@ -161,6 +240,6 @@ def _notes(report: TriageReport) -> tuple[tuple[str, Markup], ...]:
         ("Severity", report.severity_reason if report.severity != "unknown" else ""),
         ("Versions named", ", ".join(report.affected_versions)),
         ("Platforms", ", ".join(report.platforms)),
-        *(("Less likely", _CITED.sub("", text)) for text in report.ruled_out[:2]),
+        *(("Less likely", _MARK.sub("", text)) for text in report.ruled_out[:2]),
     )
     return tuple((label, prose(text)) for label, text in notes if text)

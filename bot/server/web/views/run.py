@@ -16,8 +16,7 @@ from bot.report.record import read_record
 from bot.report.sanitise import code
 from bot.report.words import span
 from bot.server.web.views import path, words
-from bot.server.web.views.answer import answer
-from bot.server.web.views.evidence import cited_in, numbered, piece
+from bot.server.web.views.answer import answer, cited_in, numbered, piece
 from bot.server.web.views.path import is_harmless
 from bot.server.web.views.words import as_html, prose
 from bot.store.pages.runs import FullRun, RunContext
