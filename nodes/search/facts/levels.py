@@ -17,6 +17,8 @@ Level = Literal["claimed", "stated", "ranked", "none"]
 ``stated``: facts without a claim. ``ranked``: no fact to state, but the search is sure. ``none``: no place is shown."""
 # A person refers to these places directly; on the first file of development issues 87 to 95 % were right.
 FIRM = frozenset({"linked_here", "raised_here", "pasted_here"})
+TOO_LITTLE = frozenset({"quoted_here", "pasted_here", "subject_of_test"})
+"""Kinds whose facts support no claim if they say too little, and which do not speak against one."""
 SUPPORTING: tuple[Kind, ...] = (
     "raised_here",
     "built_here",
@@ -84,7 +86,7 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
         and not others
         and not _fails_elsewhere(facts, first)
         # What refuses on purpose, or shows a fault of other code, is stated and not claimed.
-        and not any(fact.strong and (fact.refuses or fact.unclaimed) and fact.path == first for fact in facts)
+        and not any(fact.strong and (fact.refuses or (fact.unclaimed and fact.kind not in TOO_LITTLE)) and fact.path == first for fact in facts)
         and any(fact.path == first and _supports(fact, facts) for fact in facts)
     )
     return ConfidenceInputs(bool(on_first), two, bool(others), supported)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,49 @@ def test_words_of_a_fact_have_only_marks_that_the_line_has(
 )
 def test_an_ambiguous_name_is_not_a_fact(tmp_path: Path, files: dict[str, str], text: str):
     assert of_kind(facts_of(tmp_path, files, text), "defined_once") == []
+
+
+OVERLOADS = """class Ratio {
+  Ratio(double value, int most) {
+    this.value = value;
+  }
+  Ratio(double value) {
+    this(value, 9);
+  }
+  double power(final double base, long by) {
+    return base;
+  }
+  double power(double base, Map<String, Long> by,
+      int[] more) {
+    return base;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "strong", "shown"),
+    [
+        pytest.param("Ratio(double, int) is negative", 2, True, "`Ratio(double, int)`", id="constructor"),
+        pytest.param("`Ratio#power(double, long)` hangs", 8, True, "`Ratio#power(double, long)`", id="method"),
+        pytest.param(
+            "Ratio.power(double d, Map<String, Long> by, int[] m) hangs",
+            11,
+            True,
+            "`Ratio.power(double d, Map<String, Long> by, int[] m)`",
+            id="names-over-lines",
+        ),
+        pytest.param("Ratio.power(1.5, 4) hangs", 8, True, "`Ratio.power`", id="values"),
+        pytest.param("`Ratio(String)` fails", 1, False, "`Ratio`", id="no-such-overload"),
+    ],
+)
+def test_types_of_parameters_select_an_overload(tmp_path: Path, text: str, line: int, strong: bool, shown: str):
+    files = {"Ratio.java": OVERLOADS, **{f"Use{n}.java": f"class Use{n} {{ Ratio r; }}\n" for n in range(20)}}
+    facts = of_kind(facts_of(tmp_path, files, text), "defined_once")
+    (found,) = [fact for fact in facts if shown in fact.says]
+    assert (found.line, found.strong) == (line, strong)
+    other = replace(found, line=5, text="  Ratio(double value) {")
+    assert "(" not in shown or verify(other, (engine := Engine(tmp_path)).repository, engine.commit(), text)
 
 
 def test_a_declaration_without_a_body_supports_no_claim(tmp_path: Path):

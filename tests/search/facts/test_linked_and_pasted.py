@@ -146,6 +146,14 @@ def test_examples_and_decorators_of_the_public_interface_are_no_pasted_code(tmp_
     assert of_kind(facts, "pasted_here") == []
 
 
+def test_a_pasted_line_that_one_function_has_twice_is_a_fact(tmp_path: Path):
+    code = "def load(path):\n    if path:\n        return fail('Use zone(path)')\n    return fail('Use zone(path)')\n"
+    files = {"a.py": code, "b.py": "x = 1\n"}
+    body = "```python\nreturn fail('Use zone(path)')\n```\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "Wrong hint", body, first=["a.py"]), "pasted_here")
+    assert (found.line, found.count, found.says) == (3, 1, "A line of the report's code is in `load` and nowhere else.")
+
+
 def test_a_pasted_idiom_is_not_a_fact(tmp_path: Path):
     files = {"a.py": OLD, "b.py": OLD.replace("load", "read")}
     body = "```python\n    handle = open_it(path)\n```\n"

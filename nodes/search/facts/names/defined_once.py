@@ -13,7 +13,7 @@ from nodes.search.facts.types import Fact, declares_type
 from nodes.search.paths.suffixes import module_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
@@ -49,6 +49,12 @@ MAX_COPIES = 24
 """Maximum number of definitions of a name that are read to find the only one outside a folder of copies."""
 
 
+MAX_SIGNATURE, MAX_HEAD = 160, 6
+"""Maximum number of characters of the parameters that a report gives, and of further lines of a definition's head."""
+_MODIFIERS = re.compile(r"@\w+|\bfinal\b|\bconst\b")
+_ARGUMENTS = re.compile(r"<[^<>]{0,80}>")
+
+
 @dataclass(frozen=True, slots=True)
 class _Hit:
     name: Name
@@ -63,6 +69,8 @@ class _Hit:
     """The number of definitions, with those in a folder of copies."""
     aside: str | None = None
     """The folder of copies that has all other definitions."""
+    signature: str = ""
+    """The types of the parameters in parentheses, if the report gives them and they select one of several overloads."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -73,7 +81,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
     for hit in hits:
         # Skip, for example, the project's own name. Without ranked files, a person asked for the definition.
-        if inquiry.first and not hit.qualified and hit.users > everywhere:
+        if inquiry.first and not (hit.qualified or hit.signature) and hit.users > everywhere:
             continue
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
@@ -103,8 +111,9 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
             continue
         users = inquiry.code.count_users(name.last, FEW_USERS)
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
+            row, signature = _overload(inquiry, row, name)
             owned = "." in inquiry.code.index.name_of(row)
-            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside)
+            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside, signature)
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -172,6 +181,39 @@ def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None
     return outside[0], len(rows), next(iter(folders))
 
 
+def _overload(inquiry: FinderInput, row: int, name: Name) -> tuple[int, str]:
+    """Return the definition with the types of parameters that the report gives after a name, and these types."""
+    code, index = inquiry.code, inquiry.code.index
+    symbol, file = index.name_of(row), int(index.def_file[row])
+    wanted = (symbol, f"{symbol}.{name.last}")
+    rows = [r for r in code.definitions(name.last) if int(index.def_file[r]) == file and index.name_of(r) in wanted]
+    written = re.compile(rf"{re.escape(name.words)}\(([^()\n]{{1,{MAX_SIGNATURE}}})\)")
+    for given in (found[1] for line in inquiry.issue.lines if len(rows) > 1 for found in written.finditer(line)):
+        fits = [one for one in rows if _parameters(code, one) == _types(given)]
+        if len(fits) == 1:
+            return fits[0], f"({given})"
+    return row, ""
+
+
+def _parameters(code: Code, row: int) -> list[str]:
+    """Return the types of the parameters of a definition."""
+    head = code.head(row)
+    number, name = int(code.index.def_file[row]), code.index.name_of(row).rpartition(".")[2]
+    return _types_on(code.lines(number)[head[0] - 1 : head[0] + MAX_HEAD], name) if head else []
+
+
+def _types_on(lines: Sequence[str], name: str) -> list[str]:
+    found = re.search(rf"\b{re.escape(name)}\s?\(([^()]{{0,{4 * MAX_SIGNATURE}}})\)", " ".join(lines))
+    # A class has no parameters; those of its constructor are further below.
+    return _types(found[1]) if found and found.start() < len(lines[0]) else []
+
+
+def _types(parameters: str) -> list[str]:
+    """Return the types of parameters that are written as a type, with or without a name after it."""
+    parts = (_ARGUMENTS.sub("", _MODIFIERS.sub("", part)).split() for part in parameters.split(","))
+    return [" ".join(part[:-1] or part).rpartition(".")[2] for part in parts]
+
+
 def _is_constructor(symbol: str) -> bool:
     parts = symbol.split(".")
     return len(parts) > 1 and parts[-1] == parts[-2]
@@ -192,6 +234,9 @@ def _is_marked(hit: _Hit) -> bool:
 def _is_strong(hit: _Hit, listed: int, most: float) -> bool:
     if _SYMPTOM.search(hit.name.last) or (hit.owned and not hit.qualified and not hit.used):
         return False
+    # The types of the parameters select one function, however many files use its name.
+    if hit.signature and (hit.name.in_title or hit.name.marked):
+        return True
     if hit.name.in_title:
         # A name in the title may be used widely, because the reporter says that the issue is about it.
         return hit.users <= most
@@ -207,7 +252,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     symbol = code.index.name_of(hit.row)
     outside = f" outside `{hit.aside}`" if hit.aside else ""
     words = _without_marks(hit.name.words, text)
-    says = f"The only definition of `{words}`{outside} is in `{code.path(number)}`."
+    says = f"The only definition of `{words}{hit.signature}`{outside} is in `{code.path(number)}`."
     if hit.qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
         says = f"`{words}` is inherited from `{symbol}`, in `{code.path(number)}`."
     return Fact("defined_once", says, words, code.path(number), line, text, symbol, count=hit.count, users=hit.users)
@@ -225,6 +270,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not contain the name"
+    given = re.match(rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says)
+    below = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + MAX_HEAD) if given else []
+    if given and _types_on(below, name) != _types(given[1]):
+        return "its parameters are others"
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]

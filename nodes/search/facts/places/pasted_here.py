@@ -50,10 +50,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
     for text, found in places.items():
-        for number, line in found:
-            key = (number, code.index.definition_at(number, line))
+        keys = {(number, code.index.definition_at(number, line)): line for number, line in reversed(found)}
+        for key, line in keys.items():
             by_function[key].append((line, text))
-            unique[key] |= len(found) == 1
+            unique[key] |= len(keys) == 1
     for key in sorted(by_function, key=lambda key: (-len(by_function[key]), key[0], by_function[key][0])):
         # Lines that all occur elsewhere too do not identify a function.
         if unique[key]:
