@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nodes.search.facts.inquiry import FIRST
 from nodes.search.facts.places.moved import is_gone
-from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind
+from nodes.search.facts.types import LEADING, NOT_RANKED, Fact, Kind, declares_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,7 +86,10 @@ def confidence_inputs(facts: Sequence[Fact], files: Sequence[str]) -> Confidence
         and not others
         and not _fails_elsewhere(facts, first)
         # What refuses on purpose, or shows a fault of other code, is stated and not claimed.
-        and not any(fact.strong and (fact.refuses or (fact.unclaimed and fact.kind not in TOO_LITTLE)) and fact.path == first for fact in facts)
+        and not any(
+            fact.strong and (fact.refuses or (fact.unclaimed and fact.kind not in TOO_LITTLE)) and fact.path == first
+            for fact in facts
+        )
         and any(fact.path == first and _supports(fact, facts) for fact in facts)
     )
     return ConfidenceInputs(bool(on_first), two, bool(others), supported)
@@ -113,7 +116,8 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
         confidence: the probability that the first file is right, by the ranking and the facts.
     """
     first = list(files[:FIRST])
-    stated = tuple(sorted(filter(_is_stated(first), facts), key=lambda fact: precedence(fact, first)))
+    order = precedence(facts, first)
+    stated = tuple(sorted(filter(_is_stated(first), facts), key=order))
     signs = confidence_inputs(facts, files)
     if (signs.on_first and not signs.elsewhere) or (signs.supported and confidence >= SURE):
         mine = [fact for fact in facts if fact.path == first[0] and (fact in stated or _supports(fact, facts))]
@@ -124,7 +128,7 @@ def statement(facts: Sequence[Fact], files: Sequence[str], confidence: float) ->
             for fact in facts
             if fact.path == first[0] and fact.kind == "used_here" and (not places or fact.follows in places)
         ]
-        lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *precedence(fact, first)))
+        lead = min((*mine, *uses), key=lambda fact: (fact.is_echo, *order(fact)))
         # The reporter knows where the type of the title is; of 27 such claims 22 were right.
         if not lead.is_echo:
             return Statement("claimed", lead, stated)
@@ -156,15 +160,27 @@ def is_stated(fact: Fact) -> bool:
     return fact.strong or fact.is_named_line
 
 
-def precedence(fact: Fact, first: Sequence[str] = ()) -> tuple[int, int]:
-    """Return a sort key: what tells a reader most comes first; in a kind, facts on better ranked files.
+def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fact], tuple[bool, int, bool, int, bool]]:
+    """Return a sort key of facts: what tells a reader most comes first.
 
-    A single pasted line and a name of a file come after the other kinds.
+    Facts in a function that the title names precede the others, except the definition, which the reporter knows. Then
+    the kinds decide, then the ranks of the files; among equals, a function that the report names precedes one that it
+    does not name. A single pasted line and a name of a file come after the other kinds, and a frame that may have moved
+    after what the code says itself.
     """
-    kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
-    if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
-        kind = len(LEADING)
-    if fact.kind == "named_here" and fact.is_named_line and fact.strong and not fact.unclaimed:
-        kind = LEADING.index("raised_here")
-    rank = first.index(fact.path) if fact.path in first else len(first)
-    return kind, rank
+    named = [fact for fact in facts if fact.kind == "defined_once" and not declares_type(fact.text or "")]
+    functions, of_title = {fact.symbol for fact in named}, {fact.symbol for fact in named if fact.in_title}
+
+    def key(fact: Fact) -> tuple[bool, int, bool, int, bool]:
+        kind = LEADING.index(fact.kind) if fact.kind in LEADING else len(LEADING)
+        if fact.kind == "pasted_here" and fact.count == 1:  # often a line to compare with, in another function
+            kind = len(LEADING)
+        if fact.kind == "named_here" and fact.is_named_line and fact.strong and not fact.unclaimed:
+            kind = LEADING.index("raised_here")
+        is_weak = fact.kind == "raised_here" and not fact.strong
+        kind = LEADING.index("read_here") if is_weak else kind
+        is_inside = fact.symbol in of_title and fact.kind not in ("defined_once", "named_here")
+        rank = first.index(fact.path) if fact.path in first else len(first)
+        return not is_inside, kind, is_weak, rank, fact.symbol not in functions
+
+    return key

@@ -133,6 +133,28 @@ def test_a_single_pasted_line_leads_only_where_nothing_else_does():
     assert statement([several, named], FILES, 0.9).headline == several
 
 
+def test_a_fact_in_the_function_that_the_title_names_leads():
+    title = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):", line=9, in_title=True)
+    built = replace(_fact("a.py", "built_here"), symbol="Zone.save", line=20)
+    inside = replace(_fact("a.py", "quoted_here"), symbol="Zone.load", line=12)
+    assert statement([title, built, inside], FILES, 0.9).stated == (inside, built, title)
+    marked = replace(title, in_title=False)
+    assert statement([marked, built, inside], FILES, 0.9).stated == (built, inside, marked)
+
+
+def test_of_two_equal_facts_the_one_in_a_function_that_the_report_names_leads():
+    named = replace(_fact("a.py"), symbol="Zone.load", text="def load(self):")
+    other, inside = (replace(_fact("a.py", "quoted_here"), symbol=f"Zone.{name}") for name in ("save", "load"))
+    assert statement([named, other, inside], FILES, 0.9).headline == inside
+
+
+def test_a_frame_that_may_have_moved_comes_after_what_the_code_says():
+    moved, built, read = (_fact("a.py", kind) for kind in ("raised_here", "built_here", "read_here"))
+    moved = replace(moved, strong=False)
+    changed = _fact("a.py", "named_change")
+    assert statement([moved, built, read, changed], FILES, 0.9).stated == (built, read, moved, changed)
+
+
 def test_the_bits_for_confidence():
     assert confidence_inputs([], FILES) == ConfidenceInputs()
     two = [_fact("a.py"), replace(_fact("a.py", "built_here"), line=2)]

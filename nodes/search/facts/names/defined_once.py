@@ -270,7 +270,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
     name = parts[-1] if parts else ""
     if not name or not whole_word(name).search(fact.text or ""):
         return "the line does not contain the name"
-    given = re.match(rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says)
+    given = re.match(
+        rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says
+    )
     below = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + MAX_HEAD) if given else []
     if given and _types_on(below, name) != _types(given[1]):
         return "its parameters are others"
