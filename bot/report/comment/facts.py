@@ -37,7 +37,7 @@ def shown_facts(report: TriageReport) -> tuple[Fact, ...]:
         kinds.setdefault(fact.kind, fact)
     others = [fact for fact in others if not (is_echo(fact) and (fact.path == lead.path or fact.in_title))]
     lines: dict[tuple[str | None, int | None], Fact] = {}
-    for fact in sorted(filter(is_stated, others), key=precedence):
+    for fact in sorted(filter(is_stated, others), key=precedence(report.facts)):
         if (fact.path, fact.line) != (lead.path, lead.line):
             lines.setdefault((fact.path, fact.line), fact)
     elsewhere = [fact for fact in lines.values() if fact.path != lead.path][: SUSPECTS - 1]
