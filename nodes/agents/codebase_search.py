@@ -36,11 +36,11 @@ from nodes.search.issue.mentions.places import URL
 from nodes.search.tokens import query_terms
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
-from nodes.trust.statements import IssueEcho, names_in, names_of_lines
+from nodes.trust.statements import IssueEcho, names_in, names_of_code
 
 _NAMING, _NAMES, _NEW, _QUOTED = 2, 2, 3, 0.25
-"""Sentences of a cause that name what their lines contain, the names in each, and those of all that the report lacks;
-the largest share of such a sentence that may be the report's own words."""
+"""Sentences of a cause that name what their lines contain, the names in each, and those of all that the report lacks,
+if there are so many; the largest share of such a sentence that may be the report's own words."""
 _SHARED, _OF_TERMS = 2, 4
 """Terms of the report in these sentences; a short report needs only one in so many of its terms."""
 
@@ -190,20 +190,21 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     """
     cause = submitted.cause if submitted is not None else ()
     echo, reported = IssueEcho(issue), names_in(issue)
-    own, new, places = dict[str, None](), set[str](), set[str]()
+    own, new, there, places = dict[str, None](), set[str](), set[str](), set[str]()
     for sentence in cause:
         # That something has no matches names no code, so it explains nothing by itself.
         items = [evidence[name].evidence for name in sentence.evidence if name in evidence]
         items = [item for item in items if item.kind != "lookup"]
-        names = names_of_lines(sentence.text, items)
+        names = names_in(sentence.text) & names_of_code(items)
         if len(names) >= _NAMES and echo.share(sentence.text) <= _QUOTED:
             own[sentence.text] = None
             new |= names - reported
+            there |= names_of_code(items) - reported
             places |= {item.key for item in items}
     # Words of another script occur in no sentence about code.
     terms = {term for term in query_terms(URL.sub(" ", issue)) if term.isascii()}
     shared = len(query_terms(" ".join(own)).keys() & terms)
-    enough = len(own) >= _NAMING and len(places) >= _NAMING and len(new) >= _NEW
+    enough = len(own) >= _NAMING and len(places) >= _NAMING and len(new) >= min(_NEW, len(there))
     return enough and shared >= min(_SHARED, len(terms) // _OF_TERMS)
 
 

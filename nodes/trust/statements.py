@@ -161,10 +161,9 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     return None
 
 
-def names_of_lines(sentence: str, cited: Sequence[Evidence]) -> frozenset[str]:
-    """Return the names of the cited code, such as functions and values, that a sentence has."""
-    quoted = {name for item in cited for text in (item.quote, item.symbol or "") for name in names_in(text)}
-    return names_in(sentence) & quoted
+def names_of_code(cited: Sequence[Evidence]) -> frozenset[str]:
+    """Return the names of the cited code, such as functions and values."""
+    return frozenset(name for item in cited for text in (item.quote, item.symbol or "") for name in names_in(text))
 
 
 def names_in(text: str) -> frozenset[str]:

@@ -50,7 +50,7 @@ SOURCES = (
 """The modules whose sentences may be in a comment, a reply or a report. Facts have their own tests of every kind."""
 _RECORDED = re.compile(
     r"logger\..*|.*\.(?:log|settle|split|set_wanted)|re\.compile|_sign|.*(?:listener|limited|count_limit_reached)"
-    r"|(?:Value|Runtime|Retryable|OutcomeUnknown|RateLimited)Error|ModelError|PostponedError"
+    r"|(?:errors\.)?(?:Value|Runtime|Retryable|OutcomeUnknown|RateLimited)Error|ModelError|PostponedError"
     r"|Refused|LookupResult|AgentFinding|CodeReading"
 )
 """Calls whose texts go to a log, a job's record, a model or another node."""

@@ -158,8 +158,8 @@ def join(parts: Iterable[str], always: Iterable[str], *, fallback: Iterable[str]
 
 
 def _title(report: TriageReport) -> str:
-    """Return the title unescaped, because trackers show titles without mark-up."""
-    return plain(report.verdict.replace("`", ""))[:140]
+    """Return the title unescaped, because trackers show titles without mark-up; it opens no HTML comment."""
+    return plain(report.verdict.replace("`", "").replace("<!--", "< !--"))[:140]
 
 
 def _whole_parts(parts: list[str], most: int) -> str:
