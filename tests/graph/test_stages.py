@@ -317,9 +317,10 @@ async def test_a_cause_that_is_corrected_after_an_objection_is_claimed(server: M
 
 
 async def test_the_critic_gets_the_first_functions_in_full(server: ModelServer, engine: Engine) -> None:
-    run = await triage(server, engine, Scripted("oracle", frozenset({"shop/cart.py"})))
+    run = await triage(server, engine, Scripted("oracle", frozenset({FIXED})))
     critic = next(prompt_of(request) for request in run.requests if "You are the critic" in prompt_of(request))
-    assert "return to_cents(self.discount.of(total) if self.discount else total) / 100" in critic
+    functions = critic.partition("## The code around the first places")[2]
+    assert "def to_cents(amount):\n    return int(amount * 100)" in functions
 
 
 async def test_no_request_is_sent_twice(server: ModelServer, engine: Engine) -> None:
