@@ -103,9 +103,7 @@ _REJECTED = 1_500
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:
     """Build the human message of a role, except supervisor and readers; all text from strangers is fenced."""
     state = case.state
-    # Lines of a function that is given whole are not repeated.
-    whole = {item.id: next((n for n, body in case.bodies.items() if item.evidence.quote in body), "") for item in shown}
-    quoted = [_evidence(item, shown, whole[item.id]) for item in shown]
+    quoted = [_evidence(item, shown, _whole(item, shown, case)) for item in shown]
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
     findings_shown = state.findings
     if role == "critic" and has_submitted(state):
@@ -185,6 +183,13 @@ def select(
             room -= size
             chosen.add(item.id)
     return tuple(item for item in numbered if item.id in chosen)
+
+
+def _whole(item: NumberedEvidence, shown: Sequence[NumberedEvidence], case: Case) -> str:
+    """Return the place in whose function, given whole, the lines of evidence are; these are not repeated."""
+    # Other files may have the same lines.
+    near = (other.id for other in shown if other.evidence.locator.path == item.evidence.locator.path)
+    return next((name for name in near if item.evidence.quote in case.bodies.get(name, "")), "")
 
 
 def _evidence(item: NumberedEvidence, shown: Sequence[NumberedEvidence] = (), whole: str = "") -> str:
