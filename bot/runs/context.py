@@ -11,7 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from bot.runs.promise import promise_of
 from bot.settings.repository import RepositoryConfig
 from nodes.brains.llm import LLMBrain
-from nodes.checkpoints import serializer
 from nodes.context import Context, Signal
 from nodes.context.agreement import load_fitted
 from nodes.evidence import Evidence
@@ -19,6 +18,7 @@ from nodes.graph import build_graph
 from nodes.issue.facts import read_facts
 from nodes.run import advance_answered
 from nodes.state import Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import serializer
 
 
 def configured(context: Context, config: RepositoryConfig | None = None) -> Context:

@@ -25,11 +25,11 @@ from bot.store.databases.sqlite import SqliteStore
 from nodes.brains.calls.models import Models
 from nodes.brains.rules import RulesBrain
 from nodes.brains.screening import brain_of
-from nodes.checkpoints import SqliteCheckpoints, serializer
 from nodes.context import Brain, CodePort, Context, ExternalSources, IssueOrigin, Listener, PastPort, Renderer
 from nodes.graph import build_graph
 from nodes.run import advance_answered, initial_state
 from nodes.state import Answer, BugTriageState, HumanExchange, Waiting
+from nodes.state.checkpoints import SqliteCheckpoints, serializer
 
 Ask = Callable[[HumanExchange], Awaitable[Answer]]
 

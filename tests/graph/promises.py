@@ -11,7 +11,6 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 
-from nodes.checkpoints import serializer
 from nodes.context import ModelError, Signal, TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
@@ -21,6 +20,7 @@ from nodes.search.history.types import Commit, History, Owner, SuspectCommit, Su
 from nodes.search.types import Reason
 from nodes.sources import SourceError
 from nodes.state import MAX_QUESTIONS, ROUNDS_LIMIT, Answer, BugTriageState, Finished, SupervisorDecision, Waiting
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, FakeSignals, FakeWeb, ScriptedBrain, context
 
 logging.getLogger("nodes.graph").setLevel(logging.CRITICAL)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from nodes.agents.join import joint_confidence, overlap
-from nodes.checkpoints import serializer
 from nodes.context import TimeLimits
 from nodes.evidence import Evidence, Locator
 from nodes.graph import build_graph
@@ -25,6 +24,7 @@ from nodes.judgements import CauseSentence, Submission
 from nodes.run import advance, initial_state
 from nodes.sources import SourceError
 from nodes.state import AgentFinding, BugTriageState, Finished, TraceEntry, shorten_old_findings
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, FakeCode, FakeWeb, ScriptedBrain, context, decide
 from tests.support.patience import patience, wait_for
 from tests.support.preloaded import Forked

@@ -22,7 +22,6 @@ from nodes.agents.codebase_search import is_explained
 from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
@@ -32,6 +31,7 @@ from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Query, Ranking
 from nodes.state import BugTriageState, Finished
+from nodes.state.checkpoints import serializer
 from tests.graph.test_model_faults import DECISION, good
 from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
 from tests.support.code_reader import calls, is_reading, submits

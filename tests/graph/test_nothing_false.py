@@ -19,13 +19,13 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Model, Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import ModelError
 from nodes.graph import build_graph
 from nodes.judgements import Draft, DraftSuspect
 from nodes.report import TriageReport
 from nodes.run import advance, initial_state
 from nodes.state import Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import serializer
 from nodes.trust.statements import cited_in
 from tests.graph.test_run import finish
 from tests.servers.endpoints import answer, prompt_of

@@ -12,12 +12,12 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Picture, Pictures
 from nodes.graph import build_graph
 from nodes.issue.pictures import NODE
 from nodes.run import advance, initial_state
 from nodes.state import Answer, BugTriageState, Finished, TraceEntry, Waiting
+from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Reply, Request, error, fields_of, says, serve
 from tests.support.fakes import SHA, FakeCode, context

@@ -14,12 +14,12 @@ from bot.runs.context import NoSignals, configured
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain, Context
 from nodes.graph import build_graph
 from nodes.run import advance, initial_state
 from nodes.search.types import Query, Survey
 from nodes.state import BugTriageState, Finished, TraceEntry
+from nodes.state.checkpoints import serializer
 from tests.servers.endpoints import answer
 from tests.servers.model_server import ModelServer, Request, says, serve, text_of
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, ScriptedBrain, decide

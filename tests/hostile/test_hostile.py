@@ -30,7 +30,6 @@ from nodes.brains.calls.budget import RunLimits
 from nodes.brains.calls.models import Models, ModelSettings
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
-from nodes.checkpoints import serializer
 from nodes.context import Brain, Context, ExternalSources, Picture, Pictures
 from nodes.graph import Graph, build_graph
 from nodes.issue.facts import read_facts
@@ -38,6 +37,7 @@ from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.sources.results import Result, as_evidence
 from nodes.state import Answer, Finished, HumanExchange, Waiting
+from nodes.state.checkpoints import serializer
 from nodes.trust.secrets import holds_token
 from tests.hostile.corpus import CASES, CLOUD_KEY, LONG_TOKEN, TOKEN, Hostile
 from tests.hostile.obedient import obedient

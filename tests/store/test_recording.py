@@ -13,10 +13,10 @@ from bot.store.databases.database import StoreError
 from bot.store.runs.run_events import MAX_EVENTS, RunEvents, Visit, load
 from bot.store.tables import Store
 from bot.worker.runs.graph import recording
-from nodes.checkpoints import serializer
 from nodes.graph import build_graph
 from nodes.run import Step, advance, initial_state
 from nodes.state import ROUNDS_LIMIT, Finished, Waiting
+from nodes.state.checkpoints import serializer
 from tests.support.fakes import SHA, ScriptedBrain, context, decide
 from tests.support.patience import Deadline
 

@@ -30,10 +30,10 @@ from bot.worker.runs.conclude import publish
 from bot.worker.runs.first import FirstReport, ModelBusyError
 from nodes import run as graph_run
 from nodes.brains.calls.budget import PostponedError
-from nodes.checkpoints import NewerSchemaError
 from nodes.context import CodePort, Context, ExternalSources, IssueOrigin
 from nodes.run import Step, Watch, initial_state
 from nodes.state import MAX_REDIRECTS, Answer, BugTriageState, Waiting
+from nodes.state.checkpoints import NewerSchemaError
 
 PACE = 0.5
 """Seconds between two writes: a commit takes a few milliseconds, as long as most nodes of a run without a model."""
