@@ -72,6 +72,8 @@ BY_LIBRARY = replace(_fact("a.py", "raised_here"), by_library=True)
         pytest.param([REFUSES], 0.79, "stated", "a.py", id="a-refusal-is-shown-and-not-claimed"),
         pytest.param([REFUSES], 0.9, "stated", "a.py", id="a-refusal-and-sure"),
         pytest.param([REFUSES, _fact("a.py", strong=False)], 0.9, "stated", "a.py", id="a-refusal-and-a-weak-name"),
+        pytest.param([_fact("a.py", "quoted_here")], 0.3, "claimed", "a.py", id="an-expression"),
+        pytest.param([replace(_fact("a.py", "quoted_here"), words='"x"')], 0.3, "stated", "a.py", id="a-bare-string"),
         pytest.param([IN_TITLE], 0.9, "stated", "a.py", id="the-name-of-a-file-in-the-title"),
         pytest.param([replace(IN_TITLE, kind="defined_once")], 0.79, "stated", "a.py", id="a-name-in-the-title"),
         pytest.param([replace(IN_TITLE, kind="defined_once")], 0.9, "claimed", "a.py", id="and-the-search-is-sure"),
