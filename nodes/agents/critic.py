@@ -9,11 +9,12 @@ from langgraph.runtime import Runtime
 
 from nodes.agents.case import load_case, metrics_of, trace_entry
 from nodes.brains import is_model_asked, judge
-from nodes.brains.fence import squeeze
+from nodes.brains.calls.tokens import estimate
 from nodes.context import Case, Context, Judged
-from nodes.evidence import Evidence
+from nodes.evidence import Evidence, Locator
 from nodes.guards import progress
 from nodes.judgements import Audit
+from nodes.search.types import Passage
 from nodes.sources import OUTSIDE
 from nodes.state import AgentFinding, BugTriageState, CriticVerdict, Update
 from nodes.trust.prose import ProseCheck
@@ -68,7 +69,8 @@ def _verdict(audit: Audit, changed: list[str], contradictions: tuple[str, ...], 
     return CriticVerdict(
         verdict="APPROVED" if audit.approved and not changed else "REJECTED",
         gaps=(*(f"{name} no longer matches its quote" for name in changed), *audit.gaps)[:4],
-        required_evidence=audit.required_evidence,
+        # An approval ends the reading, so nothing more is looked up.
+        required_evidence=() if audit.approved and not changed else audit.required_evidence,
         contradictions=contradictions,
         better_place=audit.better_place,
         confidence=audit.confidence,
@@ -88,22 +90,22 @@ async def _unreadable(case: Case, context: Context) -> list[str]:
     return changed
 
 
-async def _first_functions(case: Case, context: Context) -> dict[str, str]:
+async def _first_functions(case: Case, context: Context) -> dict[str, Passage]:
     """Return the code around the first two places, at most their functions, by the ids of their evidence."""
     code = [item for item in case.evidence if item.evidence.kind == "code"]
-    bodies: dict[str, str] = {}
+    bodies: dict[str, Passage] = {}
     seen = set[tuple[str, int]]()
     for item in sorted(code, key=lambda item: -item.evidence.score):
-        begins, text = await _around(item.evidence, context)
-        if text and (str(item.evidence.locator.path), begins) not in seen:
-            seen.add((str(item.evidence.locator.path), begins))
-            bodies[item.id] = squeeze(mask(text), _BODY)
+        begins, around = await _around(item.evidence, context)
+        if around is not None and (around.path, begins) not in seen:
+            seen.add((around.path, begins))
+            bodies[item.id] = _shortened(around, item.evidence.locator)
         if len(bodies) == _FUNCTIONS:
             break
     return bodies
 
 
-async def _around(evidence: Evidence, context: Context) -> tuple[int, str]:
+async def _around(evidence: Evidence, context: Context) -> tuple[int, Passage | None]:
     """Return where the definition that is quoted begins, and the lines of it around the quote."""
     where = evidence.locator
     path, start, end = str(where.path), where.start_line or 1, where.end_line or 1
@@ -115,12 +117,26 @@ async def _around(evidence: Evidence, context: Context) -> tuple[int, str]:
     ]
     span = next((span for span in spans if span[0] <= start <= span[1]), None)
     if span is not None:
-        text = await context.code.read(path, max(span[0], start - _BEFORE), min(span[1], end + _AFTER))
+        first, last = max(span[0], start - _BEFORE), min(span[1], end + _AFTER)
+        text = await context.code.read(path, first, last)
         if text is not None:
-            return span[0], text
+            return span[0], Passage(path, first, last, text)
     lookup = await context.code.lines(path, max(1, start - _AROUND), end + _AROUND)
     passage = lookup.passages[0] if lookup is not None and lookup.passages else None
-    return (passage.start_line, passage.quote) if passage is not None else (start, "")
+    return (passage.start_line if passage is not None else start), passage
+
+
+def _shortened(around: Passage, quoted: Locator) -> Passage:
+    """Return the passage within its tokens, without the lines that are furthest from the quoted ones."""
+    first, last, lines = around.start_line, around.end_line, around.quote.split("\n")
+    above, below = max(0, (quoted.start_line or first) - first), max(0, last - (quoted.end_line or last))
+    while above + below > 0 and estimate("\n".join(lines)) > _BODY:
+        lines, first, above, last, below = (
+            (lines[1:], first + 1, above - 1, last, below)
+            if above > below
+            else (lines[:-1], first, above, last - 1, below - 1)
+        )
+    return Passage(around.path, first, last, mask("\n".join(lines)))
 
 
 async def _confirmed(audit: Audit, case: Case, context: Context) -> Audit:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nodes.brains.fence import compress, fence, squeeze
 from nodes.brains.shared import build_message, join_sections
 from nodes.context import Case
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import has_submitted
+from nodes.search.types import Passage
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from nodes.trust.secrets import mask
 from prompts import Role
@@ -93,6 +94,8 @@ EVIDENCE = 2_800
 """Characters of the evidence of a briefing."""
 _ANSWERS = 1_400
 """Further characters for what was looked up after a rejection."""
+_SHORTEST = 240
+"""Characters of one of very many pieces of evidence that a model cited."""
 LATER = 150
 """Token limit of each later message: redirects, answers from people, the critic's verdict, and a rejected draft."""
 _FINDINGS, _FINDINGS_LATER = 3_000, 1_600
@@ -103,7 +106,7 @@ _REJECTED = 1_500
 def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Role = "writer") -> str:
     """Build the human message of a role, except supervisor and readers; all text from strangers is fenced."""
     state = case.state
-    quoted = [_evidence(item, shown, _whole(item, shown, case)) for item in shown]
+    quoted = _quoted(shown, case.bodies)
     evidence = fence("evidence", "\n\n".join(quoted)) if shown else ""
     findings_shown = state.findings
     if role == "critic" and has_submitted(state):
@@ -115,7 +118,11 @@ def build_briefing(case: Case, shown: Sequence[NumberedEvidence] = (), role: Rol
         )
     findings = compress(_format_findings(findings_shown), _FINDINGS_LATER if shown else _FINDINGS)
     asked = bool(state.human_exchanges or state.pending_exchange)
-    bodies = [f"{item.id} {item.evidence.locator}\n{case.bodies[item.id]}" for item in shown if item.id in case.bodies]
+    bodies = [
+        f"{name} {body.path}:{body.start_line}-{body.end_line}\n{body.quote}"
+        for name, body in case.bodies.items()
+        if name in {item.id for item in shown}
+    ]
     sections = (
         ("The code around the first places", fence("functions", "\n\n".join(bodies)) if bodies else ""),
         ("Findings so far", fence("findings", findings) if state.findings else ""),
@@ -144,12 +151,12 @@ def evidence_for(case: Case) -> tuple[NumberedEvidence, ...]:
     places = frozenset(place.evidence for place in submitted.places) if submitted is not None else frozenset()
     room = EVIDENCE + (_ANSWERS if answers else 0)
     if not places:
-        return select(case.evidence, first=(answers, cited), room=room)
+        return select(case.evidence, first=(answers, cited), room=room, all_of=cited)
     # Of what only the search found, the place that it prefers and the lines that a program checked can refute. The
     # issue itself is above.
     best = max((item.evidence.score for item in case.evidence if item.evidence.key not in places), default=0.0)
     basis = [item for item in case.evidence if item.evidence.key in answers | cited | places or _may_refute(item, best)]
-    return select(basis, first=(answers, cited | places), room=room)
+    return select(basis, first=(answers, cited | places), room=room, all_of=cited | places)
 
 
 def _may_refute(item: NumberedEvidence, best: float) -> bool:
@@ -160,7 +167,10 @@ def _may_refute(item: NumberedEvidence, best: float) -> bool:
 
 
 def select(
-    evidence: Iterable[NumberedEvidence], room: int = EVIDENCE, first: Sequence[frozenset[str]] = ()
+    evidence: Iterable[NumberedEvidence],
+    room: int = EVIDENCE,
+    first: Sequence[frozenset[str]] = (),
+    all_of: frozenset[str] = frozenset(),
 ) -> tuple[NumberedEvidence, ...]:
     """Return the evidence that fits into a briefing: the best by score, in the order of its numbers.
 
@@ -168,6 +178,7 @@ def select(
         evidence: all of it.
         room: characters.
         first: sets of content keys that precede the rest, the most important set first.
+        all_of: content keys that are chosen even if they do not fit, because a finding cites them.
     """
     chosen = set[str]()
     numbered = tuple(evidence)
@@ -179,25 +190,38 @@ def select(
     # An item that does not fit is skipped, not the rest: a shorter one of a lower score may still fit.
     for item in sorted(numbered, key=order):
         size = len(_evidence(item)) + 2
-        if size <= room:
+        if size <= room or item.evidence.key in all_of:
             room -= size
             chosen.add(item.id)
     return tuple(item for item in numbered if item.id in chosen)
 
 
-def _whole(item: NumberedEvidence, shown: Sequence[NumberedEvidence], case: Case) -> str:
-    """Return the place in whose function, given whole, the lines of evidence are; these are not repeated."""
-    # Other files may have the same lines.
-    near = (other.id for other in shown if other.evidence.locator.path == item.evidence.locator.path)
-    return next((name for name in near if item.evidence.quote in case.bodies.get(name, "")), "")
+def _quoted(shown: Sequence[NumberedEvidence], bodies: Mapping[str, Passage]) -> list[str]:
+    """Format evidence; lines of code that is given around a place are not repeated."""
+
+    def whole(item: NumberedEvidence) -> str:
+        lines = item.evidence.locator
+        within = (
+            name
+            for name, body in bodies.items()
+            if body.path == lines.path
+            and body.start_line <= (lines.start_line or 0)
+            and (lines.end_line or 0) <= body.end_line
+        )
+        return next(within, "")
+
+    texts = [_evidence(item, shown, whole(item)) for item in shown]
+    if sum(map(len, texts)) <= 2 * EVIDENCE:
+        return texts
+    return [compress(text, max(_SHORTEST, 2 * EVIDENCE // len(texts))) for text in texts]
 
 
 def _evidence(item: NumberedEvidence, shown: Sequence[NumberedEvidence] = (), whole: str = "") -> str:
-    """Format evidence; lines that a longer quote or a whole function contains are not repeated."""
+    """Format evidence; lines that a longer quote contains, or the code around a place, are not repeated."""
     evidence = item.evidence
     heading = " ".join(filter(None, (item.id, evidence.kind, str(evidence.locator), evidence.symbol)))
     longer = next((other.id for other in shown if _contains(other.evidence, evidence)), "")
-    text = f"(in the function of {whole})" if whole else f"(quoted in {longer})" if longer else evidence.quote
+    text = f"(in the code around {whole})" if whole else f"(quoted in {longer})" if longer else evidence.quote
     # How the search found a place says nothing about the fault; what a program checked does.
     checked = [reason for reason in evidence.reasons if reason.startswith(CHECKED) or evidence.kind != "code"]
     reasons = f"Found because: {'; '.join(checked[:4])}" if checked else ""

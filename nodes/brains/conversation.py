@@ -37,9 +37,11 @@ BODIES = (360, 240, 220, 180, 120)
 """Maximum tokens of the functions that the second of two stages shows, best first."""
 _BEFORE, _AFTER = 15, 25
 """Lines around those that match the issue, or that a submission names."""
-_LOOKED_UP, _PLACES, _SHOWN_AGAIN, _CITED = 500, 2, 300, 300
+_LOOKED_UP, _PLACES, _SHOWN_AGAIN, _CITED = 500, 2, 300, 700
 """Maximum tokens of what was looked up for an objection; the number of places that are shown again, and maximum tokens
-of each; maximum tokens of the other lines that were cited."""
+of each; maximum tokens of the lines that were cited."""
+_ABOVE = 4
+"""Lines above a place that is shown again, so that the place itself fits."""
 _ANSWERED_IN, _ANSWERED_BY = 2, 3_000
 """Turns and tokens of results in which an objection is answered: what it asks for was looked up before."""
 _RESULT, _LEAST = 1_500, 120
@@ -151,9 +153,11 @@ class Conversation:
         given, case = self._case.state.submitted, self._case
         gathered = {item.evidence.key: item for item in case.evidence}
         places = [gathered[place.evidence] for place in given.places if place.evidence in gathered] if given else []
-        shown = [await tools.use(_around(item.evidence.locator), _SHOWN_AGAIN) for item in places[:_PLACES]]
         cited = [gathered[key] for key in given.cited if key in gathered] if given is not None else []
-        lines = "\n".join((*shown, tools.quote(cited, _CITED)))
+        # What was cited first, because the places are mostly in it.
+        quoted = tools.quote(cited, _CITED)
+        around = (_around(item.evidence.locator, above=_ABOVE) for item in places[:_PLACES])
+        lines = "\n".join((quoted, *[await tools.use(call, _SHOWN_AGAIN) for call in around]))
         looked_up = tools.quote(case.looked_up or (), _LOOKED_UP)
         earlier = "\n".join(entry.text for entry in given.cause) if given is not None else ""
         sections = (
@@ -214,9 +218,9 @@ class Conversation:
         )
 
 
-def _around(quoted: Locator, function: Location | None = None) -> ToolCall:
+def _around(quoted: Locator, function: Location | None = None, above: int = _BEFORE) -> ToolCall:
     """Return the call that reads quoted lines with those around them, at most to the ends of their function."""
-    first, last = (quoted.start_line or 1) - _BEFORE, (quoted.end_line or 1) + _AFTER
+    first, last = (quoted.start_line or 1) - above, (quoted.end_line or 1) + _AFTER
     if function is not None:
         first, last = max(first, function.start_line), min(last, function.end_line)
     return ToolCall("read", "", quoted.path or "", max(first, 1), last)

@@ -37,7 +37,8 @@ _LIBRARY = re.compile(
     r"|\(node:|\(internal/|at (?:java|javax|sun|jdk|kotlin|androidx?|com\.android|dalvik|org\.junit"
     r"|org\.springframework)\.)"
 )
-_FRAME = re.compile(r"^\s{1,12}(?:File \"|at )|^\s{0,8}/\S{3,200}:\d")
+# A log puts its own columns before a frame.
+_FRAME = re.compile(r"^(?:\d{2,4}-\d\d.{0,90}?:)?\s{1,12}((?:File \"|at ).{0,300})|^\s{0,8}(/\S{3,200}:\d.{0,200})")
 _KEPT_PACKAGES = 3
 _INDENT = re.compile(r"^[ \t]{24,}", re.MULTILINE)
 
@@ -68,7 +69,7 @@ def build_beginning(case: Case) -> str:
     """Return the issue as every stage sees it, with its facts if it had to be shortened."""
     issue = _text(case)
     # Facts repeat parts of the issue.
-    facts = fence("facts", squeeze(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
+    facts = fence("facts", _fitting(mask(format_facts(case.facts)), FACTS)) if issue != _unshortened(case) else ""
     pictures = fence("pictures", squeeze(case.pictures, PICTURES)) if case.pictures else ""
     sections = (
         ("Issue", fence("issue", issue)),
@@ -76,6 +77,15 @@ def build_beginning(case: Case) -> str:
         ("Facts a program read from all of it", facts),
     )
     return join_sections(sections)
+
+
+def _fitting(text: str, tokens: int) -> str:
+    """Return the lines that fit, in their order; half a frame or path says nothing."""
+    lines = list[str]()
+    for line in text.split("\n"):
+        if estimate("\n".join((*lines, line))) <= tokens:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def read_before(case: Case) -> str:
@@ -132,10 +142,10 @@ def _trace(trace: StackTrace) -> str:
 def essence(text: str, tokens: int) -> str:
     """Return a text of at most about this many tokens.
 
-    Comments of templates, wide indentation, blocks about the environment and frames of libraries go first, only as far
-    as needed.
+    Comments of templates, wide indentation, blocks about the environment, frames that were printed before and frames of
+    libraries go first, only as far as needed.
     """
-    for step in (_without_comments, _without_indent, _without_environment, _without_libraries):
+    for step in (_without_comments, _without_indent, _without_environment, _without_repeats, _without_libraries):
         if estimate(text) <= tokens:
             return text
         text = step(text)
@@ -165,6 +175,19 @@ def _without_environment(text: str) -> str:
         packages = packages + 1 if _PACKAGE.match(line) else 0
         if not (skipping or packages > _KEPT_PACKAGES or _BOX.match(line)):
             kept.append(line)
+    return "\n".join(kept)
+
+
+def _without_repeats(text: str) -> str:
+    """Drop frames that a trace before has too, as when an error is logged twice or is the cause of another."""
+    kept, seen = list[str](), set[str]()
+    for line in text.split("\n"):
+        found = _FRAME.match(line)
+        frame = (found[1] or found[2]).strip() if found else ""
+        if frame not in seen:
+            kept.append(line)
+        if frame.startswith("at "):
+            seen.add(frame)
     return "\n".join(kept)
 
 

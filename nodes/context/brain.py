@@ -11,7 +11,7 @@ from nodes.evidence import Evidence, NumberedEvidence
 from nodes.issue.facts import IssueFacts
 from nodes.judgements import Audit, CodeReading, Draft, Investigation, PictureTexts, WebReading
 from nodes.search.issue.forms import IssueForm
-from nodes.search.types import FileSketch, PlaceSketch, ToolCall
+from nodes.search.types import FileSketch, Passage, PlaceSketch, ToolCall
 from nodes.sources import SourceInfo
 from nodes.state import BugTriageState, SupervisorDecision, Usage
 
@@ -127,8 +127,8 @@ class Case:
     """The code to read; None if the brain may read none."""
     looked_up: tuple[NumberedEvidence, ...] | None = None
     """What was found for an objection to the last reading of the code; None if there is no objection."""
-    bodies: Mapping[str, str] = field(default_factory=dict)
-    """Whole functions by the id of their evidence, for a critic."""
+    bodies: Mapping[str, Passage] = field(default_factory=dict)
+    """The code around places by the id of their evidence, for a critic."""
     language: str = "en"
     """The language in which a model writes."""
     forms: tuple[IssueForm, ...] = ()

@@ -192,7 +192,8 @@ class ToolCall:
 
     tool: ToolName
     what: str = ""
-    """grep: a regular expression; function and callers: a name; log: a string whose changes are wanted, or nothing."""
+    """grep: a regular expression; function and callers: a name; log: a string whose changes are
+    wanted, a commit, or nothing."""
     path: str = ""
     """A file or a folder; empty for the whole commit."""
     start_line: int = 0
@@ -210,7 +211,9 @@ class ToolAnswer:
     changes: tuple[tuple[str, str, str], ...] = ()
     """Commits: full SHA, date and first line of the message, newest first."""
     names: tuple[str, ...] = ()
-    """Names in a folder."""
+    """Names in a folder, or paths."""
+    diff: str = ""
+    """What the commit changed in a file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,10 @@ _FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
 _REFERENCE = re.compile(
     r"(E\d{1,6}|[\w@./ +\-\[\]()]{1,140}?\.\w{1,8}|[0-9a-f]{8,40})(?::L?(\d{1,7})(?:\s?-\s?L?(\d{1,7}))?)?"
 )
-_CITED_LINES = 12
+_CITED_LINES = 24
 """Lines of one citation; a longer range is cited by its beginning."""
-_LINE = 240
+_LINE, _FEW = 240, 8
+"""Characters of a line; the number of lines for which nobody has to ask again."""
 _ASKED, _NOTED = 100, 40
 _FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 2), (1, 1), (1, 0)
 """The files that open a conversation in more detail; places and lines of these, of others with facts, of the rest."""
@@ -124,6 +125,9 @@ class CodeTools:
             yield mask(names)[: max(0, tokens) * 3]
         for sha, day, subject in answer.changes:
             yield f"{self._number(Shown(commit=(sha, subject)))} {sha[:12]} {day} {mask(subject)[:_LINE]}"
+        if answer.diff:
+            changed, left = _within([line[:_LINE] for line in mask(answer.diff).splitlines()], tokens)
+            yield "\n".join((*changed, *((f"… {left} more lines of the change do not fit.",) if left else ())))
         for path, passages in groupby(answer.passages, lambda item: item.path):
             lines, left = _fitting(list(passages), tokens)
             if not lines:
@@ -222,16 +226,21 @@ class CodeTools:
 def _fitting(passages: Sequence[Passage], tokens: int) -> tuple[list[tuple[int, str]], int]:
     """Return the numbered lines of one file that fit, and how many do not."""
     lines, symbol = list[tuple[int, str]](), None
-    total = sum(passage.end_line - passage.start_line + 1 for passage in passages)
     for passage in passages:
         for number, text in enumerate(passage.quote.split("\n"), passage.start_line):
             owner = f" in {passage.symbol}" if passage.symbol and passage.symbol != symbol else ""
             symbol = passage.symbol or symbol
-            line = f"{number}{owner}: {mask(text.rstrip())[:_LINE]}"
-            tokens -= estimate(line) + 2
-            if tokens < 0:
-                return lines, total - len(lines)
-            lines.append((number, line))
+            lines.append((number, f"{number}{owner}: {mask(text.rstrip())[:_LINE]}"))
+    texts, left = _within([text for _, text in lines], tokens)
+    return lines[: len(texts)], left
+
+
+def _within(lines: Sequence[str], tokens: int) -> tuple[Sequence[str], int]:
+    """Return the lines that fit, and how many do not; the last few of a long answer fit always."""
+    for number, line in enumerate(lines):
+        tokens -= estimate(line) + 2
+        if tokens < 0 and not len(lines) - number <= min(_FEW, number // _FEW):
+            return lines[:number], len(lines) - number
     return lines, 0
 
 

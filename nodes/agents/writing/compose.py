@@ -24,6 +24,8 @@ from nodes.trust.statements import names
 
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
+_NEAR = 8
+"""Lines between two places in one function that a reader sees at one glance."""
 """Number of words of prose below which an issue without code or errors is too short for a search."""
 _WITHHELD = "This is probably a security report; continue it in private."
 MAX_NAMES = 5
@@ -76,7 +78,7 @@ def compose(
 
 
 def _each_once(places: Iterable[Suspect]) -> tuple[Suspect, ...]:
-    """Return the places without a second one in the same function or of the same lines."""
+    """Return the places without a second one of the same lines, or near by in the same function."""
     kept: list[Suspect] = []
     for place in places:
         if not any(_is_same(place, other) for other in kept):
@@ -85,8 +87,9 @@ def _each_once(places: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
 
 def _is_same(place: Suspect, other: Suspect) -> bool:
-    overlaps = place.start_line <= other.end_line and other.start_line <= place.end_line
-    return place.path == other.path and (overlaps or (place.symbol is not None and place.symbol == other.symbol))
+    apart = max(place.start_line - other.end_line, other.start_line - place.end_line)
+    near = apart <= (_NEAR if place.symbol is not None and place.symbol == other.symbol else 0)
+    return place.path == other.path and near
 
 
 def _notes(case: Case, kind: Kind, written_by: str, fallback: str | None) -> tuple[str, ...]:

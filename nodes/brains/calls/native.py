@@ -16,11 +16,16 @@ _TEXT, _LINE = {"type": "string"}, {"type": "integer"}
 _PATH = {"path": _TEXT}
 _TOOLS: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
     ("grep", "Lines that match a regular expression, with counts.", {"pattern": _TEXT, **_PATH}, ("pattern",)),
-    ("read", "Lines of a file.", {**_PATH, "start_line": _LINE, "end_line": _LINE}, ("path",)),
+    ("read", "Lines of a file, about 120 at most.", {**_PATH, "start_line": _LINE, "end_line": _LINE}, ("path",)),
     ("function", "A whole function or class by its name.", {"name": _TEXT, **_PATH}, ("name",)),
     ("callers", "Where a name is used.", {"name": _TEXT, **_PATH}, ("name",)),
-    ("tree", "What a folder contains.", _PATH, ("path",)),
-    ("log", "Commits that changed a file, or that added or removed a string.", {"text": _TEXT, **_PATH}, ()),
+    ("tree", "What a folder contains, or the paths that match a name or a pattern.", _PATH, ("path",)),
+    (
+        "log",
+        "Commits that changed a file, or that added or removed a string; what a commit, as text, changed in a file.",
+        {"text": _TEXT, **_PATH},
+        (),
+    ),
 )
 MAIN = {name: next((field for field in fields if fields[field] is _TEXT), "what") for name, _, fields, _ in _TOOLS}
 """The name of each tool's main argument."""

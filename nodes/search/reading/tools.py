@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nodes.search.git.objects import decode
 from nodes.search.history.log import Log
 from nodes.search.reading.grep import compile_expression, grep
 from nodes.search.reading.lookups import Lookups, is_called, name_parts, passage
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from nodes.search.reading.grep import Expression, Matches
     from nodes.search.types import ToolCall
 
-LINES = 120
-"""Lines of one answer to ``read``; a wider range is clamped."""
+LINES, _FINISHED = 120, 30
+"""Lines of one answer to ``read``, a wider range is clamped; further lines that finish a function."""
 FUNCTION = 200
 """Lines of one function."""
 SHOWN = 40
@@ -34,10 +35,13 @@ _PER_FILE = 6
 _NAMES, _CHANGES = 80, 8
 _LINE = 320
 """Bytes of a line among others."""
+_DIFF = 200_000
+"""Bytes of a diff that git may print."""
 _WHOLE = 24_000
 """Bytes of a passage."""
 _DEEP, _SECONDS = 3_000, 10.0
 """Commits through which the changes of a string are searched, and the time for it."""
+_SHA = re.compile(r"[0-9a-fA-F]{7,40}")
 _ORDER = {"source": 0, "config": 1, "test": 2, "docs": 3, "example": 3, "data": 4}
 """By role; built, generated, vendored and minified files come last."""
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|bundles?|vendor|third_party|node_modules)/|\.min\.\w{1,4}$")
@@ -109,6 +113,10 @@ class Tools(Lookups):
         start = min(max(1, call.start_line), total)
         end = min(max(start, call.end_line or start + LINES - 1), total)
         last = min(end, start + LINES - 1)
+        row = self._index.definition_at(number, last)
+        ends = int(self._index.def_end[row]) if row is not None else last
+        # Few lines more spare a further call.
+        last = next((stop for stop in (end, ends) if last < stop <= last + _FINISHED and stop <= end), last)
         found = passage(source, start, last, _WHOLE)
         clamped = f"; lines {start}-{last} are shown" if (start, last) != (call.start_line, call.end_line) else ""
         return ToolAnswer(f"{total} lines{clamped}.", (found,) if found else ())
@@ -159,22 +167,36 @@ class Tools(Lookups):
         return ToolAnswer(f"{found.total} uses of `{call.what[:80]}`; {len(kept)} shown.", tuple(kept))
 
     def _tree(self, call: ToolCall) -> ToolAnswer:
-        folder = call.path.strip("/. ")
+        folder = call.path.strip().strip("/").removeprefix("./")
+        folder = "" if set(folder) <= set("./") else folder
         prefix = f"{folder}/" if folder else ""
         counts: dict[str, int] = {}
         for number in self._files(folder):
             name, slash, _ = self._index.paths[number].removeprefix(prefix).partition("/")
             counts[name + slash] = counts.get(name + slash, 0) + 1
         names = [f"{name} ({count})" if name.endswith("/") else name for name, count in sorted(counts.items())]
-        if not names:
-            return ToolAnswer(f"No folder is called `{folder[:120]}`.")
+        if not names or folder in self._index.number_of:
+            return self._named(folder)
         return ToolAnswer(f"{len(names)} entries; {min(len(names), _NAMES)} shown.", names=tuple(names[:_NAMES]))
+
+    def _named(self, wanted: str) -> ToolAnswer:
+        """Return the paths that match a pattern, or that contain the last part of a path."""
+        last = wanted.rpartition("/")[2].lower()
+        files = self._files(wanted) or (self._files(f"*{last}*") if last and "*" not in wanted else [])
+        paths = [self._index.paths[number] for number in files]
+        if not paths:
+            return ToolAnswer(f"No folder or file is called `{wanted[:120]}`.")
+        return ToolAnswer(
+            f"No folder, but {len(paths)} paths match; {min(len(paths), _NAMES)} shown.", names=tuple(paths[:_NAMES])
+        )
 
     def _log(self, call: ToolCall) -> ToolAnswer:
         number, note = self._file(call.path) if call.path else (None, "")
         if call.path and number is None:
             return ToolAnswer(note)
         paths = [self._index.paths[number]] if number is not None else []
+        if (sha := self._commit_of(call.what.strip())) is not None:
+            return self._diff(sha, paths)
         if not (call.what.strip() or paths):
             return ToolAnswer("log needs a path, or a string whose changes are wanted.")
         shas, complete = self._changes(call.what.strip(), paths)
@@ -183,6 +205,32 @@ class Tools(Lookups):
         what = "changed how often it occurs" if call.what.strip() else "changed the file"
         end = "" if complete else f"; older history was not searched (limit {_DEEP:,} commits or {_SECONDS:.0f} s)"
         return ToolAnswer(f"{len(changes)} commits {what}, newest first{end}.", changes=changes)
+
+    def _commit_of(self, name: str) -> str | None:
+        """Return the commit of the recent history whose id begins so; None if none or several do."""
+        if not _SHA.fullmatch(name):
+            return None
+        log = Log(self._repository, self._commit)
+        found = [sha for sha in log.between(log.horizon(_DEEP), self._commit) if sha.startswith(name.lower())]
+        return found[0] if len(found) == 1 and found[0] not in log.shallow else None
+
+    def _diff(self, sha: str, paths: Sequence[str]) -> ToolAnswer:
+        """Return what a commit changed in a file, or the files that it changed."""
+        form = ("-p", "-U4") if paths else ("--name-only", "-z")
+        command = ("diff-tree", "--root", "-r", "--no-commit-id", "--no-renames", "--no-textconv", "--no-ext-diff")
+        limits = replace(self._repository.limits, seconds=_SECONDS)
+        arguments = ("--literal-pathspecs", *command, *form, sha, "--", *paths)
+        with self._repository.start(*arguments, limits=limits, most=_DIFF) as git:
+            text = decode(git.out.read())
+        commits = Log(self._repository, self._commit).details([sha])
+        changes = tuple((commit.sha, _day(commit.committed), commit.subject) for commit in commits)
+        if paths:
+            hunks = text[text.find("\n@@") + 1 :] if "\n@@" in text else "(no text changed in this file)"
+            return ToolAnswer("1 commit with its change of the file.", changes=changes, diff=hunks)
+        here = {self._index.paths[number] for number in range(len(self._index.paths)) if number not in self._ignored}
+        names = [path for path in text.split("\0") if path in here]
+        note = f"1 commit; {len(names)} files of this version changed. With a path log shows the change of that file."
+        return ToolAnswer(note, changes=changes, names=tuple(names[:_NAMES]))
 
     def _changes(self, text: str, paths: Sequence[str]) -> tuple[list[str], bool]:
         """Return the latest commits that change a file, or that add or remove a string; and whether these are all."""
