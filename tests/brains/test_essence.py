@@ -18,6 +18,11 @@ TRACE = (
 LOGCAT = "".join(f"{' ' * 60}at android.view.View{n}.measure(View.java:{n})\n" for n in range(60)) + (
     f"{' ' * 60}at demo.app.Zones.parse(Zones.java:7)\n"
 )
+TWICE = "".join(
+    f"07-27 13:55:24.2{log} 24931 24931 W {log}.err:    at io.lib.View{n}.measure(View.java:{n})\n"
+    for log in ("System", "Runtime")
+    for n in range(20)
+) + ("07-27 13:55:24.303 24931 24931 E Runtime:    at demo.app.Zones.parse(Zones.java:7)\n")
 SECTION = "### Steps\nRun it.\n"
 
 
@@ -31,6 +36,9 @@ SECTION = "### Steps\nRun it.\n"
         ),
         pytest.param(f"{WORDS}\n{TRACE}", 300, ["app/zones.py", "return sign", "no sign"], ["lib59"], id="libraries"),
         pytest.param(f"{WORDS}\n{LOGCAT}", 320, ["demo.app.Zones.parse"], ["View59"], id="an-indented-log"),
+        pytest.param(
+            f"{WORDS}\n{TWICE}", 1_050, ["demo.app.Zones.parse", "View19"], ["Runtime.err"], id="a-trace-twice"
+        ),
         pytest.param("start " + "word " * 5_000 + "end", 200, ["start", "end", "left out"], [], id="the-middle-last"),
     ],
 )

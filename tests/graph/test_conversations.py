@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -29,10 +30,10 @@ from nodes.graph import build_graph
 from nodes.judgements import CauseSentence, Submission
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
-from nodes.search.types import FileHit, Location, Query, Ranking
+from nodes.search.types import FileHit, Location, Lookup, Query, Ranking
 from nodes.state import BugTriageState, Finished
 from nodes.state.checkpoints import serializer
-from tests.graph.test_model_faults import DECISION, good
+from tests.graph.test_model_faults import ANSWERS, DECISION, good
 from tests.servers.model_server import ModelServer, Reply, error, fields_of, says, serve
 from tests.support.code_reader import calls, is_reading, submits
 from tests.support.fakes import SHA, FakeCode, FakeEvidence, context
@@ -143,6 +144,77 @@ async def test_a_submission_with_a_verdict_needs_neither_supervisor_nor_writer(s
     critic = str(server.requests[-1]["messages"])
     assert "    return position" in critic  # what is around the line that was cited
     assert "Human exchanges" not in critic
+
+
+LONG = [f"def work_{n}(item):" if n % 10 == 0 else f"    step_{n}(item, {'word ' * 8})" for n in range(300)]
+
+
+def evidence_of(critic: str) -> dict[str, str]:
+    """Return the code of a critic's message by its path and lines."""
+    block = critic.partition("## Evidence")[2].partition("You are the critic")[0]
+    parts = re.split(r"^(?=E\d+ )", block, flags=re.MULTILINE)
+    return {part.split()[2]: part for part in parts if re.match(r"E\d+ code ", part)}
+
+
+class OneFunction(Code):
+    """Each file is one function."""
+
+    async def lines(self, path: str, start_line: int, end_line: int) -> Lookup | None:
+        found = await super().lines(path, start_line, end_line)
+        return found and replace(found, passages=tuple(replace(one, symbol="work") for one in found.passages))
+
+
+async def test_a_critic_sees_every_line_that_a_finding_cites(server: ModelServer) -> None:
+    cited = [f"src/work.py:{start}-{start + 9}" for start in range(1, 160, 10)]
+    told = [(f"`work_{n}` is part {n}.", cited[4 * n : 4 * n + 4]) for n in range(4)]
+    places = ("src/work.py:1", "src/same.py:1", "src/work.py:33", "src/cursor.py:1")
+    read = calls(
+        *(("read", {"path": "src/work.py", "start_line": n, "end_line": n + 39}) for n in range(1, 160, 40)),
+        ("read", {"path": "src/same.py", "start_line": 1, "end_line": 9}),
+        ("function", {"name": "advance"}),
+    )
+    server.script = reads(read, submits(*places, cause=told, verdict="`work_0` is wrong."))
+    code = OneFunction()
+    code.files |= {"src/work.py": list(LONG), "src/same.py": list(LONG)}
+    state, ctx = await triage(server, code=code)
+    critic = next(text for text in map(prompt, server.requests) if "You are the critic" in text)
+    shown = evidence_of(critic)
+    finding = next(one for one in state.findings if one.submitted is not None)
+    assert isinstance(ctx.evidence, FakeEvidence)
+    submitted = finding.submitted
+    assert submitted is not None
+    keys = {*submitted.cited, *(place.evidence for place in submitted.places)}
+    assert len(keys) == 16 + len(places)
+    missing = [key for key in keys if str(ctx.evidence.kept[key].locator) not in shown]
+    assert missing == []
+    bodies = critic.partition("## The code around the first places")[2]
+    for where, text in shown.items():
+        if found := re.search(r"\(in the code around (E\d+)\)", text):
+            path, _, lines = where.rpartition(":")
+            around = re.search(rf"^{found[1]} (\S+):(\d+)-(\d+)$", bodies, re.MULTILINE)
+            assert around is not None
+            first, last = map(int, lines.split("-"))
+            assert around[1] == path
+            assert int(around[2]) <= first <= last <= int(around[3])
+    assert state.report is not None
+    # Two places in one long function stay.
+    assert [(one.path, one.start_line) for one in state.report.suspects][:2] == [
+        ("src/work.py", 1),
+        ("src/work.py", 33),
+    ]
+
+
+async def test_an_approving_critic_asks_for_nothing(server: ModelServer) -> None:
+    asks = json.dumps({**ANSWERS["approved"], "required_evidence": ["work"]})
+    steps = reads(DEFINITION, submits("src/cursor.py:1"))
+    server.script = lambda request: says(asks) if "You are the critic" in prompt(request) else steps(request)
+    state, _ = await triage(server)
+    assert state.critic_feedback is not None
+    assert (state.critic_feedback.verdict, state.critic_feedback.required_evidence) == ("APPROVED", ())
+
+
+def prompt(request: dict[str, Any]) -> str:
+    return "\n".join(str(message["content"]) for message in request["messages"])
 
 
 async def test_the_highest_level_reads_longer_and_lets_a_second_critic_object(server: ModelServer) -> None:

@@ -361,7 +361,7 @@ async def test_every_specialist_gets_the_same_prefix(server: ModelServer, engine
     assert BODY.strip() in whole.pop()
     critic, writer = (start for start in starts if "## Evidence" in start)
     # The critic has the first functions whole, so their lines are not among its quotes as well.
-    assert "(in the function of E" in critic
+    assert "(in the code around E" in critic
     assert "(in the function of E" not in writer
     # The reading, the critic and the writer begin with a part of what the investigator has.
     assert repeated_tokens(stages) > 0.2 * sum(len(prompt_of(request)) / 4 for request in stages[1:])

@@ -103,3 +103,33 @@ def test_the_change_that_brought_a_string_is_found(tools: Tools) -> None:
 def test_hostile_expressions_end(tools: Tools, hostile: str) -> None:
     assert tools.answer(ToolCall("grep", hostile)).note
     assert tools.answer(ToolCall("grep", "x", f"{hostile}*")).note
+
+
+@pytest.mark.parametrize(
+    ("end", "last"),
+    [pytest.param(140, 140, id="few-lines-are-left"), pytest.param(300, LINES, id="many-lines-are-left")],
+)
+def test_a_read_is_finished_if_few_lines_are_left(tools: Tools, end: int, last: int) -> None:
+    read = tools.answer(ToolCall("read", path="src/long.py", start_line=1, end_line=end)).passages[0]
+    assert read.end_line == last
+
+
+@pytest.mark.parametrize("asked", ["lexer.py", "wrong/lexer.py", "src/lex*", "src/lexer.py"])
+def test_a_tree_of_no_folder_lists_matching_paths(tools: Tools, asked: str) -> None:
+    answer = tools.answer(ToolCall("tree", path=asked))
+    assert "src/lexer.py" in answer.names
+    assert "paths match" in answer.note
+
+
+def test_a_commits_change_of_one_file_is_shown(tools: Tools) -> None:
+    sha = tools.answer(ToolCall("log", "advance()", "src/lexer.py")).changes[0][0]
+    shown = tools.answer(ToolCall("log", sha[:10], "src/lexer.py"))
+    assert [one[0] for one in shown.changes] == [sha]
+    assert "-        step()" in shown.diff
+    assert "+        advance()" in shown.diff
+    assert tools.answer(ToolCall("log", sha[:10])).names == ("src/lexer.py",)
+
+
+@pytest.mark.parametrize("name", ["f" * 40, "HEAD", "HEAD~1", "--all", "0" * 7, "main"])
+def test_only_a_commit_of_the_history_has_a_change(tools: Tools, name: str) -> None:
+    assert not tools.answer(ToolCall("log", name, "src/lexer.py")).diff

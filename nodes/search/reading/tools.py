@@ -175,7 +175,7 @@ class Tools(Lookups):
             name, slash, _ = self._index.paths[number].removeprefix(prefix).partition("/")
             counts[name + slash] = counts.get(name + slash, 0) + 1
         names = [f"{name} ({count})" if name.endswith("/") else name for name, count in sorted(counts.items())]
-        if not names or folder in self._index.number_of:
+        if not names or "*" in folder or folder in self._index.number_of:
             return self._named(folder)
         return ToolAnswer(f"{len(names)} entries; {min(len(names), _NAMES)} shown.", names=tuple(names[:_NAMES]))
 
