@@ -25,7 +25,7 @@ _REFERENCE = re.compile(
 _CITED_LINES = 24
 """Lines of one citation; a longer range is cited by its beginning."""
 _LINE, _FEW = 240, 8
-"""Characters of a line; the number of lines for which nobody has to ask again."""
+"""Characters of a line; the number of last lines that are shown although they do not fit."""
 _ASKED, _NOTED = 100, 40
 _FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 2), (1, 1), (1, 0)
 """The files that open a conversation in more detail; places and lines of these, of others with facts, of the rest."""
