@@ -12,6 +12,7 @@ from nodes.brains.briefing import (
     build_briefing,
     build_supervisor_context,
 )
+from nodes.search.types import Passage
 from nodes.state import AgentFinding, BugTriageState, HumanExchange
 from prompts import build_supervisor_correction, build_supervisor_system_prompt
 from tests.support.cases import case, place
@@ -154,7 +155,9 @@ def test_a_model_gets_findings_and_exchanges_as_data() -> None:
 
 def test_lines_that_another_file_has_too_are_quoted_there() -> None:
     given = case("t", "b", place("a.py", quote="return 1"), place("b.py", quote="return 1"))
-    shown = build_briefing(replace(given, bodies={"E1": "def one():\n    return 1"}), given.evidence, "critic")
-    assert "(in the function of E1)" in shown.partition("E2 ")[0]
+    first = given.evidence[0].evidence.locator.start_line or 0
+    around = Passage("a.py", first, first + 9, "    return 1\n    return 2")
+    shown = build_briefing(replace(given, bodies={"E1": around}), given.evidence, "critic")
+    assert "(in the code around E1)" in shown.partition("E2 ")[0]
     assert "return 1" in shown.partition("E2 ")[2]
-    assert "function of" not in shown.partition("E2 ")[2]
+    assert "code around" not in shown.partition("E2 ")[2]
