@@ -24,9 +24,9 @@ from nodes.trust.statements import names
 
 NOT_SEARCHED = "The code was not searched, so no place is named."
 SHORT_TEXT = 12
+"""Number of words of prose below which an issue without code or errors is too short for a search."""
 _NEAR = 8
 """Lines between two places in one function that a reader sees at one glance."""
-"""Number of words of prose below which an issue without code or errors is too short for a search."""
 _WITHHELD = "This is probably a security report; continue it in private."
 MAX_NAMES = 5
 """Maximum number of versions that a report repeats, and of platforms."""
