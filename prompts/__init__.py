@@ -34,7 +34,7 @@ _SHARED = (
     "You are one of the specialists of a bug triage team. The message begins with a GitHub issue. Then it says "
     "which specialist you are, what your task is, and what you need for it."
 )
-_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left."
+_TURNS_LEFT = "{turns} turns and {tokens:,} tokens of answers are left. Submit if these lines decide."
 SECOND_AUDIT = "A first critic approved. Assume that something was missed, and look for it before you decide."
 """The request to a second critic after a first one approved."""
 TURN_EXAMPLE = (

@@ -44,8 +44,9 @@ _ABOVE = 4
 """Lines above a place that is shown again, so that the place itself fits."""
 _ANSWERED_IN, _ANSWERED_BY = 2, 3_000
 """Turns and tokens of results in which an objection is answered: what it asks for was looked up before."""
-_RESULT, _LEAST = 1_500, 120
-"""Maximum tokens of one answer, and the rest of the budget below which no call is answered."""
+_RESULT, _LEAST = 2_000, 120
+"""Maximum tokens of one answer, in which what ``read`` shows fits because a cut costs another turn; the rest of the
+budget below which no call is answered."""
 
 
 def converses(known: Abilities) -> bool:

@@ -160,4 +160,4 @@ def test_lines_that_another_file_has_too_are_quoted_there() -> None:
     shown = build_briefing(replace(given, bodies={"E1": around}), given.evidence, "critic")
     assert "(in the code around E1)" in shown.partition("E2 ")[0]
     assert "return 1" in shown.partition("E2 ")[2]
-    assert "code around" not in shown.partition("E2 ")[2]
+    assert "(in the code around" not in shown.partition("E2 ")[2]

@@ -27,7 +27,7 @@ _CITED_LINES = 24
 _LINE, _FEW = 240, 8
 """Characters of a line; the number of last lines that are shown although they do not fit."""
 _ASKED, _NOTED = 100, 40
-_FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 2), (1, 1), (1, 0)
+_FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 1), (1, 1), (1, 0)
 """The files that open a conversation in more detail; places and lines of these, of others with facts, of the rest."""
 _FACTS, _FACT, _MATCH = 2, 160, 110
 
