@@ -7,13 +7,13 @@ RUN apt-get update && apt-get install --yes --no-install-recommends binutils && 
 WORKDIR /src
 ENV UV_LINK_MODE=copy UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=/app
 COPY pyproject.toml uv.lock README.md LICENSE app.yml ./
-# Removed: symbols for debuggers, and the packages' own tests and stubs. Libraries in *.libs were patched, which `strip`
-# can damage.
+# Removed: symbols for debuggers, the packages' own tests and stubs, and the models of GitHub's REST API, because
+# bot/github sends its own requests. Libraries in *.libs were patched, which `strip` can damage.
 RUN uv sync --frozen --no-dev --extra postgres --extra tools --extra otel --no-install-project \
     && cd /app/lib/python3*/site-packages \
     && find . -name '*.so' -type f ! -path '*.libs/*' -exec strip --strip-unneeded {} + \
-    && find . -type d \( -name tests -o -name _tests -o -path ./numpy/f2py -o -path ./numpy/_core/include \) \
-        -prune -exec rm -rf {} + \
+    && find . -type d \( -name tests -o -name _tests -o -path ./numpy/f2py -o -path ./numpy/_core/include \
+        -o -path './githubkit_schemas/[lv]*' \) -prune -exec rm -rf {} + \
     && find . -name '*.pyi' -delete
 COPY bot bot
 COPY nodes nodes

@@ -74,7 +74,7 @@ class GitHub:
             UserError: The configured key is not a private key.
         """
         try:
-            self._session.app_authorization()
+            await self._session.app_authorization()
         except (jwt.PyJWTError, ValueError, TypeError) as error:
             raise UserError("GITHUB_PRIVATE_KEY: not a private key; use the file that GitHub generated") from error
 
@@ -92,7 +92,7 @@ class GitHub:
 
     async def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to send a delivery again."""
-        authorization = self._session.app_authorization()
+        authorization = await self._session.app_authorization()
         await self._session.send("POST", f"/app/hook/deliveries/{delivery_id}/attempts", authorization=authorization)
 
     async def installation(self, number: int) -> InstallationSeen | None:
@@ -108,7 +108,7 @@ class GitHub:
         """Ask GitHub once for the App's login, by which its own comments are recognized."""
         if self._logins:
             return
-        authorization = self._session.app_authorization()
+        authorization = await self._session.app_authorization()
         response = (await self._session.send("GET", "/app", authorization=authorization)).object()
         # Without the login our own comments would look like a stranger's, and be posted again.
         if not response.get("slug"):
@@ -144,7 +144,7 @@ class GitHub:
 
     async def _deliveries(self, since: str) -> list[Json]:
         """Return the deliveries since a time, newest first as GitHub lists them, of at most 50 pages."""
-        authorization = self._session.app_authorization()
+        authorization = await self._session.app_authorization()
         found: list[Json] = []
         cursor: dict[str, str | int] = {}
         # At most 5,000 deliveries, so that a long outage cannot keep this request busy forever.

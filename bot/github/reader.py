@@ -135,7 +135,7 @@ async def installation_token(full_name: str, *, app_id: str, private_key: str, a
     owner, _, name = full_name.partition("/")
     path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/installation"
     try:
-        found = await session.send("GET", path, authorization=session.app_authorization())
+        found = await session.send("GET", path, authorization=await session.app_authorization())
         with expect_shape("an installation"):
             installation = int(found.object()["id"])
         return await Tokens(session).get(installation, (name,), {**READ_CODE, "issues": "read"})

@@ -97,7 +97,7 @@ async def fetch_registered_app(app_id: str, private_key: str, api_url: str) -> R
         ValueError: The key is not a private key.
     """
     async with aclosing(Session(app_id=app_id, private_key=private_key, api_url=api_url)) as session:
-        authorization = session.app_authorization()
+        authorization = await session.app_authorization()
         app: Json = (await session.send("GET", "/app", authorization=authorization)).object()
         hook = await _hook(session, authorization)
     return RegisteredApp(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
+import githubkit
 import httpx
-import jwt
+from githubkit.auth import UnauthAuthStrategy
+from githubkit.auth.app import AppAuth
+from githubkit.exception import GitHubException, RequestError, RequestFailed
+from githubkit.response import Response
+from githubkit.typing import RetryOption
 
 from bot.errors import AppRefusedError, BotError, MovedError, OutcomeUnknownError, RetryableError, unanswered
 from bot.github.responses import Answer, UndecodableError, answer_of, fault_of, is_signed_by_app
@@ -18,10 +23,6 @@ from bot.observability.measures import GITHUB_CALLS, GITHUB_REMAINING
 
 _PAUSES = (0.2, 0.8)
 """Seconds before a read is sent again. After a third failure the job decides about retries."""
-_SIGNED_FOR = 600
-"""Seconds for which a signature of the App is valid, which is the most that GitHub accepts."""
-_USED_FOR = 480.0
-"""Seconds for which a signature is used again."""
 _REDIRECTS = 3
 """Maximum requests of one call, including redirects."""
 _READS = frozenset({"GET", "HEAD"})
@@ -33,34 +34,25 @@ class Session:
 
     def __init__(self, *, app_id: str, private_key: str, api_url: str, timeout: float = 10.0) -> None:
         self._api = httpx.URL(api_url.rstrip("/"))
-        self._client = httpx.AsyncClient(
-            headers={"User-Agent": "tracehound", "Accept": "application/vnd.github+json"},
-            # A request that waits for a connection has the whole time of its call.
-            timeout=httpx.Timeout(timeout, pool=None),
-            verify=ssl.create_default_context(),
+        self._kit = _PooledGitHub(
+            base_url=str(self._api),
+            user_agent="tracehound",
+            follow_redirects=False,
+            timeout=timeout,
+            ssl_verify=ssl.create_default_context(),
+            # `bot.github.channel` caches responses itself, by tenant and within limits.
+            http_cache=False,
+            auto_retry=_read_again,  # githubkit's own rule would repeat a POST
         )
-        self._app_id = app_id
-        self._private_key = private_key
-        self._signature = "", 0.0
+        self._app = AppAuth(self._kit, app_id, private_key)
         self.app_fault = ""
         """Why GitHub refused the App's last signature; empty if it accepted it."""
         # All tries of one request with their pauses.
         self._patience = (len(_PAUSES) + 1) * timeout + sum(_PAUSES)
 
-    def app_authorization(self) -> str:
-        """Return the authorization header for requests as the App itself.
-
-        Raises:
-            jwt.InvalidKeyError: The private key is none.
-        """
-        signature, signed = self._signature
-        now = time.time()
-        if not signed <= now < signed + _USED_FOR:
-            began = int(now) - 60  # GitHub's clock may be behind
-            claims = {"iss": self._app_id, "iat": began, "exp": began + _SIGNED_FOR}
-            signature = jwt.encode(claims, self._private_key, algorithm="RS256")
-            self._signature = signature, now
-        return f"Bearer {signature}"
+    async def app_authorization(self) -> str:
+        """Return the authorization header for requests as the App itself."""
+        return f"Bearer {await self._app.aget_jwt()}"
 
     async def send(
         self,
@@ -106,7 +98,7 @@ class Session:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._kit.aclose()
 
     async def _once(
         self, method: str, url: httpx.URL, *, authorization: str, etag: str, accept: str, **options: Any
@@ -118,32 +110,22 @@ class Session:
             headers["If-None-Match"] = etag
         # Pinned, because a later default version may change the shape of responses.
         headers["X-GitHub-Api-Version"] = "2022-11-28"
-        request = self._client.build_request(method, url, headers=headers, **options)
         try:
             # httpx limits each read and write, not the request: a server that sends byte by byte would never time out.
             async with asyncio.timeout(self._patience):
-                answer = await self._answered(request)
-        except (httpx.HTTPError, OSError) as error:  # which includes the end of our own time
-            raise _unanswered(method, url, error) from error
-        _count(answer)
-        if answer.is_error:
-            fault = fault_of(answer)
+                done = await self._kit.arequest(method, url, headers=headers, **options)
+        except RequestFailed as error:
+            fault = fault_of(_counted(error.response.raw_response))
             if isinstance(fault, AppRefusedError):
                 self.app_fault = str(fault)
-            raise fault
-        if is_signed_by_app(request):
+            raise fault from error
+        except RequestError as error:
+            raise _unanswered(method, url, error.exc) from error
+        except TimeoutError as error:
+            raise _unanswered(method, url, error) from error
+        if is_signed_by_app(done.raw_request):
             self.app_fault = ""
-        return answer
-
-    async def _answered(self, request: httpx.Request) -> httpx.Response:
-        """Send a request. Only reads are repeated, and only where a short wait can help."""
-        for pause in _PAUSES if request.method in _READS else ():
-            with suppress(httpx.HTTPError, OSError):
-                answer = await self._client.send(request)
-                if answer.status_code < 500:
-                    return answer
-            await asyncio.sleep(pause)
-        return await self._client.send(request)
+        return _counted(done.raw_response)
 
     def _target(self, response: httpx.Response) -> httpx.URL:
         """Return the target of a redirect. Our token is sent only to the API it is for.
@@ -157,13 +139,14 @@ class Session:
         return url
 
 
-def _count(answer: httpx.Response) -> None:
+def _counted(answer: httpx.Response) -> httpx.Response:
     GITHUB_CALLS.labels(answer.request.method, str(answer.status_code)).inc()
     remaining = answer.headers.get("x-ratelimit-remaining", "")
     # A fixed set of labels: a header must not be able to create metrics.
     if remaining.isdecimal():
         resource = answer.headers.get("x-ratelimit-resource", "core")
         GITHUB_REMAINING.labels(resource if resource in _RESOURCES else "other").set(int(remaining))
+    return answer
 
 
 def _unanswered(method: str, url: httpx.URL, cause: Exception) -> BotError:
@@ -173,3 +156,37 @@ def _unanswered(method: str, url: httpx.URL, cause: Exception) -> BotError:
     # Without a connection nothing was sent, so even a POST may be repeated.
     unsent = isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     return OutcomeUnknownError(says) if method == "POST" and not unsent else RetryableError(says)
+
+
+def _read_again(error: GitHubException, tries: int) -> RetryOption:
+    """Decide about a retry: only reads are repeated, and only if a short wait can help."""
+    if not isinstance(error, RequestError) or tries >= len(_PAUSES):
+        return RetryOption(do_retry=False)
+    request = getattr(error.exc, "_request", None)
+    failed = isinstance(error, RequestFailed) and error.response.status_code < 500
+    again = request is not None and request.method in _READS and not failed
+    return RetryOption(again, timedelta(seconds=_PAUSES[tries]))
+
+
+class _PooledGitHub(githubkit.GitHub[UnauthAuthStrategy]):
+    """githubkit with one connection pool for all tasks, and without its own handling of rate limits."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self._pool: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def get_async_client(self) -> AsyncIterator[httpx.AsyncClient]:
+        """Yield the shared client; githubkit's own is visible only to the task that entered it."""
+        if self._pool is None:
+            self._pool = await self._create_async_client()
+        yield self._pool
+
+    def _check_rate_limit(self, response: Response[Any]) -> None:
+        """Do nothing: ``bot.github.responses`` handles limits, and githubkit raises for a date in Retry-After."""
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        if self._pool is not None:
+            await self._pool.aclose()
+            self._pool = None

@@ -32,7 +32,10 @@ _Key = tuple[int, tuple[int | str, ...], tuple[tuple[str, str], ...]]
 
 
 class Tokens:
-    """Requests tokens and caches them until shortly before they expire."""
+    """Requests tokens and caches them until shortly before they expire.
+
+    The cache is our own, because a revoked token stays in githubkit's.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -108,7 +111,7 @@ class Tokens:
         """Send a POST with retries. Unlike other POSTs this one may be repeated: an unused token does no harm."""
         for _ in range(_TRIES):
             try:
-                authorization = self._session.app_authorization()
+                authorization = await self._session.app_authorization()
                 return (await self._session.send("POST", path, authorization=authorization, json=body)).object()
             except errors.OutcomeUnknownError:
                 continue
@@ -130,7 +133,7 @@ async def find_installation(session: Session, path: str) -> InstallationSeen | N
         RetryableError: GitHub's response cannot be read.
     """
     try:
-        response = await session.send("GET", path, authorization=session.app_authorization())
+        response = await session.send("GET", path, authorization=await session.app_authorization())
         seen = response.object()
         granted = seen.get("permissions") or {}
         permissions = {str(name): str(level) for name, level in granted.items()}
