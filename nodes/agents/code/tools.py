@@ -127,7 +127,7 @@ class CodeTools:
             yield f"{self._number(Shown(commit=(sha, subject)))} {sha[:12]} {day} {mask(subject)[:_LINE]}"
         if answer.diff:
             changed, left = _within([line[:_LINE] for line in mask(answer.diff).splitlines()], tokens)
-            yield "\n".join((*changed, *((f"… {left} more lines of the change do not fit.",) if left else ())))
+            yield "\n".join((*changed, *((f"… {left} more lines do not fit.",) if left else ())))
         for path, passages in groupby(answer.passages, lambda item: item.path):
             lines, left = _fitting(list(passages), tokens)
             if not lines:
