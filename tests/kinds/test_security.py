@@ -74,6 +74,13 @@ def test_what_a_program_prints_about_itself_is_no_disclosure() -> None:
     assert kind_of(title, body, read_facts(title, body)) == "bug"
 
 
+def test_a_request_to_allow_more_is_no_disclosure() -> None:
+    body = "Currently `if let` is not allowed in `join!`. It can be handy to match the internal values of a future."
+    assert (
+        kind_of("Allow `if let` in join! macro", body, read_facts("Allow `if let` in join! macro", body)) != "security"
+    )
+
+
 CLEARED = [
     pytest.param("This is not a security issue, only a wrong number.", id="english"),
     pytest.param("This isn't a security problem. The number is wrong.", id="english-short"),

@@ -166,8 +166,8 @@ def _is_stated(first: Sequence[str]) -> Callable[[Fact], bool]:
 
 
 def is_stated(fact: Fact) -> bool:
-    """Return whether a fact about the report's files is stated: it is strong, or the report itself names the line."""
-    return fact.strong or fact.is_named_line
+    """Return whether a fact about the report's files is stated: strong, chosen, or about a line the report names."""
+    return fact.strong or fact.chosen or fact.is_named_line
 
 
 def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fact], tuple[bool, int, bool, int, bool]]:
@@ -189,6 +189,7 @@ def precedence(facts: Sequence[Fact], first: Sequence[str] = ()) -> Callable[[Fa
             kind = LEADING.index("raised_here")
         is_weak = fact.kind == "raised_here" and not fact.strong
         kind = LEADING.index("read_here") if is_weak else kind
+        kind = max(kind, LEADING.index("used_here")) if fact.chosen else kind
         is_inside = fact.symbol in of_title and fact.kind not in ("defined_once", "named_here")
         rank = first.index(fact.path) if fact.path in first else len(first)
         return not is_inside, kind, is_weak, rank, fact.symbol not in functions

@@ -101,6 +101,10 @@ class Fact:
     """Whether the line belongs to a statement that raises deliberately; the fault is often in the caller then."""
     by_library: bool = False
     """Whether a library that the line called raised the error; the value that it got often comes from elsewhere."""
+    several: bool = False
+    """Whether it is weak only because other places have the same words, so that the report may choose it."""
+    chosen: bool = False
+    """Whether the report names the function, the class or the file of this one of several places; it is stated."""
     unclaimed: bool = False
     """Whether the fact is stated and never supports a claim: its line shows a fault that other code causes."""
     follows: tuple[str, int] | None = None

@@ -12,10 +12,12 @@ from nodes.search.facts.kinds import verify
 from nodes.search.facts.types import NAMED_BY_REPORT
 from nodes.search.types import Query
 from tests.search.facts.crash_reports import CRASHES, FILES, Report
+from tests.search.facts.finding import facts_of
 from tests.support.repositories import make_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Places = Callable[[str, str], set[tuple[str | None, int | None]]]
 
@@ -115,3 +117,10 @@ port 12 in fold.py
 def test_a_number_beside_a_path_may_be_no_line(line: str, places: Places):
     body = f"It stops here: {line}\n\n```\n{line}\n```\n".replace("\\t", "\t")
     assert places("services/ledger/fold.py", body) == set()
+
+
+def test_a_backtick_of_the_report_opens_no_code_span(tmp_path: Path):
+    files = {"pad.c": "int poke(int t)\n{\n\tint u = from_timer(t);\n\treturn u;\n}\n"}
+    body = "The log says\n\n`pad.c:3:2: error: implicit function declaration ‘from_timer’`\n"
+    (fact,) = (fact for fact in facts_of(tmp_path, files, "It does not build", body) if fact.line == 3)
+    assert fact.says == "The report has “error: implicit function declaration ‘from_timer’” for this line of `poke`."

@@ -130,7 +130,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             continue
         together = len({(place.number, code.symbol(place.number, place.literal.line)) for place in places}) == 1
         if fact := _fact(inquiry, match, len(places), aside, together=together):
-            yield replace(fact, strong=fact.strong and match.text.text not in wrappers, unclaimed=not printed)
+            is_wrapped = match.text.text in wrappers
+            several = fact.several and not is_wrapped
+            yield replace(fact, strong=fact.strong and not is_wrapped, several=several, unclaimed=not printed)
 
 
 def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:
@@ -248,9 +250,10 @@ def _fact(inquiry: FinderInput, match: _Match, count: int, aside: str | None, *,
     progress = bool(names and _PROGRESS_CALLS.search(names[0]))
     what = f"message{' that begins with' if match.text.cut else ''} “{shortened(match.words)}”"
     says = sentence(what, code.path(match.number), symbol, count, aside)
+    alone, reports = together or aside is not None, not progress and not _OF_ERROR.search(symbol or "")
     return Fact(
         "built_here", says, match.words, code.path(match.number), line, text, symbol, count=count,
-        strong=(together or aside is not None) and not progress and not _OF_ERROR.search(symbol or ""),
+        strong=alone and reports, several=not alone and reports,
         refuses=is_refusal(code.lines(match.number), line),
     )  # fmt: skip
 

@@ -151,7 +151,9 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
         return f"{where} {event.says}"
     # A tool may print the message on the next line.
     reported = _REPORTED.match("\n".join(lines[at : at + 2]), place.end)
-    message = shortened(reported[1].strip()) if reported and "“" not in reported[1] else ""
+    # A backtick of the report would begin or end a code span of the sentence.
+    written = reported[1].strip().rstrip("`").replace("`", "'") if reported and "“" not in reported[1] else ""
+    message = shortened(written)
     thrown = _THROWS.match(text)
     if thrown and not message and not moved:
         return f"{where} raises `{thrown[1]}` on this line."

@@ -120,7 +120,7 @@ def _facts(inquiry: FinderInput, one: Expression, places: Sequence[Place]) -> It
         strong = on_first or (len(places) == 1 and one.marked)
         yield Fact(
             "quoted_here", says, one.words, path, line, text, symbol,
-            count=len(places), strong=strong, unclaimed=len(places) > 1,
+            count=len(places), strong=strong, several=not strong, unclaimed=len(places) > 1,
         )  # fmt: skip
 
 

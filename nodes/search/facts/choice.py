@@ -1,0 +1,51 @@
+"""The choice among several places with the same message or expression, by what else the report names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.types import Fact
+
+FUNCTION, AROUND = 2, 1
+"""What counts that the report names the function of a place, and that it names its class or its file."""
+
+
+def with_choices(inquiry: FinderInput) -> tuple[Fact, ...]:
+    """Return all facts; among places with the same words, those in the one function that the report names are chosen.
+
+    If it names none of them, the only function of the search's first file is.
+    """
+    groups: dict[tuple[str, str | None], list[Fact]] = {}
+    for fact in inquiry.found:
+        if fact.several:
+            groups.setdefault((fact.kind, fact.words), []).append(fact)
+    chosen = {fact for group in groups.values() for fact in _chosen(inquiry, group)}
+    return tuple(replace(fact, chosen=True) if fact in chosen else fact for fact in inquiry.found)
+
+
+def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
+    named = frozenset(name.last for name in names(inquiry.issue))
+    points = {fact: _points(inquiry, fact, named) for fact in group}
+    most = max(points.values())
+    best = [fact for fact in group if points[fact] == most]
+    if not most:
+        # Every place has to be known, because a place without a fact may be in the first file, too.
+        best = [fact for fact in group if fact.path in inquiry.first[:1] and len(group) == fact.count]
+    return best if len({(fact.path, fact.symbol) for fact in best}) == 1 else []
+
+
+def _points(inquiry: FinderInput, fact: Fact, named: frozenset[str]) -> int:
+    *owners, function = (fact.symbol or "").split(".")
+    if function in named:
+        return FUNCTION
+    files = {other.path for other in inquiry.found if other.kind in ("named_here", "linked_here")}
+    around = {*owners, PurePosixPath(fact.path or "").stem}
+    return AROUND if fact.path in files or not named.isdisjoint(around) else 0

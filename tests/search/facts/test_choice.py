@@ -1,0 +1,56 @@
+"""Of several places with the same words, the one that the report names otherwise is chosen and stated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.search.facts.levels import statement
+from tests.search.facts.finding import facts_of
+
+MESSAGE = 'def {0}(z):\n    raise ValueError("the zone cannot be read twice")\n'
+TWO = {"zones/load.py": MESSAGE.format("load_zone"), "zones/store.py": MESSAGE.format("store_zone")}
+BODY = "It fails with:\n\n```\nthe zone cannot be read twice\n```\n\n"
+COMPARED = "def {0}(z):\n    return z.rank == 3\n"
+RANKS = {"zones/load.py": COMPARED.format("load_zone"), "zones/store.py": COMPARED.format("store_zone")}
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "body", "path"),
+    [
+        pytest.param(TWO, "A zone is lost", f"{BODY}`store_zone` does that.", "zones/store.py", id="function"),
+        pytest.param(TWO, "A zone is lost", f"{BODY}See zones/store.py.", "zones/store.py", id="path"),
+        pytest.param(RANKS, "A zone is lost", "`z.rank == 3` in zones/store.py", "zones/store.py", id="expression"),
+        pytest.param(TWO, "A zone is lost", BODY, "zones/load.py", id="first-file"),
+    ],
+)  # fmt: skip
+def test_the_place_that_the_report_names_is_chosen(
+    tmp_path: Path, files: dict[str, str], title: str, body: str, path: str
+):
+    first = ["zones/load.py", "zones/store.py"]
+    facts = facts_of(tmp_path, files, title, body, first=first)
+    assert [(fact.path, fact.line) for fact in facts if fact.chosen] == [(path, 2)]
+    assert any(fact.chosen for fact in statement(facts, first, 0.1).stated)
+
+
+@pytest.mark.parametrize(
+    ("files", "body"),
+    [
+        pytest.param(TWO, f"{BODY}Both `store_zone` and `load_zone` do that.", id="both-are-named"),
+        pytest.param(
+            {**TWO, "zones/more.py": MESSAGE.format("a_zone"), "zones/most.py": MESSAGE.format("b_zone")},
+            f"{BODY}`store_zone` does that.",
+            id="four-places",
+        ),
+        pytest.param({"zones/load.py": TWO["zones/load.py"]}, BODY, id="only-one-place"),
+    ],
+)
+def test_without_a_choice_none_is_chosen(tmp_path: Path, files: dict[str, str], body: str):
+    assert not [fact for fact in facts_of(tmp_path, files, "A zone is lost", body) if fact.chosen]
+
+
+def test_a_chosen_place_supports_no_claim(tmp_path: Path):
+    first = ["zones/store.py", "zones/load.py"]
+    facts = facts_of(tmp_path, TWO, "A zone is lost", BODY, first=first)
+    assert statement([fact for fact in facts if fact.chosen], first, 0.1).level == "stated"
