@@ -19,7 +19,7 @@ from nodes.search.facts.names import (
     tested_here,
 )
 from nodes.search.facts.output import built_here, error_form, raised_here
-from nodes.search.facts.places import linked_here, moved, named_here, pasted_here, quoted_here
+from nodes.search.facts.places import labelled_here, linked_here, moved, named_here, pasted_here, quoted_here
 from nodes.search.facts.witness import Witness
 from nodes.search.issue.normal.report import as_printed
 
@@ -42,6 +42,7 @@ FINDERS: tuple[Finder, ...] = (
     quoted_here.find,
     error_form.find,
     outside.find,
+    labelled_here.find,
     # The next finders explain facts of those above, so they come after them.
     guarded_by.find,
     called_from.find,
@@ -64,7 +65,9 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
     "raised_here": lambda fact, witness: (raised_here if fact.exact is not None else error_form).check(fact, witness),
     "named_here": lambda fact, witness: (outside if fact.by_library else named_here).check(fact, witness),
     "pasted_here": pasted_here.check,
-    "quoted_here": quoted_here.check,
+    "quoted_here": lambda fact, witness: (labelled_here if labelled_here.is_label(fact) else quoted_here).check(
+        fact, witness
+    ),
     "defined_once": defined_once.check,
     "built_here": built_here.check,
     "read_here": read_here.check,
