@@ -37,8 +37,7 @@ def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:
     most = max(points.values())
     best = [fact for fact in group if points[fact] == most]
     if not most:
-        # Every place has to be known, because a place without a fact may be in the first file, too.
-        best = [fact for fact in group if fact.path in inquiry.first[:1] and len(group) == fact.count]
+        best = [fact for fact in group if fact.path in inquiry.first[:1]]
     return best if len({(fact.path, fact.symbol) for fact in best}) == 1 else []
 
 

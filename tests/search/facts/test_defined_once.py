@@ -260,3 +260,23 @@ def test_an_inherited_member_is_found_in_the_base_class(tmp_path: Path, path: st
     facts = of_kind(facts_of(tmp_path, {path: code}, "It is slow", "`Packed.load_all` takes minutes."), "defined_once")
     assert [fact.line for fact in facts] == [line] * (line is not None)
     assert all(fact.says.startswith("`Packed.load_all` is inherited from `Zone.load_all`") for fact in facts)
+
+
+RANKS = "class {0}:\n    def add_zone(self):\n        return 1\n"
+
+
+def test_a_class_that_the_report_names_too_selects_a_definition(tmp_path: Path):
+    files = {"a.py": RANKS.format("Ledger"), "b.py": RANKS.format("Journal")}
+    facts = facts_of(tmp_path, files, "In Ledger, add_zone returns 1", "`add_zone()` of `Ledger` is wrong.")
+    (fact,) = (fact for fact in of_kind(facts, "defined_once") if fact.symbol == "Ledger.add_zone")
+    assert (fact.path, fact.line, fact.strong, fact.chosen) == ("a.py", 2, False, True)
+    assert fact.says == "The only definition of `add_zone` in `Ledger` is in `a.py`."
+    repository = Engine(tmp_path).repository
+    wrong = replace(fact, symbol="Journal.add_zone")
+    assert verify(wrong, repository, repository.resolve("HEAD"), "add_zone") == "its parameters or its class are others"
+
+
+def test_two_classes_that_the_report_names_select_none(tmp_path: Path):
+    files = {"a.py": RANKS.format("Ledger"), "b.py": RANKS.format("Journal")}
+    facts = facts_of(tmp_path, files, "add_zone returns 1", "`add_zone()` of `Ledger` and `Journal` is wrong.")
+    assert not [fact for fact in of_kind(facts, "defined_once") if "add_zone" in fact.says]

@@ -176,3 +176,22 @@ def test_an_import_reads_nothing(tmp_path: Path):
     code = "import zonelib\n\n\ndef load():\n    zonelib.print_all()\n"
     found = of_kind(facts_of(tmp_path, {"a.py": code}, "`zonelib` cannot be used"), "read_here")
     assert [(fact.line, fact.symbol) for fact in found] == [(5, "load")]
+
+
+PASSED = "def add(p, handle_gap=max):\n    return join(p, handle_gap)\n\n\ndef join(p, handle_gap):\n{0}    return handle_gap(p)\n"
+
+
+def test_an_argument_with_its_value_leads_to_the_line_that_calls_it(tmp_path: Path):
+    code = PASSED.format("    if handle_gap is None:\n        return p\n")
+    found = of_kind(
+        facts_of(tmp_path, {"zones.py": code}, "Gaps are lost", "With `handle_gap=min` it fails."), "read_here"
+    )
+    assert [(fact.line, fact.symbol, fact.strong) for fact in found][:1] == [(8, "join", True)]
+
+
+def test_an_argument_that_many_functions_pass_on_is_stated_in_the_first_file(tmp_path: Path):
+    more = "".join(f"\n\ndef z{at}(p):\n    return join(p, handle_gap)\n" for at in range(3))
+    files = {"zones.py": PASSED.format("") + more}
+    facts = facts_of(tmp_path, files, "Gaps are lost", "With `handle_gap=min` it fails.", first=["zones.py"])
+    (fact,) = of_kind(facts, "read_here")
+    assert (fact.strong, fact.chosen) == (False, True)

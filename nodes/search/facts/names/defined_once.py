@@ -69,6 +69,8 @@ class _Hit:
     """The number of definitions, with those in a folder of copies."""
     aside: str | None = None
     """The folder of copies that has all other definitions."""
+    within: str | None = None
+    """The class that the report names too, if other classes define the name as well."""
     signature: str = ""
     """The types of the parameters in parentheses, if the report gives them and they select one of several overloads."""
 
@@ -86,9 +88,12 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         fact = _fact(inquiry.code, hit)
         if fact and inquiry.issue.holds(hit.name.words):
             text = fact.text or ""
-            strong = _is_strong(hit, listed, most) and not declares_type(text) and not _FORWARDS.match(text)
+            is_code = not declares_type(text) and not _FORWARDS.match(text)
+            strong = _is_strong(hit, listed, most) and is_code and not hit.within
             # A declaration without a body has no code that could be wrong.
-            yield replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=bool(_BODILESS.match(text)))
+            chosen = is_code and hit.within is not None and (hit.name.in_title or hit.name.marked)
+            unclaimed = bool(_BODILESS.match(text))
+            yield replace(fact, strong=strong, chosen=chosen, in_title=hit.name.in_title, unclaimed=unclaimed)
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
@@ -100,8 +105,11 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
     for written in every:
         name, row = _resolved(inquiry.code, written)
         count, aside = 1, None
+        within = None
         if row is None:
             row, count, aside = _outside_copies(inquiry.code, name)
+        if row is None:
+            row, within = _in_named_class(inquiry.code, name, every)
         if row is None or row in seen:
             continue
         seen.add(row)
@@ -113,7 +121,9 @@ def _hits(inquiry: FinderInput) -> Iterator[_Hit]:
         if name.in_title or name.marked or qualified or users <= FEW_USERS:
             row, signature = _overload(inquiry, row, name)
             owned = "." in inquiry.code.index.name_of(row)
-            yield _Hit(name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside, signature)
+            yield _Hit(
+                name, row, qualified, users, owned, _is_used(inquiry, name.last), count, aside, within, signature
+            )
 
 
 def _of_code(inquiry: FinderInput, known: set[int]) -> Iterator[Fact]:
@@ -179,6 +189,17 @@ def _outside_copies(code: Code, name: Name) -> tuple[int | None, int, str | None
     if len(rows) > MAX_COPIES or len(outside) != 1 or len(folders) != 1:
         return None, 1, None
     return outside[0], len(rows), next(iter(folders))
+
+
+def _in_named_class(code: Code, name: Name, every: Sequence[Name]) -> tuple[int | None, str | None]:
+    """Return the only definition of a name in one class that the report names too, and that class."""
+    rows = code.definitions(name.last) if len(name.parts) == 1 else []
+    classes = {other.last for other in every if other.last[0].isupper() and other.last != name.last}
+    held = {row: code.index.name_of(row).split(".")[-2:-1] for row in rows[: MAX_COPIES + 1]}
+    mine = {row: owner[0] for row, owner in held.items() if owner and owner[0] in classes}
+    if len(rows) > MAX_COPIES or len(mine) != 1:
+        return None, None
+    return next(iter(mine.items()))
 
 
 def _overload(inquiry: FinderInput, row: int, name: Name) -> tuple[int, str]:
@@ -250,7 +271,7 @@ def _fact(code: Code, hit: _Hit) -> Fact | None:
     number = int(code.index.def_file[hit.row])
     line, text = head
     symbol = code.index.name_of(hit.row)
-    outside = f" outside `{hit.aside}`" if hit.aside else ""
+    outside = f" outside `{hit.aside}`" if hit.aside else f" in `{hit.within}`" if hit.within else ""
     words = _without_marks(hit.name.words, text)
     says = f"The only definition of `{words}{hit.signature}`{outside} is in `{code.path(number)}`."
     if hit.qualified and not _is_owner(code, hit.row, hit.name.parts[-2]):
@@ -274,8 +295,8 @@ def check(fact: Fact, witness: Witness) -> str | None:
         rf"The only definition of `{re.escape(fact.words or '')}\(([^()`]{{1,{MAX_SIGNATURE}}})\)`", fact.says
     )
     below = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + MAX_HEAD) if given else []
-    if given and _types_on(below, name) != _types(given[1]):
-        return "its parameters are others"
+    if (given and _types_on(below, name) != _types(given[1])) or not _is_within(fact):
+        return "its parameters or its class are others"
     # Other definitions of a qualified name have other owners, which plain git cannot tell apart.
     if len(parts) > 1:
         base = (fact.symbol or "").rpartition(".")[0].rpartition(".")[2]
@@ -289,3 +310,9 @@ def check(fact: Fact, witness: Witness) -> str | None:
         if head.search(hit.text) and hit.path != fact.path and not owner and not copied:
             return f"`{hit.path}` defines it as well"
     return None
+
+
+def _is_within(fact: Fact) -> bool:
+    """Return whether a definition is in the class that the sentence names, if it names one."""
+    within = re.match(r"The only definition of `[^`]+` in `([^`]+)` is in", fact.says)
+    return within is None or (fact.symbol or "").split(".")[-2:-1] == [within[1]]
