@@ -73,7 +73,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     declared: list[Fact] = []
     given = {found[1] for span in inquiry.issue.spans if (found := _SET.match(span))}
     for words in _wanted(inquiry)[:MAX_NAMES]:
+        passed = re.compile(rf"(?<![\w$]){re.escape(words)}\s?=(?!=)") if words in given else None
         uses = [use for use in _uses(code, words) if not code.is_tested(use[0], use[1])]
+        # A line that gives an argument its value reads nothing.
+        uses = [use for use in uses if not (passed and passed.search(code.text(use[0], use[1]) or ""))]
         # Several files may read an option that only one of them declares.
         if not uses:
             declared += _declared_once(code, words)
