@@ -330,3 +330,33 @@ def test_an_outer_frame_that_words_name_is_stated_too(tmp_path: Path, title: str
     assert [fact.path for fact in found] == paths
     assert [fact.unclaimed for fact in found[1:]] == [True] * (len(paths) - 1)
     assert all("named in words as well" in fact.says for fact in found[1:])
+
+
+NOTEBOOK = """It stops:
+
+```
+OperationalError                          Traceback (most recent call last)
+<ipython-input-8-0ae6e12f6b98> in <module>()
+----> 1 load(zones)
+
+/usr/local/lib/python3.6/dist-packages/ledger/zones.py in load(zones)
+      1 def load(zones):
+      2     rows = []
+----> 3     rows.append(zones.first())
+      4     return rows
+
+/usr/local/lib/python3.6/dist-packages/sqlalchemy/engine/base.py in first(self)
+   1009             )
+-> 1011             return meth(self)
+   1012
+
+OperationalError: near "(": syntax error
+```
+"""
+
+
+def test_a_notebook_marks_the_line_of_a_frame_by_an_arrow(tmp_path: Path):
+    files = {"ledger/zones.py": "def load(zones):\n    rows = []\n    rows.append(zones.first())\n    return rows\n"}
+    (fact,) = of_kind(facts_of(tmp_path, files, "Loading fails", NOTEBOOK), "raised_here")
+    assert (fact.line, fact.symbol, fact.exact, fact.by_library) == (3, "load", True, True)
+    assert fact.words == "/usr/local/lib/python3.6/dist-packages/ledger/zones.py in load(zones)"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from nodes.search.types import Frame, StackTrace
 
 MAX_TRACES = 6
+MAX_SHOWN = 6
+"""Maximum number of lines of code that a notebook shows of a frame up to the line that it marks."""
 SHORTEST = 5
 """Minimum length of the name of a function or a class that words may name."""
 SHORT_BODY = 8
@@ -318,10 +320,14 @@ def _says(mapped: MappedFrame, event: Happened | None, path: str, text: str) -> 
 def frame_words(trace: str, frame: Frame) -> str | None:
     """Return the line of the trace that names a frame."""
     name = frame.path.rpartition("/")[2] or (frame.module or "").rpartition(".")[2] or last_part(frame.function)
-    for line in trace.split("\n"):
-        if (not name or name in line) and (frame.line is None or re.search(rf"(?<!\d){frame.line}(?!\d)", line)):
-            return line.strip().lstrip("> ")[:300] or None
-    return None
+    lines = trace.split("\n")
+    held = [at for at, line in enumerate(lines) if not name or name in line]
+    number = re.compile(rf"(?<!\d){frame.line}(?!\d)")
+    named = [at for at in held if frame.line is None or number.search(lines[at])]
+    # A notebook marks the line by an arrow, in the code below the name of the file.
+    arrow = re.compile(rf"\s{{0,9}}-{{1,9}}>\s{{0,4}}{frame.line}\s")
+    named = named or [at for at in held if any(map(arrow.match, lines[at + 1 : at + 1 + MAX_SHOWN]))]
+    return (lines[named[0]].strip().lstrip("> ")[:300] or None) if named else None
 
 
 def check(fact: Fact, witness: Witness) -> str | None:
