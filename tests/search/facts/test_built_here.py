@@ -385,3 +385,14 @@ def test_a_message_of_a_fault_needs_no_known_call_and_no_claim_rests_on_it(tmp_p
     body = "```\nUnknown download error : row 7\nKnown download rows : row 7\n```"
     (found,) = of_kind(facts_of(tmp_path, {"a.swift": code}, "It fails", body), "built_here")
     assert (found.line, found.strong, found.unclaimed) == (2, True, True)
+
+
+def test_a_message_of_the_body_does_not_lead_if_the_title_quotes_another_one(tmp_path: Path):
+    files = {"zones.go": 'package zones\n\nfunc read() error {\n\treturn errors.New("the zone is not known here")\n}\n'}
+    body = "Other errors are fine:\n\n```\nthe zone is not known here\n```\n"
+    titles = ('It fails with "unexpected end of all input"', "It fails with another error")
+    strong = [
+        of_kind(facts_of(tmp_path / str(at), files, title, body), "built_here")[0].strong
+        for at, title in enumerate(titles)
+    ]
+    assert strong == [False, True]

@@ -29,6 +29,25 @@ CASES = [
 ]  # fmt: skip
 
 
+ROUTES = [
+    pytest.param("a.go", "package a\n\nfunc f(m string) {\n\tswitch m {\n\tcase \"zones/read\":\n\t}\n}\n", "`zones/read` fails", 5, id="method"),
+    pytest.param("a.js", "app.get('/zones/:id', read)\n", "`GET /zones/:id` fails", 1, id="route"),
+    pytest.param("a.py", "def f(z):\n    return z == 'text/x-zone'\n", "It ignores `text/x-zone`", 2, id="medium"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "text", "line"), ROUTES)
+def test_a_route_leads_to_the_string_of_the_code(tmp_path: Path, path: str, code: str, text: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are wrong", text), "quoted_here")
+    assert (found.line, found.strong) == (line, True)
+
+
+@pytest.mark.parametrize("text", ["`zones/a.py` fails", "zones/table fails"])
+def test_a_path_is_no_route(tmp_path: Path, text: str):
+    files = {"a.py": "def f(z):\n    return z == 'the zones/read of all' or z == 'zones/a.py' or z == 'zones/table'\n"}
+    assert of_kind(facts_of(tmp_path, files, "Wrong", text), "quoted_here") == []
+
+
 @pytest.mark.parametrize(("path", "code", "text", "line"), CASES)
 def test_an_expression_on_one_line_is_strong(tmp_path: Path, path: str, code: str, text: str, line: int):
     (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are wrong", text), "quoted_here")

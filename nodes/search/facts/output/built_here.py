@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nodes.search.facts.code import folder_of_copies
+from nodes.search.facts.inquiry import folded
 from nodes.search.facts.output.frames import own_files, wrapping
 from nodes.search.facts.output.literals import AFTER, BEFORE, MAX_WIDTH, literals_at
 from nodes.search.facts.output.messages import (
@@ -79,6 +80,7 @@ _OF_EVERY_CRASH = re.compile(
     re.IGNORECASE,
 )
 """The heading that a program or a runtime prints over the trace of any crash."""
+_IN_QUOTES = re.compile(r"[\"“]([^\"“”\n]{8,300})[\"”]")
 _CASE = re.compile(r"\b(?:case|when|PREFIX|return)\b[^\n;]{0,120}$")
 _QUOTED = re.compile(r"\s{0,200}(?!#|//|\*|/\*|--)[^\"'`]{0,300}[\"'`]")
 """A line with a string that is not a comment."""
@@ -109,6 +111,8 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     for match in matches:
         same.setdefault(match.words, []).append(match)
     on_trace, wrappers = own_files(code, issue), wrapping(code, issue)
+    # Where the title quotes another message, those of the body are often of what works.
+    others = title_quotes(issue.title) and not any(folded(match.words) in folded(issue.title) for match in matches)
     for match in matches:
         places = same[match.words]
         aside = _folder_of_others(code, match, places)
@@ -132,7 +136,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
         if fact := _fact(inquiry, match, len(places), aside, together=together):
             is_wrapped = match.text.text in wrappers
             several = fact.several and not is_wrapped
-            yield replace(fact, strong=fact.strong and not is_wrapped, several=several, unclaimed=not printed)
+            strong = fact.strong and not is_wrapped and not others
+            yield replace(fact, strong=strong, several=several and not others, unclaimed=not printed)
+
+
+def title_quotes(title: str) -> bool:
+    """Return whether a title quotes a message of several words."""
+    return any(len(WORD.findall(found[1])) >= PROSE_WORDS for found in _IN_QUOTES.finditer(title))
 
 
 def _folder_of_others(code: Code, match: _Match, places: Sequence[_Match]) -> str | None:

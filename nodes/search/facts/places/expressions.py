@@ -42,6 +42,9 @@ _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
 _FAILED = re.compile(r"[>#\s]{0,8}Error in (\S.{2,158}?) ?:(?:\s|$)")
 """The call that an error names, as R prints it."""
+_ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
+"""A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
+_FILE = re.compile(r"\.\w{1,5}$")
 _TOKEN = re.compile(rf"{_STRING}|[\w$]+|\S")
 
 
@@ -52,6 +55,8 @@ class Expression:
     words: str
     marked: bool
     """Whether it is in a code span."""
+    whole: bool = False
+    """Whether only a string of code that consists of it counts."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +75,8 @@ class Expression:
             quoted = len(token) > 1 and token[0] in "\"'"
             parts.append(rf"[\"'`]{re.escape(token[1:-1])}[\"'`]" if quoted else re.escape(token))
             before = token
+        if self.whole:
+            return re.compile(rf"[\"'`]{re.escape(self.words)}[\"'`]")
         start = r"(?<![\w$])" if _is_word(self.words[0]) else ""
         return re.compile(start + "".join(parts) + (r"(?![\w$])" if _is_word(self.words[-1]) else ""))
 
@@ -90,7 +97,8 @@ def expressions(issue: Issue) -> list[list[Expression]]:
     calls = (found[1] for line in issue.lines if (found := _FAILED.match(line)))
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
     prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
-    return [item for item in (*spans, *prose) if item]
+    routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
+    return [item for item in (*spans, *routes, *prose) if item]
 
 
 def _of_span(span: str) -> Iterator[str]:
@@ -99,6 +107,12 @@ def _of_span(span: str) -> Iterator[str]:
     if SHORTEST <= len(whole) <= LONGEST and not _NAME.fullmatch(whole) and not is_path(whole):
         yield whole
     yield from (found[0] for found in _PARTS.finditer(span[:LONGEST]) if _is_rare(found))
+
+
+def _route(span: str) -> str | None:
+    """Return the route of a code span that is one and not the path of a file."""
+    found = _ROUTE.fullmatch(span.strip())
+    return found["route"] if found and not _FILE.search(found["route"]) else None
 
 
 def _of_prose(line: str) -> Iterator[str]:

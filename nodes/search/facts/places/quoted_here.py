@@ -24,8 +24,12 @@ MAX_EXPRESSIONS = 80
 """Maximum number of expressions of one report that are looked up."""
 MAX_CHUNKS = 24
 """Maximum number of chunks that contain all words of an expression; if there are more, their files are not read."""
+MAX_CHUNKS_OF_STRING = 120
+"""The same for a route, whose words are often common ones."""
 FEW = 4
 """Maximum number of lines with an expression; more lines do not identify a place."""
+FEW_STRINGS = 8
+"""Maximum number of lines with a route as a string: the clients and the server of a project have it too."""
 MAX_WIDTH = 400
 MAX_LINES = 100_000
 _PROMPT = re.compile(r"\s{0,200}(?:>>>|\.\.\. |\$ |In \[)")
@@ -50,7 +54,9 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             ]
             if not places:
                 continue
-            for fact in _facts(inquiry, judgement, places) if len(places) <= FEW else ():
+            for fact in (
+                _facts(inquiry, judgement, places) if len(places) <= (FEW_STRINGS if judgement.whole else FEW) else ()
+            ):
                 if (fact.path, fact.line) not in shown:
                     shown.add((fact.path, fact.line))
                     yield fact
@@ -69,10 +75,10 @@ def _near(code: Code, wanted: Sequence[Expression]) -> dict[str, list[int]]:
     own = code.own[code.index.chunk_file[found.chunk]]
     term, chunk = found.term[own], found.chunk[own]
     held = {value: np.unique(chunk[term == at]) for at, value in enumerate(hashes)}
-    near: dict[str, list[int]] = {}
+    near, strings = dict[str, list[int]](), {item.words for item in wanted if item.whole}
     for words, values in terms.items():
         chunks = _in_all([held[value] for value in values])
-        if len(chunks) <= MAX_CHUNKS:
+        if len(chunks) <= (MAX_CHUNKS_OF_STRING if words in strings else MAX_CHUNKS):
             near[words] = sorted({int(code.index.chunk_file[item]) for item in chunks})
     return near
 
