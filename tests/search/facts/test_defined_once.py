@@ -280,3 +280,14 @@ def test_two_classes_that_the_report_names_select_none(tmp_path: Path):
     files = {"a.py": RANKS.format("Ledger"), "b.py": RANKS.format("Journal")}
     facts = facts_of(tmp_path, files, "add_zone returns 1", "`add_zone()` of `Ledger` and `Journal` is wrong.")
     assert not [fact for fact in of_kind(facts, "defined_once") if "add_zone" in fact.says]
+
+
+def test_a_name_of_the_body_in_a_named_class_is_no_fact(tmp_path: Path):
+    files = {
+        "a.py": RANKS.format("Ledger") + "\n    def drop_zone(self):\n        return 0\n",
+        "b.py": RANKS.format("Journal"),
+    }
+    body = "`add_zone()` works, only `Ledger.drop_zone` does not."
+    facts = facts_of(tmp_path, files, "Ledger.drop_zone returns 0", body, first=["a.py", "b.py"])
+    assert [fact.symbol for fact in of_kind(facts, "defined_once") if fact.path == "a.py" and fact.chosen] == []
+    assert next(fact for fact in of_kind(facts, "defined_once")).symbol == "Ledger.drop_zone"

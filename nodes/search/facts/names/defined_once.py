@@ -77,7 +77,7 @@ class _Hit:
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield a fact for each name that is defined once."""
-    hits = list(_hits(inquiry))[:MAX_DEFINED]
+    hits, chosen = list(_hits(inquiry))[:MAX_DEFINED], list[Fact]()
     listed = sum(not hit.name.in_title and _is_marked(hit) and hit.users <= FEW_USERS for hit in hits)
     most = min(max(FEW_USERS, EVERYWHERE * float(inquiry.code.own.sum())), MANY_USERS)
     everywhere = max(MANY_USERS, EVERYWHERE * float(inquiry.code.own.sum()))
@@ -91,9 +91,14 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
             is_code = not declares_type(text) and not _FORWARDS.match(text)
             strong = _is_strong(hit, listed, most) and is_code and not hit.within
             # A declaration without a body has no code that could be wrong.
-            chosen = is_code and hit.within is not None and (hit.name.in_title or hit.name.marked)
             unclaimed = bool(_BODILESS.match(text))
-            yield replace(fact, strong=strong, chosen=chosen, in_title=hit.name.in_title, unclaimed=unclaimed)
+            fact = replace(fact, strong=strong, in_title=hit.name.in_title, unclaimed=unclaimed)
+            if hit.within is None:
+                yield fact
+            elif is_code and hit.name.in_title:
+                chosen.append(replace(fact, chosen=True))
+    # After the others, so that a report links to what is certain.
+    yield from chosen
     yield from _of_code(inquiry, {hit.row for hit in hits})
 
 
