@@ -396,3 +396,39 @@ def test_a_message_of_the_body_does_not_lead_if_the_title_quotes_another_one(tmp
         for at, title in enumerate(titles)
     ]
     assert strong == [False, True]
+
+
+COMMANDS = [
+    pytest.param(
+        "setup.sh",
+        'unpack() {\n    if ! tar -xzf "$1"; then\n        error_exit "Не удалось распаковать архив выпуска."\n    fi\n}\n',
+        "Не удалось распаковать архив выпуска.",
+        3,
+        id="shell",
+    ),
+    pytest.param(
+        "setup.sh", 'unpack() {\n    [ -f "$1" ] || die -q "no archive of zones at hand"\n}\n',
+        "no archive of zones at hand", 2, id="shell-after-a-condition",
+    ),
+    pytest.param(
+        "unpack.rb", 'def unpack(path)\n  log_error "no archive of zones at hand"\nend\n',
+        "no archive of zones at hand", 2, id="ruby",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "code", "message", "line"), COMMANDS)
+def test_a_call_without_parentheses_prints_its_message(tmp_path: Path, path: str, code: str, message: str, line: int):
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "It stops", f"```\n{message}\n```"), "built_here")
+    assert (found.line, found.symbol, found.strong, found.unclaimed) == (line, "unpack", True, False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Die Zonen konnte nicht geladen werden", "Impossible de charger les zones", "No se pudo cargar la zona",
+     "Não foi possível abrir a zona", "Не удалось открыть файл зоны"],
+)  # fmt: skip
+def test_a_message_of_a_fault_in_other_languages_needs_no_known_call(tmp_path: Path, message: str):
+    code = f"export function load() {{\n  show('{message}')\n}}\n"
+    (found,) = of_kind(facts_of(tmp_path, {"a.js": code}, "Zones", f"```\n{message}\n```"), "built_here")
+    assert (found.line, found.unclaimed) == (2, True)

@@ -195,3 +195,27 @@ def test_an_argument_that_many_functions_pass_on_is_stated_in_the_first_file(tmp
     facts = facts_of(tmp_path, files, "Gaps are lost", "With `handle_gap=min` it fails.", first=["zones.py"])
     (fact,) = of_kind(facts, "read_here")
     assert (fact.strong, fact.chosen) == (False, True)
+
+
+ENTRIES = [
+    pytest.param("config/zones.php", "<?php\n\nreturn [\n    'strict_zones' => true,\n];\n", 4, id="php"),
+    pytest.param("zones.py", 'DEFAULTS = {\n    "strict_zones": True,\n}\n', 2, id="python"),
+    pytest.param("zones.js", "export const defaults = {\n  'strict_zones': true,\n}\n", 2, id="javascript"),
+    pytest.param("zones.rb", "DEFAULTS = {\n  'strict_zones' => true,\n}.freeze\n", 2, id="ruby"),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "line"), ENTRIES)
+def test_a_setting_that_nothing_reads(tmp_path: Path, path: str, code: str, line: int):
+    body = "I set `strict_zones` to `false`, and nothing changes."
+    (found,) = of_kind(facts_of(tmp_path, {path: code}, "Zones are not strict", body), "read_here")
+    assert (found.path, found.line, found.strong) == (path, line, True)
+    assert found.says.endswith("is the key of an entry on this line; no other line of the project's code uses it.")
+    sha = make_repository(tmp_path, {path: f"{code}\n$x['strict_zones'];\n"})
+    assert verify(found, Repository.open(tmp_path), sha, body) == "another line uses it"
+
+
+def test_the_line_that_reads_a_setting_and_not_its_entry(tmp_path: Path):
+    code = "DEFAULTS = {\n    'strict_zones': True,\n}\n\n\ndef run(conf):\n    return conf['strict_zones']\n"
+    (found,) = of_kind(facts_of(tmp_path, {"zones.py": code}, "Wrong", "With `strict_zones` it fails."), "read_here")
+    assert (found.line, found.symbol) == (7, "run")

@@ -1,4 +1,4 @@
-"""``used_here``: a line of a claimed definition that uses another name of the report, or that defines its member."""
+"""``used_here``: a line of a found definition that uses another name of the report, or that defines its member."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nodes.search.facts.around.called_from import is_comment, without_strings
 from nodes.search.facts.code import whole_word
-from nodes.search.facts.names import BUILT_IN, names
+from nodes.search.facts.names import BUILT_IN, Name, names
 from nodes.search.facts.names.read_here import Docstrings
 from nodes.search.facts.types import Fact
 from nodes.search.issue.query import COMPOUND
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
-    from nodes.search.facts.names import Name
     from nodes.search.facts.witness import Witness
 
 OF = frozenset({"linked_here", "raised_here", "pasted_here", "defined_once", "built_here", "read_here", "default_here"})
@@ -31,6 +30,8 @@ FEW_LINES = 3
 _IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|require)\b")
 _FIELD = re.compile(r"\s{0,200}(?:(?:private|protected|public|internal|static|final|readonly)\s+)+[^=(]{1,200};\s*$")
 """A field that is declared without a value."""
+_FILE = re.compile(r"[\w-]{1,60}\.[A-Za-z]\w{0,7}")
+"""The name of a file, which code has as a string."""
 MAX_SIGNATURE = 30
 """Maximum number of lines of a signature."""
 MAX_LINES, MAX_WIDTH = 600, 400
@@ -62,13 +63,17 @@ def _wanted(inquiry: FinderInput) -> list[Name]:
     """Return the names of the report that are in code mark-up or compound, without common ones."""
     # A plain word of prose is the name of a variable in many functions.
     every = (name for name in names(inquiry.issue) if name.marked or COMPOUND.search(name.last))
-    return [name for name in every if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][:MAX_NAMES]
+    files = [Name(span, (span,), in_title=False, marked=True) for span in inquiry.issue.spans if _FILE.fullmatch(span)]
+    return [name for name in (*every, *files) if name.last not in BUILT_IN and inquiry.issue.holds(name.last)][
+        :MAX_NAMES
+    ]
 
 
 def _definitions(inquiry: FinderInput) -> Iterator[tuple[Fact, int]]:
-    """Yield the facts of the first file that name a definition, each definition once."""
+    """Yield the facts of the first file, and the strong ones, that name a definition, each definition once."""
     code, seen = inquiry.code, set[int]()
-    mine = (fact for fact in inquiry.shown if fact.kind in OF and fact.symbol and fact.path == inquiry.first[0])
+    ours = (fact for fact in inquiry.shown if fact.strong or fact.path == inquiry.first[0])
+    mine = (fact for fact in ours if fact.kind in OF and fact.symbol)
     for fact in mine:
         number = code.number(fact.path)
         row = code.index.definition_at(number, fact.line) if number is not None and fact.line and not fact.sha else None

@@ -61,6 +61,8 @@ _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--
 IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
 """A line that makes names of other files known."""
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
+_ENTRY = r"\s*[\"']{0}[\"']\s*(?:=>|:(?!:))\s*\S"
+"""A line with an entry of a table, which sets a value and reads none."""
 _PARAMETER = (
     r"(?:def|function|fn|func)\b[^\n]{{0,200}}[(,]\s*\*{{0,2}}{0}\b"
     r"|^\s*{0}\s*(?::[^=,()]{{1,80}})?(?:=[^=,]{{1,80}})?,?\s*(?:#.*)?$"
@@ -190,9 +192,16 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
 
 def _facts(code: Code, words: str, uses: list[tuple[int, int, bool]]) -> Iterator[Fact]:
     by_function: dict[str | None, tuple[int, int, bool]] = {}
+    entry = re.compile(_ENTRY.format(re.escape(words)))
+    reading = [use for use in uses if not entry.match(code.text(use[0], use[1]) or "")]
+    if not reading and len(uses) == 1:
+        number, line, _ = uses[0]
+        says = f"`{words}` is the key of an entry on this line; no other line of the project's code uses it."
+        text, symbol = code.text(number, line), code.symbol(number, line)
+        yield Fact("read_here", says, words, code.path(number), line, text, symbol, count=1, strong=True, users=1)
     called = re.compile(rf"(?<![\w$.]){re.escape(words)}\s?\(")
     # Where a value is called says more than where it is compared or passed on.
-    for use in sorted(uses, key=lambda use: not called.search(code.text(use[0], use[1]) or "")):
+    for use in sorted(reading, key=lambda use: not called.search(code.text(use[0], use[1]) or "")):
         by_function.setdefault(code.symbol(use[0], use[1]), use)
     for symbol, (number, line, declared) in list(by_function.items())[:FEW_PLACES]:
         text = code.text(number, line)
@@ -293,6 +302,10 @@ def check(fact: Fact, witness: Witness) -> str | None:
     others = {hit.path for hit in hits} - {fact.path}
     if others:
         return f"`{min(others)}` contains it as well"
+    used = [line for line, _ in _reads(witness.lines(fact.path or "", 1, MAX_LINES + 1), _spellings(fact.words or ""))]
+    if fact.says.endswith("uses it."):
+        is_entry = re.match(_ENTRY.format(re.escape(fact.words or "")), fact.text or "")
+        return None if is_entry and used == [fact.line] else "another line uses it"
     if " is used on " in fact.says and fact.count != _count(
         witness.lines(fact.path or "", 1, MAX_LINES + 1), fact.words or ""
     ):

@@ -44,7 +44,7 @@ COMMON = 12
 # Where more than three places build the same message, 6 % of them were in the fix.
 FEW = 3
 """Maximum number of places that build the same message; more places do not help a reader."""
-_CLIMB = 3
+_CLIMB, _LINE = 3, 240
 _LONGEST = 1_500
 """Number of characters before a literal that are read."""
 _REPORTING_CALLS = re.compile(
@@ -88,10 +88,18 @@ MAX_SPANS, LONG_ENOUGH = 400, 24
 """Maximum number of parts of a message that are looked for, and minimum length of the part that is looked up."""
 _OF_FAULT = re.compile(
     r"\b(?:error|fail(?:ed|ure|s)?|invalid|unexpected|unknown|unable to|could not|couldn't|cannot|can't"
-    r"|must (?:not )?be|not found|missing|unsupported|denied)\b",
+    r"|must (?:not )?be|not found|missing|unsupported|denied"
+    r"|fehler|fehlgeschlagen|ungültig\w*|konnte nicht|nicht gefunden|erreur|échec|impossible|introuvable|invalide"
+    r"|no se (?:pudo|puede)|inválid[oa]|fallo|no encontrad[oa]|erro|falha|não (?:foi possível|encontrad[oa])|errore"
+    r"|impossibile|non (?:trovat[oa]|valid[oa])|ошибка|не удалось|не найден\w*|невозможно|неверн\w*"
+    r"|nie (?:można|udało))\b",
     re.IGNORECASE,
 )
 """A message that reports a problem itself, whatever call has it."""
+_COMMAND = re.compile(
+    r"(?:^|[\n;{|&(]|\b(?:then|do|else)\b)[ \t]{0,80}([\w.:-]{1,60}!?)(?:[ \t]+-[\w-]{1,30}){0,3}[ \t]+$"
+)
+"""A command or a call without parentheses, whose first argument follows."""
 _CALL = re.compile(r"([\w.!:$]+)\s*(?:<[\w, ]*>)?\s*$")
 
 
@@ -225,6 +233,8 @@ def enclosing(before: str) -> tuple[list[str], int]:
             start = at
             if character == "(" and (call := _CALL.search(before[max(0, at - 120) : at])):
                 names.append(call[1])
+    if not names and (command := _COMMAND.search(before[-_LINE:])):
+        names.append(command[1])
     return names, start
 
 
