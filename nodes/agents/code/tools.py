@@ -24,7 +24,7 @@ _REFERENCE = re.compile(
 )
 _CITED_LINES = 24
 """Lines of one citation; a longer range is cited by its beginning."""
-_LINE, _FEW = 240, 8
+_LINE, _FEW = 240, 16
 """Characters of a line; the number of last lines that are shown although they do not fit."""
 _ASKED, _NOTED = 100, 40
 _FIRST_FILES, _FIRST, _CHECKED, _OTHERS = 3, (3, 1), (1, 1), (1, 0)
@@ -239,7 +239,7 @@ def _within(lines: Sequence[str], tokens: int) -> tuple[Sequence[str], int]:
     """Return the lines that fit, and how many do not; the last few of a long answer fit always."""
     for number, line in enumerate(lines):
         tokens -= estimate(line) + 2
-        if tokens < 0 and not len(lines) - number <= min(_FEW, number // _FEW):
+        if tokens < 0 and len(lines) - number > min(_FEW, number // 8):
             return lines[:number], len(lines) - number
     return lines, 0
 
