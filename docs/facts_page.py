@@ -37,7 +37,7 @@ EXAMPLES: dict[Kind, tuple[str, dict[str, str]]] = {
     "older_release": ("older_releases", {"word": "1.2.0", "n": "3", "word.last": "1.4.0"}),
     "fixed_since": ("fixed_since", {"place": "`CHANGES.md`", "quote": "“Fix `parse_date` for zones”"}),
     "documented_here": ("documented_in", {**_OPTION, "place": "`docs/settings.md`", "quote": "“Timeouts”"}),
-    "absent": ("absent_release", {"code": "`parse_dates`", "word": "1.2.0"}),
+    "absent": ("absent", {"code": "`parse_dates`"}),
 }
 """A key of the catalogue's table ``facts`` for each kind, and the texts of its placeholders."""
 _INTRODUCTION = """\

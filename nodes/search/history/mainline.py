@@ -157,16 +157,14 @@ def naming(log: Log, number: int, project: str, since: int) -> tuple[NamingCommi
     return tuple(one for one, _ in zip(_read(log, named, number, project), range(MAX_NAMING), strict=False))
 
 
-def containing(log: Log, change: str, made: Releases, after: Release | None = None) -> Release | None:
-    """Return the first final release of a product whose tag contains a change, at most those after another release."""
+def containing(log: Log, change: str, made: Releases) -> Release | None:
+    """Return the first final release of a product whose tag contains a change."""
     printed = log.repository.output_about_tags(
         "for-each-ref", f"--contains={checked(change)}", "--format=%(refname:lstrip=2)", "refs/tags"
     )
     tags = set((printed or b"").decode("utf-8", "surrogateescape").split("\n"))
     final = (release for release in made.all if not release.version.is_prerelease)
-    return next(
-        (named for named in final if named.tag in tags and (after is None or named.version > after.version)), None
-    )
+    return next((named for named in final if named.tag in tags), None)
 
 
 def _closed(message: str, project: str) -> Iterator[int]:

@@ -157,43 +157,6 @@ def test_versions_of_something_else_give_no_range(tmp_path: Path):
     assert of_kind(facts, "introduced_in", "changed_in") == []
 
 
-FORMER = {
-    "python": ("zones/scan.py", "def scan_lazily(text):\n    return text\n", "def scan(text):\n    return text\n"),
-    "javascript": ("src/scan.js", "export function scan_lazily(t) {\n  return t\n}\n", "export const scan = 1\n"),
-    "go": ("scan.go", "package a\n\nfunc scan_lazily() {\n}\n", "package a\n"),
-    "rust": ("src/scan.rs", "pub fn scan_lazily() {}\n", "pub fn scan() {}\n"),
-    "java": ("Scan.java", "class Scan {\n  void scan_lazily() {\n  }\n}\n", "class Scan {\n}\n"),
-    "c": ("scan.c", "int scan_lazily(void) {\n  return 1;\n}\n", "int scan(void) {\n  return 1;\n}\n"),
-}
-
-
-@pytest.mark.parametrize("language", FORMER)
-def test_a_name_that_a_named_release_had_is_reported_as_gone(tmp_path: Path, language: str):
-    path, before, after = FORMER[language]
-    make_repository(tmp_path, {path: before})
-    git(tmp_path, "tag", "v1.2.0")
-    gone = make_repository(tmp_path, {path: after}, message="Scan at once")
-    head = make_repository(tmp_path, {path: after, "notes.md": "Notes.\n"}, message="Add notes")
-    (found,) = of_kind(facts_at(tmp_path, head, "Crash since the update", "`scan_lazily` worked in 1.2.0."), "absent")
-    assert (found.words, found.change) == ("scan_lazily", gone)
-    assert "it did in 1.2.0, until" in found.says
-
-
-@pytest.mark.parametrize(
-    ("before", "body"),
-    [
-        pytest.param("def scan_lazily_now():\n    pass\n", "`scan_lazily` worked in 1.2.0.", id="a-longer-name"),
-        pytest.param("def scan_lazily():\n    pass\n", "`scan_lazily` worked in 1.1.0.", id="no-such-release"),
-        pytest.param("def scan_lazily():\n    pass\n", "`scan_lazily` worked.", id="no-version"),
-    ],
-)
-def test_a_name_that_no_named_release_had_is_not_a_fact(tmp_path: Path, before: str, body: str):
-    make_repository(tmp_path, {"scan.py": before})
-    git(tmp_path, "tag", "v1.2.0")
-    head = make_repository(tmp_path, {"scan.py": "def scan():\n    pass\n"}, message="Scan at once")
-    assert of_kind(facts_at(tmp_path, head, "Crash since the update", body), "absent") == []
-
-
 def test_a_renamed_file_introduced_no_line(tmp_path: Path):
     code = ONE.replace("load", "load_all_zones")
     make_repository(tmp_path, {"zones/io.py": code})

@@ -108,8 +108,8 @@ EXAMPLES: dict[Kind, Example] = {
         ("How do I use `load_zone`?", ""), ("How do I use `scan_zone`?", ""), None, "## Loading"
     ),
     "absent": Example(
-        ("It crashes since the update", "`scan_lazily` worked in 1.2.0."),
-        ("It crashes since the update", "`scan_zone` worked in 1.2.0."),
+        ("It crashes in {lost}", "Always."),
+        ("It crashes in {load}", "Always."),
         None,
     ),
 }
@@ -161,6 +161,7 @@ class Project(NamedTuple):
         return text.format(
             first=self.history.first,
             load=zones.load[0],
+            lost=zones.load[0].replace(name, f"lost_{name}"),
             test=f"{zones.test[0]}#L{zones.line(zones.test, 'load_zone')}",
             call=zones.line(zones.load, "check_zone"),
             pasted="\n".join(pasted),

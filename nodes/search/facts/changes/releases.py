@@ -145,9 +145,8 @@ def _is_of(claim: Claim) -> bool:
     return bool(claim.name) or claim.text.count(".") > 1
 
 
-def last_to_change(repository: Repository, text: str, start: str, end: str, path: str | None = None) -> str | None:
-    """Return the last commit between two others that changed how often a text occurs, in a path or anywhere."""
-    where = (path,) if path is not None else ()
+def last_to_change(repository: Repository, text: str, start: str, end: str, path: str) -> str | None:
+    """Return the last commit between two others that changed how often a text occurs in a path."""
     command = ("log", "-s", "--format=%H", "--max-count=1", "--no-merges", f"-S{text}", *_PLAIN, end, f"^{start}")
-    found = (repository.cached_output("--literal-pathspecs", *command, "--", *where) or b"").decode().split()
+    found = (repository.cached_output("--literal-pathspecs", *command, "--", path) or b"").decode().split()
     return found[0] if found else None
