@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from nodes.agents.writing.places import FactBasis
-from nodes.agents.writing.statement import function_of, state_facts, with_pointer, without_facts
+from nodes.agents.writing.statement import function_of, is_thin, state_facts, with_pointer, without_facts
 from nodes.issue.asked import questions
 from nodes.report import Suspect, TriageReport
 from nodes.search.facts import Fact
 from nodes.search.types import Query, Survey
+from tests.support.cases import case
 from tests.support.fakes import FILES, FakeCode
 
 FIRST, SECOND = FILES
@@ -186,3 +187,10 @@ async def test_the_fact_that_answers_the_question_leads() -> None:
 
 def test_a_ground_without_facts_states_nothing() -> None:
     assert FactBasis.of(Survey(), ()).statement == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("body", "thin"), [("It stops.", True), ("It stops.\n\nError at line 40: cp -r /srv/zones/* /", False)]
+)
+def test_an_issue_with_a_command_that_failed_is_not_thin(body: str, thin: bool) -> None:
+    assert is_thin(case("Fails", body)) is thin

@@ -11,6 +11,7 @@ from nodes.context import Case, CodePort
 from nodes.issue.asked import Asked, answers
 from nodes.report import Kind, Statement, Suspect, TriageReport
 from nodes.search.facts import Fact
+from nodes.search.facts.places.expressions import FAILED
 from nodes.search.facts.types import NOT_RANKED, OF_CHANGES
 from nodes.search.history.claims import names_a_range
 from nodes.search.types import Query, Survey
@@ -19,8 +20,9 @@ from nodes.state import CORRECTION
 PLACES = 5
 """Number of files in a report; facts about other files are not shown."""
 TOO_THIN = "The report has no code and no message, and names no file or function; so no place in the code is named."
-THIN = 30
-"""Maximum words of prose of an issue that names no part of the program and is therefore too short to search by."""
+THIN, LONGEST_THIN = 30, 4_000
+"""Maximum words of prose of an issue that names no part of the program and is therefore too short to search by, and
+maximum characters of it that are read for a command that failed."""
 
 
 def reporter_query(case: Case, limit: int) -> Query:
@@ -36,7 +38,8 @@ def is_thin(case: Case) -> bool:
     """Return whether an issue names no part of the program and no range of versions, in few words."""
     facts = case.facts
     names = (facts.traces, facts.errors, facts.code_blocks, facts.symbols, facts.modules, _files(facts.paths))
-    return facts.words <= THIN and not any(names) and not names_a_range(case.title, case.body)
+    failed = any(FAILED.match(line) for line in case.body[:LONGEST_THIN].splitlines())
+    return facts.words <= THIN and not failed and not any(names) and not names_a_range(case.title, case.body)
 
 
 def _files(paths: Sequence[str]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ CASES = [
     pytest.param("a.swift", "let key = \"CHWA\"\n", "keyNotFound(code: \"CHWA\")", 1, id="string-in-prose"),
     pytest.param("a.R", "f <- function(z) {\n  as.name(z)[[3]]\n}\n", "> f(z)\nError in as.name(z)[[3]] : subscript out of bounds", 2, id="the-call-of-an-error"),
     pytest.param("a.R", "f <- function(z) {\n  rank(z)[[3]]\n}\n", "```\nError in rank(z)[[3]] :\n  subscript out of bounds\n```", 2, id="the-call-of-an-error-in-a-block"),
+    pytest.param("a.sh", "load() {\n  cp -r /srv/zones/* /\n}\n", "Сбой:\n\nError at line 2: cp -r /srv/zones/* /", 2, id="the-command-of-an-error"),
     pytest.param("a.py", "def f(z):\n    return '北区' in z\n", "It has `'北区' in z`.", 2, id="other-script"),
 ]  # fmt: skip
 

@@ -40,8 +40,10 @@ _QUALIFIED = re.compile(r"\w(?:\.|::|->)\w")
 _SPAN = re.compile(r"`[^`\n]{1,300}`")
 _NAME = re.compile(r"\.?[\w$ -]+(?:\(\))?")
 """A name, with or without empty parentheses, or words."""
-_FAILED = re.compile(r"[>#\s]{0,8}Error in (\S.{2,158}?) ?:(?:\s|$)")
-"""The call that an error names, as R prints it."""
+FAILED = re.compile(
+    r"[>#\s]{0,8}(?:Error in (?P<call>\S.{2,158}?) ?:(?:\s|$)|[^\d:]{0,40}\bline \d{1,6}: (?P<command>\S.{2,158})$)"
+)
+"""The call that an error names, as R prints it, or the command, as a script prints it that stops at a failure."""
 _ROUTE = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE)\s)?(?P<route>/?[\w:{}-]{2,40}(?:/[\w:{}.-]{1,40}){1,6})")
 """A route of a server, a method of a protocol or a type of a medium: code has it as a whole string."""
 _FILE = re.compile(r"\.\w{1,5}$")
@@ -89,12 +91,12 @@ class Expression:
 def expressions(issue: Issue) -> list[list[Expression]]:
     """Return for each code span, and for each expression of prose, the expression and the parts of a longer one.
 
-    The call that an error names is an expression too.
+    The call or the command that an error names is an expression too.
     """
     spans: Iterable[list[Expression]] = (
         [Expression(item, marked=True) for item in _of_span(span)] for span in issue.spans
     )
-    calls = (found[1] for line in issue.lines if (found := _FAILED.match(line)))
+    calls = (found["call"] or found["command"] for line in issue.lines if (found := FAILED.match(line[:MAX_LINE])))
     spans = chain(spans, ([Expression(call, marked=True)] for call in calls if not _NAME.fullmatch(call)))
     prose = ([Expression(item, marked=False)] for line in (issue.title, *issue.prose) for item in _of_prose(line))
     routes = ([Expression(route, marked=True, whole=True)] for span in issue.spans if (route := _route(span)))
