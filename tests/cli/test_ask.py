@@ -257,7 +257,7 @@ def test_a_reason_names_the_words_that_question_and_lines_share(place: Path) -> 
     for shown in found["places"]:
         lines = f"{shown['symbol']} {shown['quote']}".lower()
         named = re.findall(r"`(\w+)`", shown["why"])
-        assert named or not shown["why"]
+        assert named, shown
         assert all(word[:5] in lines for word in named), shown
     owned = json.loads(triage(place, *asked, "who owns orders/parser.py?").stdout)
     assert {shown["path"] for shown in owned["places"]} == {"orders/parser.py"}

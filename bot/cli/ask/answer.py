@@ -167,10 +167,12 @@ class Answerer:
         found = self._found(question)
         if not found.locations or found.confidence < LEAST_SURE:
             return Reply("general", _NOTHING, candidates=_places(found))
-        best = found.locations[0]
-        return Reply(
-            "general", f"The closest match is in `{best.path}`; only words tie it to the question.", _places(found)
-        )
+        # A place without a word of the question is only a neighbour in the ranking.
+        places = tuple(place for place in _places(found) if place.why)
+        if not places:
+            return Reply("general", _NOTHING, candidates=_places(found))
+        text = f"The closest match is in `{places[0].path}`; only words tie it to the question."
+        return Reply("general", text, places)
 
     def _by_words(self, question: Question) -> Reply | None:
         """Answer with definitions and sections of the documentation whose names have the words of the question."""
