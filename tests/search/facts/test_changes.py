@@ -132,13 +132,6 @@ def test_a_change_of_headers_only_is_no_fact(tmp_path: Path, message: str, count
     assert len(of_kind(facts, "changed_in")) == count
 
 
-def test_the_only_change_does_not_lead_if_the_title_shares_no_word_with_it(tmp_path: Path):
-    _, head = _history(tmp_path, "Open lazily")
-    code = "\n\n```\nhandle = open_it_lazily(path)\n```\n"
-    facts = facts_at(tmp_path, head, "Rows are lost", "It works in 1.2.0 and fails in 1.3.0." + code)
-    assert [fact for fact in of_kind(facts, "introduced_in") if fact.strong] == []
-
-
 def test_two_changes_in_the_range_are_not_the_only_one(tmp_path: Path):
     make_repository(tmp_path, {"zones/io.py": ONE, "zones/scan.py": OTHER})
     git(tmp_path, "tag", "v1.2.0")

@@ -9,7 +9,6 @@ from nodes.search.facts.changes.changed_in import body_of, claimed_range
 from nodes.search.facts.changes.named_change import short
 from nodes.search.facts.types import Fact
 from nodes.search.history.weigh import is_mechanical
-from nodes.search.tokens import STOPWORDS, WORD, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 MAX_LINES = 4_000
 """Maximum number of lines of a file that are compared, because comparing takes quadratic time at worst."""
-SHORTEST = 4
-"""Minimum length of a word that the title shares with the commit or with what it changed."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -49,9 +46,6 @@ def _fact(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: s
     symbol = next(iter(symbols), None)
     if len(symbols) != 1 or symbol is None:
         return None
-    # In a range of many changes elsewhere, the only one of these files is unrelated as often as not.
-    if not _shares_word(inquiry.issue.title, f"{commit.subject} {symbol} {path.rpartition('/')[2]}"):
-        return None
     # A line with few letters, such as a bracket, would tell a reader nothing.
     line = max(places, key=lambda at: sum(map(str.isalnum, lines[at - 1])))
     says = (
@@ -62,12 +56,6 @@ def _fact(inquiry: FinderInput, path: str, commit: Commit, span: Range, words: s
     if text is None:
         return None
     return Fact("introduced_in", says, words, path, line, text, symbol, change=commit.sha, count=1, strong=True)
-
-
-def _shares_word(one: str, other: str) -> bool:
-    """Return whether two texts share a word of at least four letters, or a part of a name."""
-    first, second = ({term for word in WORD.findall(text) for term in terms_of(word)} for text in (one, other))
-    return any(len(term) >= SHORTEST and term not in STOPWORDS for term in first & second)
 
 
 def _added_lines(inquiry: FinderInput, path: str, commit: Commit) -> list[str]:
