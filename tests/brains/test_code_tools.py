@@ -78,6 +78,15 @@ async def test_an_answer_fits_its_tokens_and_says_what_is_missing(tokens: int) -
     assert await tools.cite("src/a.py:300") is None
 
 
+@pytest.mark.parametrize(("lines", "is_whole"), [(110, True), (150, False)])
+async def test_a_few_last_lines_are_shown_although_they_do_not_fit(lines: int, is_whole: bool) -> None:
+    tools = tools_of(FakeCode(files={"src/a.py": [f"value{n:03} = call(argument, other)" for n in range(lines)]}))
+    room = 100 * (estimate("100: value100 = call(argument, other)") + 2)
+    text = await tools.use(ToolCall("read", path="src/a.py"), room)
+    assert (await tools.cite(f"src/a.py:{lines}") is not None) is is_whole
+    assert ("more lines do not fit" in text) is not is_whole
+
+
 async def test_a_repeated_call_is_answered_once() -> None:
     tools = tools_of()
     call = ToolCall("grep", "advance")

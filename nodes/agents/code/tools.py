@@ -236,7 +236,7 @@ def _fitting(passages: Sequence[Passage], tokens: int) -> tuple[list[tuple[int, 
 
 
 def _within(lines: Sequence[str], tokens: int) -> tuple[Sequence[str], int]:
-    """Return the lines that fit, and how many do not; the last few of a long answer fit always."""
+    """Return the lines that fit, and how many do not; a few last ones, at most an eighth of these, fit always."""
     for number, line in enumerate(lines):
         tokens -= estimate(line) + 2
         if tokens < 0 and len(lines) - number > min(_FEW, number // 8):
