@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from bot.report.account import Step, citation_check, dropped_claims, retry_reasons, scores, spending, step
 from bot.report.comment.folds import fold
 from bot.report.document import Result
-from bot.report.languages.catalogue import ENGLISH
-from bot.report.languages.translate import translate, translate_each, translate_parts
 from bot.report.sanitise import block, cell, code, prose
 from bot.report.words import cut
 from nodes.evidence import NumberedEvidence
@@ -24,8 +22,6 @@ ROWS = 60
 """Maximum number of rows of a table."""
 _SECTION = 14_000
 _REASON_WORDS = 25
-_RULES, _WRITER = "rules", "writer"
-"""The brain whose reasons are the program's own sentences, and the node whose reasons always are."""
 _CITED = re.compile(r"\bE\d{1,6}\b")
 
 
@@ -42,27 +38,22 @@ class Account:
     evidence: tuple[NumberedEvidence, ...] = ()
 
 
-def render_markdown(account: Account, language: str = ENGLISH) -> str:
+def render_markdown(account: Account) -> str:
     """Render the explanation as Markdown for a comment: one line, then one folded section per topic.
 
     The result does not depend on the time.
-
-    Args:
-        account: the run.
-        language: of the program's own sentences; names of nodes, decisions and guards are identifiers, and text of
-            people, of a model and of the ticket stays as it is.
     """
-    words = _Words(account, language)
+    words = _Words(account)
     parts = [words.head()]
     for title, lines in words.sections():
-        part = fold(words.say(title), words.within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
+        part = fold(title, words.within(lines, min(_SECTION, LIMIT - sum(map(len, parts)) - 200)))
         parts += [part] if part else []
     return "\n\n".join(parts)
 
 
 def render_text(account: Account) -> str:
     """Render the explanation for a terminal, with headings."""
-    words = _Words(account, ENGLISH)
+    words = _Words(account)
     parts = [words.head()]
     parts += [f"## {title}\n\n" + "\n".join(lines) for title, lines in words.sections() if lines]
     return "\n\n".join(parts)
@@ -70,23 +61,19 @@ def render_text(account: Account) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The sections of the explanation in one language; what people and models wrote is never translated."""
+    """The sections of the explanation."""
 
     account: Account
-    language: str
-
-    def say(self, text: str) -> str:
-        return translate(text, self.language)
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
         result, open_to_all = self.account.result, self.account.result.report.kind != "security"
         yield "Path through the graph", self._path(result.trace, reasons=open_to_all)
-        yield "Guards that fired", self._guards(result.trace) or [self.say("None: no rule overruled a decision.")]
+        yield "Guards that fired", self._guards(result.trace) or ["None: no rule overruled a decision."]
         if open_to_all:
             yield "Evidence", self._evidence()
             yield "Claims dropped in checking", self._dropped(result)
         yield "Evaluation", self._evaluation(result)
-        yield "Retries, and why", self._retries(result) or [self.say("None: the first draft was accepted.")]
+        yield "Retries, and why", self._retries(result) or ["None: the first draft was accepted."]
         yield "Model, lookups and cost", self._cost(looks=open_to_all)
         if open_to_all:
             yield "Questions", self._questions(result)
@@ -106,7 +93,7 @@ class _Words:
             f"Confidence of its drafts: {history}; of the report: {report.confidence:.0%}.",
             f"Claims dropped: {metrics.claims_dropped}.",
         )
-        return translate_each(sentences, self.language)
+        return " ".join(sentences)
 
     def _path(self, trace: Iterable[TraceEntry], *, reasons: bool) -> list[str]:
         rows = [
@@ -124,17 +111,14 @@ class _Words:
         return self._table(("Round", "Node", "Decision", "Confidence", "Guard", "Judged by", "Reason"), rows)
 
     def _reason(self, one: Step) -> str:
-        failed = self.say(f"failed: {one.error}") if one.error else ""
-        # Translated first: a sentence that is cut could not be read back.
-        own = one.judged_by == _RULES or one.node == _WRITER
-        reason = translate_parts(one.reason, self.language) if own else one.reason
-        return "; ".join(cut(text, _REASON_WORDS) for text in (reason, failed) if text)
+        failed = f"failed: {one.error}" if one.error else ""
+        return "; ".join(cut(text, _REASON_WORDS) for text in (one.reason, failed) if text)
 
     def _guards(self, trace: Iterable[TraceEntry]) -> list[str]:
         """Return one line per guard that changed a decision, with the number of times."""
         fired = Counter(entry.guard for entry in trace if entry.guard)
-        times = {name: f", {self.say(f'{count} times')}" if count > 1 else "" for name, count in fired.items()}
-        return [f"- {code(name)}{often}: {self.say(prose(meaning(name)))}" for name, often in times.items()]
+        times = {name: f", {count} times" if count > 1 else "" for name, count in fired.items()}
+        return [f"- {code(name)}{often}: {prose(meaning(name))}" for name, often in times.items()]
 
     def _evidence(self) -> list[str]:
         report = self.account.result.report
@@ -150,9 +134,9 @@ class _Words:
                 item.evidence.kind,
                 code(str(item.evidence.locator)),
                 f"{item.evidence.score:.2f}",
-                self.say("yes") if item.id in cited else "",
+                "yes" if item.id in cited else "",
                 code(item.evidence.quote.strip().partition("\n")[0][:80]),
-                prose("; ".join(map(self.say, item.evidence.reasons[:2]))[:160]),
+                prose("; ".join(item.evidence.reasons[:2])[:160]),
             )
             for item in self.account.evidence
         ]
@@ -160,20 +144,19 @@ class _Words:
 
     def _dropped(self, result: Result) -> list[str]:
         """Return what the citation check removed from the last draft, and how much it removed from all drafts."""
-        lines = [f"- {prose(self.say(line))}" for line in dropped_claims(result.report.citation_audit)]
-        return [self.say(citation_check(result)), *(["", *lines] if lines else [])]
+        lines = [f"- {prose(line)}" for line in dropped_claims(result.report.citation_audit)]
+        return [citation_check(result), *(["", *lines] if lines else [])]
 
     def _evaluation(self, result: Result) -> list[str]:
-        rows = [(self.say(name), *values) for name, *values in scores(result.report.evaluation)]
         review = result.report.review_message
         return [
-            *self._table(("", "Weight", "Score"), rows),
-            *(["", self.say(f"For review: {prose(review)}")] if review else []),
+            *self._table(("", "Weight", "Score"), scores(result.report.evaluation)),
+            *(["", f"For review: {prose(review)}"] if review else []),
         ]
 
     def _retries(self, result: Result) -> list[str]:
         rows = [
-            (str(retry.iteration), ", ".join(map(self.say, retry_reasons(retry))), f"{retry.confidence:.0%}")
+            (str(retry.iteration), ", ".join(retry_reasons(retry)), f"{retry.confidence:.0%}")
             for retry in result.metrics.retry_reasons
         ]
         return self._table(("Round", "Rejected because", "Confidence"), rows)
@@ -183,13 +166,13 @@ class _Words:
         pairs = spending(account.result, brain=account.brain, config_hash=account.config_hash)
         looked = [look for entry in account.result.trace for look in step(entry, reasons=looks).looks]
         return [
-            *(f"- {self.say(label)}: {prose(self.say(value))}" for label, value in pairs),
-            *(f"- {self.say(f'Looked up: {prose(look)}')}" for look in looked),
+            *(f"- {label}: {prose(value)}" for label, value in pairs),
+            *(f"- Looked up: {prose(look)}" for look in looked),
         ]
 
     def _questions(self, result: Result) -> list[str]:
         return [
-            f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else self.say('no answer')}"
+            f"- {prose(asked.question)} — {prose(asked.answer[:200]) if asked.answer else 'no answer'}"
             for asked in result.questions
         ]
 
@@ -197,8 +180,8 @@ class _Words:
         if not rows:
             return []
         lines = [f"| {' | '.join(map(cell, row))} |" for row in rows[:ROWS]]
-        more = [f"\n{self.say(f'… and {len(rows) - ROWS} more')}"] if len(rows) > ROWS else []
-        return [f"| {' | '.join(map(self.say, head))} |", f"|{'---|' * len(head)}", *lines, *more]
+        more = [f"\n… and {len(rows) - ROWS} more"] if len(rows) > ROWS else []
+        return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines, *more]
 
     def within(self, lines: list[str], room: int) -> str:
         """Return as many whole lines as fit, and state how many are omitted."""
@@ -206,7 +189,7 @@ class _Words:
         for line in lines:
             room -= len(line) + 1
             if room < 0:
-                return "\n".join((*kept, "", self.say(f"… and {len(lines) - len(kept)} more"))) if kept else ""
+                return "\n".join((*kept, "", f"… and {len(lines) - len(kept)} more")) if kept else ""
             kept.append(line)
         return "\n".join(kept)
 

@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     triage_language: str = Field(
         "en",
         pattern=LANGUAGE,
-        description="Language of what is posted in a repository whose .github/triage.yml names none.",
+        description="Language of comments in a repository whose .github/triage.yml names none.",
     )
     openai_api_key: SecretStr | None = Field(None, description="Key of the model endpoint.")
     openai_base_url: str | None = Field(

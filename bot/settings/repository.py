@@ -196,8 +196,9 @@ class RepositoryConfig(Section):
     opt_out_label: Label = "triage: skip"
     """An issue with this label is ignored."""
     language: Annotated[str, StringConstraints(pattern=LANGUAGE)] = "en"
-    """Language of all that is posted, and of a model's text. Fixed sentences exist in ``en``, ``de``, ``zh``
-    (simplified), ``es`` and ``ja``; for another language they are in English."""
+    """Language of the visible part of a comment, of questions, and of a model's text. Fixed sentences exist in ``en``,
+    ``de``, ``zh`` (simplified), ``es`` and ``ja``; for another language they are in English, as is all that is folded
+    and every answer to a command."""
     reporter_language: bool = False
     """``true`` writes what is for the reporter in the language of the issue, if that is one of these five and the
     issue has enough prose to recognise it: questions, missing information, and the last line. Everything else is in

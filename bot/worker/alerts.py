@@ -60,7 +60,7 @@ async def _comment(issue_job: IssueJob, storm: Storm, found: FoundConfig) -> Non
     poster = issue_job.poster(issue.ref)
     others = [number for number in storm.issues if number != issue_job.ref.number]
     try:
-        body = alert_comment(storm.fingerprint, storm.reporters, others, found.config.language)
+        body = alert_comment(storm.fingerprint, storm.reporters, others)
         await poster.put("alert", storm.fingerprint, alert_marker(storm.fingerprint), body)
     except (RefusedError, StoppedError) as error:
         logger.info("alert refused: %s", error, extra={"action": "alert.refused"})

@@ -76,7 +76,7 @@ async def post_digest(issue_job: IssueJob, work: PostDigest) -> None:
     digest = await _read(issue_job, issue, found)
     if digest.empty:
         return await issue_job.settle("nothing is open")
-    await _put(issue_job, issue, work.week, digest_text(digest, issue, found.config.language))
+    await _put(issue_job, issue, work.week, digest_text(digest, issue))
     return await issue_job.settle(f"{digest.bugs} open bugs")
 
 
@@ -97,7 +97,7 @@ async def _post_asked(issue_job: IssueJob, work: PostDigest, found: FoundConfig)
         if digest.empty and (known is None or known.github_id is None):
             await explain_refusal(issue_job, found, work.asked_in, NOTHING_OPEN)
             return await issue_job.settle("nothing is open")
-        await _put(issue_job, issue, _ASKED, digest_text(digest, issue, found.config.language), asked=True)
+        await _put(issue_job, issue, _ASKED, digest_text(digest, issue), asked=True)
     except RetryableError:
         # The next attempt counts again.
         await tools.store.usage.refund((scope,), _ONCE)
@@ -142,9 +142,9 @@ async def read_again(
     return build_digest(f"{ref.owner}/{ref.name}", only(found, titles), now, PERIOD)
 
 
-def digest_text(digest: Digest, issue: Issue, language: str) -> str:
+def digest_text(digest: Digest, issue: Issue) -> str:
     """Return the digest for a comment on an issue."""
-    return render_digest(digest, thread_of(issue).server_url, READ_AGAIN, language)
+    return render_digest(digest, thread_of(issue).server_url, READ_AGAIN)
 
 
 def _is_wanted(found: FoundConfig, ref: IssueRef) -> bool:

@@ -117,7 +117,7 @@ async def test_it_posts_in_the_language_of_its_input_and_stores_what_it_posted(
     )
     done = await act(Event("issues", tmp_path / "event.json", "action-1"), settings, TOKEN)
     (report,) = reports(github, repo, number)
-    assert "Für Maintainer: Belege" in report
+    assert "Automatische erste Durchsicht" in report
     assert done.comment.strip() == without_time(report).strip()
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
 from bot.report.document import Result
 from bot.report.explain import LIMIT, Account, render_markdown, render_text
-from bot.report.languages.catalogue import LANGUAGES
-from bot.report.sanitise import prose
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.report import CitationAudit, Evaluation, Ticket
 from nodes.state import HumanExchange, Metrics, RetryReason, TraceEntry, Usage
@@ -96,68 +91,6 @@ def test_every_part_of_the_path_is_shown() -> None:
         "| E1 | code | `x:1-2` |",
     ):
         assert part in text, part
-
-
-OWN_STEPS = (
-    ("supervisor", "investigator", "Only one step is possible."),
-    ("investigator", "bug", "medium (a trace, an error or a name to search for). "
-     "The fault is in `a.py` line 3 (`f`), or in what calls it."),
-    ("supervisor", "codebase_search", "The issue was read; the code was not searched yet. Beside it: web_search."),
-    ("codebase_search", "found", "Top suspect: `Lexer.scan` in `parser/lexer.py`."),
-    ("web_search", "found", "2 results are about the same error."),
-    ("join", "joined", "Together: codebase_search 70%; no answer from web_search."),
-    ("supervisor", "critic", "The hypothesis has not been checked by the critic yet."),
-    ("critic", "APPROVED", "`f` in `a.py` fits nearly as well as `g`; Only one kind of reason supports `f` in `a.py`"),
-    ("supervisor", "writer", "The first place is probably correct, and two findings agree."),
-    ("writer", "accept", ""),
-)  # fmt: skip
-REASONS = ("shares rare words with the title", "innermost frame of the stack trace in this repository")
-
-
-def by_rules() -> Account:
-    """Return a run by rules, in which everything but quotes is the program's own."""
-    trace = [TraceEntry(node=node, decision=decision, confidence=0.7, reason=why) for node, decision, why in OWN_STEPS]
-    trace[2] = trace[2].model_copy(update={"guard": "question_limit"})
-    trace[3] = trace[3].model_copy(update={"guard": "question_limit"})
-    whole = account("text of a person")
-    evidence = tuple(
-        one.model_copy(update={"evidence": one.evidence.model_copy(update={"reasons": REASONS})})
-        for one in whole.evidence
-    )
-    review = "Without a second attempt, confidence in the first place is 62%: use the list as a starting point."
-    report = whole.result.report.model_copy(update={"review_message": review})
-    result = whole.result.model_copy(update={"trace": tuple(trace), "report": report})
-    return replace(whole, brain="rules", result=result, evidence=evidence)
-
-
-@pytest.mark.parametrize("language", LANGUAGES[1:])
-def test_golden_in_each_language(language: str) -> None:
-    told, english = render_markdown(by_rules(), language), render_markdown(by_rules())
-    golden = Path(__file__).parent / "golden" / "languages" / f"why.{language}.md"
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(told)
-    assert told == golden.read_text()
-    same = set(told.split("\n")) & set(english.split("\n"))
-    words = {line for line in same if re.search(r"[a-z]{3}", re.sub(r"`[^`]*`|</?details>", "", line))}
-    assert words == {
-        "text of a person",
-        "- text of a person — text of a person",
-        "```markdown",
-        "type: bug",
-        "| 0 | `writer` | accept | 70% |  | `rules` |  |",
-    }
-    assert sorted(re.findall(r"`[^`\n]+`", told)) == sorted(re.findall(r"`[^`\n]+`", english))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.tried("placeholders and catalogue sentences in foreign text")
-def test_text_of_people_and_models_is_not_translated(language: str) -> None:
-    text = "Only one step is possible. {code} {0.__class__}; Top suspect: `a`. Nothing at all"
-    whole = account(text)
-    # Why rules judged instead is the program's own text, as are the reasons for evidence.
-    metrics = whole.result.metrics.model_copy(update={"fallbacks": ()})
-    foreign = replace(whole, evidence=(), result=whole.result.model_copy(update={"metrics": metrics}))
-    assert render_markdown(foreign, language).count(prose(text)) == render_markdown(foreign).count(prose(text)) == 6
 
 
 def test_skipped_parts_are_stated() -> None:

@@ -102,28 +102,27 @@ async def command(stage: Stage, number: int, who: str = "mona") -> None:
             await attempts.make(job)
 
 
-async def test_a_command_updates_one_comment_in_the_repositorys_language(tmp_path: Path) -> None:
+async def test_a_command_updates_one_comment(tmp_path: Path) -> None:
     with serve_github() as github:
         async with staged(github, tmp_path) as stage:
-            stage.repo.files[".github/triage.yml"] = "language: de\n"
             board = github.world.open_issue(stage.repo, "Board")["number"]
             ours = lambda: github.world.ours(stage.repo, board)  # noqa: E731
             await command(stage, board, "tom")
             assert ours() == [], "only maintainers may give it"
             await command(stage, board)
             (refused,) = ours()
-            assert "Noch hat kein offenes Issue dieses Repositorys einen Bericht" in refused
+            assert "No open issue of this repository has a report or an open question yet." in refused
             await stage.opened()
             await command(stage, board)
-            assert "1 offener Fehler hat einen Bericht" in ours()[1]
+            assert "1 open bug has a report" in ours()[1]
             await stage.opened(title="Another one: KeyError in parse_date")
             await command(stage, board)
-            assert "2 offene Fehler haben einen Bericht" in ours()[1]
+            assert "2 open bugs have a report" in ours()[1]
             assert len(ours()) == 2
             for _ in range(4):
                 await command(stage, board)
             assert len(ours()) == 3
-            assert "in dieser Stunde sechsmal aktualisiert" in ours()[2]
+            assert "updated six times within this hour" in ours()[2]
 
 
 async def test_no_digest_is_posted_without_open_issues_or_if_disabled(tmp_path: Path) -> None:

@@ -219,8 +219,7 @@ def _explained(account: Account) -> str:
     """Return the explanation: under headings on a terminal, in folded sections in Markdown."""
     from bot.report.explain import render_markdown, render_text
 
-    language = account.result.report.language
-    return render_text(account) if _is_laid_out(language) else render_markdown(account, language)
+    return render_text(account) if _is_laid_out(account.result.report.language) else render_markdown(account)
 
 
 def _is_laid_out(language: str) -> bool:

@@ -13,7 +13,6 @@ import click
 
 from bot.cli.options import prints
 from bot.errors import UserError
-from bot.report.languages.catalogue import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from bot.report.digest import Digest
@@ -140,13 +139,12 @@ def _feedback(counts: FeedbackCounts) -> str:
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option(
     "--language",
-    type=click.Choice(LANGUAGES),
-    default=ENGLISH,
-    show_default=True,
-    help="The language of the fixed sentences; titles and questions stay as they are.",
+    hidden=True,
+    expose_value=False,
+    deprecated="It has no effect: the digest is in English.",
 )
 @prints("all entries of each list.")
-def digest_command(*, repository: str, days: int, output: Path | None, language: str, as_json: bool) -> None:
+def digest_command(*, repository: str, days: int, output: Path | None, as_json: bool) -> None:
     """Summarize the open issues of a repository: bugs by place, suspect changes, questions, duplicates.
 
     It is built from the server's store, which a server may use at the same time; it sends no request to GitHub. With
@@ -158,7 +156,7 @@ def digest_command(*, repository: str, days: int, output: Path | None, language:
     settings = load_settings()
     digest = asyncio.run(_read(settings, repository, days))
     document = json.dumps(asdict(digest), indent=1) + "\n" if as_json else ""
-    text = document or render_digest(digest, settings.github_server_url, BY_DELIVERIES, language)
+    text = document or render_digest(digest, settings.github_server_url, BY_DELIVERIES)
     if output is None:
         click.echo(text, nl=False)
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.report.digest import Basis, ChangeBugs, Digest, DuplicateIssue, OpenBug, PlaceBugs, WaitingQuestion
-from bot.report.languages.translate import translate, translate_each
 from bot.report.links import Links
 from bot.report.sanitise import code, prose
 from bot.report.words import count
@@ -25,25 +24,24 @@ def digest_marker(week: str) -> str:
     return f"<!-- triage:digest week={week} -->"
 
 
-def render_digest(digest: Digest, server_url: str, note: str, language: str = "en") -> str:
+def render_digest(digest: Digest, server_url: str, note: str) -> str:
     """Return the digest.
 
     Args:
         digest: its content.
         server_url: the server of the links; issues are linked on github.com only.
         note: how it is known which issues are open.
-        language: of the fixed sentences; titles, questions and messages stay as they are.
     """
-    page = _Page(server_url.rstrip("/"), digest.repository, language)
+    page = _Page(server_url.rstrip("/"), digest.repository)
     parts = (
-        f"**{page.say(f'Open bugs, {digest.since} to {digest.until}')}**",
-        translate_each(_summary(digest), language),
+        f"**{f'Open bugs, {digest.since} to {digest.until}'}**",
+        " ".join(filter(None, _summary(digest))),
         page.section("By place", map(page.place, digest.places), _PLACES),
         page.without_place(digest.without_place),
         page.section("Suspect changes", map(page.change, digest.changes), _CHANGES),
         page.section("Unanswered questions", map(page.question, digest.questions), _QUESTIONS),
         page.section("The same failure", map(page.duplicate, digest.duplicates), _DUPLICATES),
-        f"<sub>{translate_each(('From automated reports; a maintainer decides.', note), language)}</sub>",
+        f"<sub>From automated reports; a maintainer decides. {note}</sub>",
     )
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -60,21 +58,16 @@ def _summary(digest: Digest) -> tuple[str, ...]:
 class _Page:
     """The lines of the lists, for one repository; no colon follows a title, which may end like half an emoji code."""
 
-    def __init__(self, server_url: str, repository: str, language: str) -> None:
+    def __init__(self, server_url: str, repository: str) -> None:
         self._server_url = server_url
         self._repository = repository
-        self._language = language
-
-    def say(self, text: str) -> str:
-        """Return the App's own text in the language. Other people's text is never passed, so no title is translated."""
-        return translate(text, self._language)
 
     def section(self, title: str, lines: Iterable[str], most: int) -> str:
         listed = list(lines)
         if not listed:
             return ""
-        more = [f"- {self.say(f'{len(listed) - most} more')}"] if len(listed) > most else []
-        return "\n".join((f"**{self.say(title)}**", "", *listed[:most], *more))
+        more = [f"- {len(listed) - most} more"] if len(listed) > most else []
+        return "\n".join((f"**{title}**", "", *listed[:most], *more))
 
     def place(self, place: PlaceBugs) -> str:
         shown = code(_tail(place.path))
@@ -84,32 +77,32 @@ class _Page:
         address = links.lines(place.path, place.line, place.end_line, place.commit) if short else None
         symbol = f" {code(place.symbol[:_TITLE])}" if place.symbol else ""
         bugs = [f"  - {self._bug(bug)}" for bug in place.bugs[:_OF_PLACE]]
-        more = [f"  - {self.say(f'{len(place.bugs) - _OF_PLACE} more')}"] if len(place.bugs) > _OF_PLACE else []
+        more = [f"  - {len(place.bugs) - _OF_PLACE} more"] if len(place.bugs) > _OF_PLACE else []
         return "\n".join((f"- {f'[{shown}]({address})' if address else shown}{symbol}", *bugs, *more))
 
     def without_place(self, bugs: Sequence[OpenBug]) -> str:
-        return self.say(f"No place is stated for {self._numbers([bug.number for bug in bugs])}.") if bugs else ""
+        return f"No place is stated for {self._numbers([bug.number for bug in bugs])}." if bugs else ""
 
     def change(self, change: ChangeBugs) -> str:
         link = Links(self._server_url, self._repository, change.sha).change(SuspectChange(sha=change.sha, title=""))
         day = f", {prose(change.day)}" if change.day else ""
-        suspected = self.say(f"suspected in {self._numbers(change.bugs)}")
+        suspected = f"suspected in {self._numbers(change.bugs)}"
         return f"- {link} {prose(change.title[:_TITLE])}{day}; {suspected}"
 
     def question(self, waiting: WaitingQuestion) -> str:
         since = count(waiting.days, "day") if waiting.days else "less than a day"
         without = ", report written without an answer" if waiting.expired else ""
         title, asked = prose(waiting.title[:_TITLE]), prose(waiting.question[:_QUESTION])
-        return f"- {self._issue(waiting.number)} {title} — {asked} (*{self.say(f'{since}{without}')}*)"
+        return f"- {self._issue(waiting.number)} {title} — {asked} (*{since}{without}*)"
 
     def duplicate(self, one: DuplicateIssue) -> str:
         how = "is the same, as a maintainer said" if one.confirmed else "may be the same"
-        relation = self.say(f"{self._issue(one.of)} {how}")
+        relation = f"{self._issue(one.of)} {how}"
         return f"- {self._issue(one.number)} {prose(one.title[:_TITLE])} — {relation}"
 
     def _bug(self, bug: OpenBug) -> str:
         named = ("new report" if bug.new else "", _BASIS[bug.basis or "claim"])
-        notes = ", ".join(map(self.say, filter(None, named)))
+        notes = ", ".join(filter(None, named))
         return f"{self._issue(bug.number)} {prose(bug.title[:_TITLE])}{f' (*{notes}*)' if notes else ''}"
 
     def _numbers(self, numbers: Sequence[int]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from bot.report.comment.thread import Thread
 from bot.report.difference import is_other_finding
-from bot.report.languages.translate import translate
 from bot.report.sanitise import code
 from nodes.report import TriageReport
 
@@ -20,21 +19,20 @@ def alert_marker(fingerprint: str) -> str:
     return f"<!-- triage:alert crash={re.sub(r'[^A-Za-z0-9_.-]', '-', fingerprint)[:80]} -->"
 
 
-def alert_comment(fingerprint: str, reporters: int, others: Sequence[int], language: str = "en") -> str:
+def alert_comment(fingerprint: str, reporters: int, others: Sequence[int]) -> str:
     """Return the comment.
 
     Args:
         fingerprint: identifies the crash.
         reporters: number of different reporters, the first one included.
         others: numbers of the other issues.
-        language: the maintainers' language.
     """
     # In code spans, because live references would write into the other issues' histories.
     named = ", ".join(code(f"#{number}") for number in others[:_ISSUES])
     more = f" and {len(others) - _ISSUES} more" if len(others) > _ISSUES else ""
     says = f"**{reporters} people reported this crash within 24 hours.** Other reports: {named}{more}."
     note = "<sub>For maintainers; written once per crash.</sub>"
-    return f"{alert_marker(fingerprint)}\n\n{translate(says, language)}\n\n{translate(note, language)}\n"
+    return f"{alert_marker(fingerprint)}\n\n{says}\n\n{note}\n"
 
 
 def answer_marker(question_id: str) -> str:

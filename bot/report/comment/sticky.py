@@ -48,8 +48,8 @@ def report_comment(report: TriageReport, thread: Thread) -> str:
     visible = fitting(
         (*head, ours(shown.facts), settled, "" if settled else theirs(shown.reporter)), room, thread.words
     )
-    for_them = ours("\n\n".join(filter(None, (_config(thread), shown.maintainers))))
-    return join((*visible, for_them), (ours(shown.about), thread.footer), fallback=visible)
+    for_them = "\n\n".join(filter(None, (_config(thread), shown.maintainers)))
+    return join((*visible, for_them), (shown.about, thread.footer), fallback=visible)
 
 
 def waiting_comment(state: BugTriageState, thread: Thread) -> str:
@@ -70,8 +70,7 @@ def waiting_comment(state: BugTriageState, thread: Thread) -> str:
     for_them = fold("For maintainers: why it is asked", reasons(waiting))
     commit = f"- Commit read: {code(state.sha)}\n" if state.sha else ""
     about = fold("About this report", f"{commit}- Nothing is claimed while this waits.")
-    theirs = map(thread.to_maintainers, (_config(thread), for_them))
-    return join((*visible, *theirs), (thread.to_maintainers(about), thread.footer), fallback=visible)
+    return join((*visible, _config(thread), for_them), (about, thread.footer), fallback=visible)
 
 
 def withheld_comment(thread: Thread) -> str:

@@ -6,7 +6,6 @@ A line is translated only if reading the translation gives the same English line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,15 +23,10 @@ _WRAPPED = (
     re.compile(r"(\*\*)([^*\n]+)(\*\*)"),
     re.compile(r"(\*)([^*\n]+)(\*)"),
     re.compile(r"(<sub>)([^\n]+)(</sub>)"),
-    re.compile(r"(<details><summary>)([^\n]+)(</summary>)"),
 )
-_TITLED = re.compile(r"\*\*([^*:\n]+):\*\*(?: ([^\n]+))?")
 _WITH_PLACE = re.compile(rf"([^\n]+?)( (?:{LINK}|{CODE} L\d+|L\d+))")
 _GUARDED = f"{CODE}|{LINK}|{QUOTE}"
 _PIECES = re.compile(rf"{_GUARDED}|(; )")
-_COLUMNS = re.compile(rf"{_GUARDED}|( · )")
-_ROW = re.compile(r"\| ([^\n]+) \|")
-_CELLS = re.compile(rf"{_GUARDED}|( \| )")
 _SENTENCES = re.compile(rf"{_GUARDED}|((?<=[.?!]) )")
 _ENDS = ("\u3002", "\uff1f", "\uff01")
 """The full stop, question mark and exclamation mark of Chinese and Japanese, which no space follows."""
@@ -40,7 +34,7 @@ _UNSPACED = re.compile(rf"{_GUARDED}|((?<=[.?!]) |(?<=[{''.join(_ENDS)}]))")
 
 
 def translate(markdown: str, language: str) -> str:
-    """Return a comment or a part of it in a language; lines that no catalogue knows stay as they are.
+    """Return a comment or a part of it in a language; folded sections and unknown lines stay as they are.
 
     Args:
         markdown: sanitised Markdown with English sentences.
@@ -49,42 +43,15 @@ def translate(markdown: str, language: str) -> str:
     language = known_language(language)
     if language == ENGLISH or not markdown:
         return markdown
-    lines, fence = list[str](), ""
+    lines, fence, folded = list[str](), "", False
     for line in markdown.split("\n"):
         mark = _FENCE.match(line)
-        lines.append(line if mark or fence else _checked(line, language))
+        if not fence:
+            folded = (folded or line.startswith("<details>")) and line != "</details>"
+        lines.append(line if mark or fence or folded else _checked(line, language))
         if mark:
             fence = "" if fence == mark[1] else fence or mark[1]
     return "\n".join(lines)
-
-
-def translate_each(sentences: Iterable[str], language: str) -> str:
-    """Return sentences one after the other in a language; empty ones are left out.
-
-    They are read back one by one, so that one without a translation leaves only itself in English.
-    """
-    language = known_language(language)
-    pairs = [(text, translate(text, language)) for text in filter(None, sentences)]
-    # A sentence that stayed in English is followed by a space in any language.
-    spaced = catalogue(language).has_spaces
-    return "".join(f"{new} " if spaced or text == new else new for text, new in pairs).rstrip()
-
-
-def translate_parts(text: str, language: str) -> str:
-    """Return a list of reasons in a language, which semicolons separate; each is read back by itself."""
-    if known_language(language) == ENGLISH or len(text) > LONGEST:
-        return text
-    pieces, at = list[str](), 0
-    for found in _PIECES.finditer(text):
-        if found[1] is not None:
-            pieces.append(text[at : found.start()])
-            at = found.end()
-    pieces.append(text[at:])
-    new = [translate(piece, language) for piece in pieces]
-    known = [one != old for one, old in zip(new, pieces, strict=True)]
-    # A sentence may contain a semicolon itself; then none or only some of its pieces are known.
-    whole = translate(text, language) if not all(known) else ""
-    return "; ".join(new) if not whole or whole == text else whole
 
 
 def known_language(code: str) -> str:
@@ -120,9 +87,6 @@ class Translator:
 
     def line(self, line: str) -> str:
         """Return a line of Markdown in the target language, or unchanged."""
-        row = _ROW.fullmatch(line)
-        if row:
-            return f"| {self._split(row[1], _CELLS, ' | ', 0) or row[1]} |"
         prefix = _PREFIX.match(line)
         start = prefix[0] if prefix else ""
         return start + (self._inline(line[len(start) :]) or line[len(start) :])
@@ -132,6 +96,8 @@ class Translator:
         if depth > _DEEPEST or not text.strip():
             return None
         for sentence, values in self.source.candidates(text):
+            if sentence.key not in self.target.sentences:
+                return None
             filled = self._filled(sentence, values, depth)
             if filled is not None:
                 return filled
@@ -169,19 +135,11 @@ class Translator:
             inside = self._inline(found[2], depth + 1) if found else None
             if found and inside:
                 return f"{found[1]}{inside}{found[3]}"
-        titled = _TITLED.fullmatch(text)
-        title = self._inline(titled[1], depth + 1) if titled else None
-        if titled and title:
-            rest = titled[2] and (self._inline(titled[2], depth + 1) or titled[2])
-            return f"**{title}:**{f' {rest}' if rest else ''}"
         placed = _WITH_PLACE.fullmatch(text)
         sentence = self._inline(placed[1], depth + 1) if placed else None
         return f"{sentence}{placed[2]}" if placed and sentence else None
 
     def _joined(self, text: str, depth: int) -> str | None:
-        columns = self._split(text, _COLUMNS, " · ", depth)
-        if columns is not None:
-            return columns
         return self._split(text, _SENTENCES if self.source.has_spaces else _UNSPACED, " ", depth)
 
     def _split(self, text: str, separator: re.Pattern[str], gap: str, depth: int) -> str | None:

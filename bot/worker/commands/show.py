@@ -9,7 +9,6 @@ from bot.limits.ceilings import describe_limit
 from bot.ports import AskedQuestion, CommandEffects, RunView, TaughtWord
 from bot.report.document import Result
 from bot.report.explain import Account, render_markdown
-from bot.report.languages.catalogue import ENGLISH
 from bot.report.sanitise import cell, code, prose
 from bot.worker.commands.kinds import CLOSED, CommandContext, CommandKind
 from bot.worker.commands.parse import Command
@@ -79,13 +78,13 @@ async def run_why(command: Command, context: CommandContext) -> CommandEffects: 
     last = await context.store.control.last_run()
     if last is None or last.result is None:
         raise UserError("No run of this issue has finished yet.")
-    return CommandEffects(reply=explanation(last, last.result, context.config.language), reaction="rocket")
+    return CommandEffects(reply=explanation(last, last.result), reaction="rocket")
 
 
-def explanation(last: RunView, result: Result, language: str = ENGLISH) -> str:
+def explanation(last: RunView, result: Result) -> str:
     """Return the whole explanation. It contains no current time, so the same run always has the same text."""
     account = Account(last.number, last.sha, last.brain, last.config_hash, result, last.evidence)
-    return render_markdown(account, language)
+    return render_markdown(account)
 
 
 WHY = CommandKind(

@@ -15,7 +15,6 @@ from bot.github.repository import RepositoryClient
 from bot.limits.writes import WHOLE, WriteBudget
 from bot.ports import Comment, Effect, IssueRef, OwnerCheck, Reaction
 from bot.report.comment.thread import REPORT_MARKER, with_time, without_time
-from bot.report.languages.translate import translate
 from bot.report.sanitise import prose
 from bot.settings.repository_file import PATH, FoundConfig
 from bot.store.effects import Effects
@@ -202,10 +201,8 @@ class ConfigFaults:
         if not self.found.may_tell or not await self._claims_report():
             return
         marker = f"<!-- triage:config {self.found.digest} -->"
-        message = translate(
-            f"For maintainers: {first_faults(self.found)} Until it is fixed, triage writes nothing else here.",
-            self.found.config.language,
-        )
+        faults = first_faults(self.found)
+        message = f"For maintainers: {faults} Until it is fixed, triage writes nothing else here."
         await poster.put("config", self.found.digest, marker, f"{marker}\n\n{message}\n")
         await self.record_reported()
 

@@ -12,7 +12,6 @@ from bot.errors import RateLimitedError, RefusedError, StoppedError
 from bot.github.repository import RepositoryClient
 from bot.limits.writes import REPLIES
 from bot.ports import CommandEffects, Effect, IssueRef
-from bot.report.languages.translate import translate
 from bot.report.sanitise import code
 from bot.settings.repository_file import FoundConfig
 from bot.worker.publish.poster import Poster, Reactions
@@ -47,8 +46,6 @@ class Replies:
     """Whether the configuration allows comments."""
     labels: bool
     """Whether the configuration allows labels."""
-    language: str = "en"
-    """The repository's language."""
 
     @classmethod
     def of(cls, publisher: Publisher, ref: IssueRef, found: FoundConfig) -> Replies:
@@ -60,16 +57,13 @@ class Replies:
             reactions=publisher.reactions(ref, found),
             comments=found.config.mode == "comment",
             labels=found.config.mode != "dry-run",
-            language=found.config.language,
         )
 
     async def note(self, comment_id: int, command: Command, effects: CommandEffects) -> None:
         """Store the reply, labels and reaction that a command leads to."""
         subject = f"{comment_id}.{command.ordinal}"
         if effects.reply is not None and self.comments:
-            # The explanation of a report is in the language already, except for text of people and models.
-            reply = effects.reply if command.name == "why" else translate(effects.reply, self.language)
-            await self._want(ANSWER, subject, json.dumps([command.canonical, reply]))
+            await self._want(ANSWER, subject, json.dumps([command.canonical, effects.reply]))
         if (effects.add_labels or effects.remove_labels) and self.labels:
             await self._want(LABELS, subject, json.dumps([effects.add_labels, effects.remove_labels]))
         if effects.reaction is not None:
@@ -79,7 +73,7 @@ class Replies:
         """Store the reason why a command that was accepted does nothing."""
         if self.comments:
             subject = f"{comment_id}.why"
-            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{translate(why, self.language)}\n")
+            await self._want(_REPLY, subject, f"{reply_marker(subject)}\n\n{why}\n")
         await self.reactions.note("confused", comment_id)
 
     async def catch_up(self) -> None:
@@ -113,7 +107,7 @@ class Replies:
         """Write one reply with the answers to all commands of a comment."""
         effects, key = self.poster.effects, self.poster.ref.key
         answers = await effects.with_prefix(key, ANSWER, f"{comment}.")
-        await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers, self.language)}\n")
+        await self._put(comment, f"{reply_marker(comment)}\n\n{_combined(answers)}\n")
         for answer in answers:
             if answer.done_hash != answer.wanted_hash:
                 await effects.record_done(key, ANSWER, answer.subject, answer.wanted_hash)
@@ -147,7 +141,7 @@ class Replies:
             await self.github.remove_label(self.poster.ref.number, label)
 
 
-def _combined(answers: list[Effect], language: str) -> str:
+def _combined(answers: list[Effect]) -> str:
     """Return the distinct answers in the order of their commands. If several remain, each names its commands."""
     # The length is bounded here, because GitHub refuses a comment that is too long as a whole.
     texts: dict[str, list[str]] = {}
@@ -156,9 +150,9 @@ def _combined(answers: list[Effect], language: str) -> str:
         texts.setdefault(text, []).append(canonical)
     if len(texts) == 1:
         return next(iter(texts))
-    parts, too_long = list[str](), translate(_TOO_LONG, language)
+    parts = list[str]()
     for text, commands in texts.items():
         command_names = ", ".join(code(f"/triage {command}"[:80]) for command in dict.fromkeys(commands))
         remaining = _LONGEST - sum(map(len, parts))
-        parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else too_long}")
+        parts.append(f"**{command_names}**\n\n{text if len(command_names) + len(text) < remaining else _TOO_LONG}")
     return "\n\n---\n\n".join(parts)
