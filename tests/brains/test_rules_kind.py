@@ -23,6 +23,18 @@ TRACE = "Traceback (most recent call last):\n  File \"app/io.py\", line 3, in lo
         pytest.param("Wrong total", "Expected 3 but got 4", "bug", id="wrong-result"),
         pytest.param("It broke", "", "bug", id="nothing-said"),
         pytest.param("How can it fail?", TRACE, "bug", id="a-trace-outweighs-a-question"),
+        pytest.param(
+            "How can it be built?",
+            "src/io.c:3:1: error: unknown type. Could you help me to solve this issue? Thanks!",
+            "bug",
+            id="an-error-with-its-place",
+        ),
+        pytest.param(
+            "How can it be built?",
+            "Is src/io.c:3 right? Could you help me to solve this issue? Thanks!",
+            "question",
+            id="a-place-without-an-error",
+        ),
         pytest.param("Add support for YAML", "It would be nice to have this.", "feature", id="add-support"),
         pytest.param("Please add support for TOML", "It would be great.", "feature", id="please-add"),
         pytest.param("Feature request: empty input", f"It crashes.\n{TRACE}", "bug", id="a-trace-in-a-request"),

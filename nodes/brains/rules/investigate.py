@@ -13,6 +13,7 @@ from nodes.issue.kinds import Classified, classify
 from nodes.judgements import Investigation
 from nodes.report import Kind
 from nodes.search.history.claims import names_a_range
+from nodes.search.issue.located import reports_an_error
 from nodes.search.types import Frame, StackTrace
 
 RATHER_A_BUG = 0.25
@@ -44,8 +45,8 @@ def kind_of(title: str, body: str, facts: IssueFacts) -> Kind:
 def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     """Return the kind that a run acts on.
 
-    An issue with a stack trace is a bug, unless it is a security report, and so is one that says which version worked
-    and which failed, unless its title calls it a request.
+    An issue with a stack trace is a bug, unless it is a security report, and so is one with a compiler's error or one
+    that says which version worked and which failed, unless its title calls it a request.
     """
     found = classify(title, body)
     if found.kind == "security":
@@ -60,7 +61,7 @@ def acting_kind(title: str, body: str, facts: IssueFacts) -> Taken:
     if named is not None and likeliest != "bug" and bug < NOT_LIKELIER:
         return Taken("question" if named[1].lower() == "question" else "feature")
     # Of 89 labelled issues that name such a pair, 7 are requests.
-    if likeliest == "bug" or names_a_range(title, body):
+    if likeliest == "bug" or names_a_range(title, body) or reports_an_error(body):
         return Taken("bug")
     return _rather_a_bug(found) if likeliest == "feature" else _perhaps_a_bug(bug)
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FUNCTION, AROUND = 2, 1
 """What counts that the report names the function of a place, and that it names its class or its file."""
 
+_BY_WORDS = frozenset({"read_here", "pasted_here", "quoted_here", "built_here", "default_here"})
+_OF_CODE = frozenset({"built_here", "quoted_here", "pasted_here"})
+
 
 def with_choices(inquiry: FinderInput) -> tuple[Fact, ...]:
     """Return all facts; among places with the same words, those in the one function that the report names are chosen.
@@ -29,6 +32,19 @@ def with_choices(inquiry: FinderInput) -> tuple[Fact, ...]:
             groups.setdefault((fact.kind, fact.words), []).append(fact)
     chosen = {fact for group in groups.values() for fact in _chosen(inquiry, group)}
     return tuple(replace(fact, chosen=True) if fact in chosen else fact for fact in inquiry.found)
+
+
+def without_echoes(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Leave out what only repeats a line that the report names: words of the code that a tool prints, a file's name."""
+    named = [fact for fact in facts if fact.is_named_line or fact.kind == "raised_here"]
+    printed = {(fact.path, fact.line) for fact in named if fact.kind == "named_here" and fact.exact}
+    files = {PurePosixPath(fact.path or "").name for fact in named}
+
+    def is_echo(fact: Fact) -> bool:
+        is_name = fact.kind in _BY_WORDS and PurePosixPath(fact.words or "").name in files
+        return is_name or (fact.kind in _OF_CODE and (fact.path, fact.line) in printed)
+
+    return tuple(fact for fact in facts if not is_echo(fact))
 
 
 def _chosen(inquiry: FinderInput, group: Sequence[Fact]) -> list[Fact]:

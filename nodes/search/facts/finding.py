@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodes.search.facts.choice import with_choices
+from nodes.search.facts.choice import with_choices, without_echoes
 from nodes.search.facts.code import Code
 from nodes.search.facts.inquiry import FIRST, FinderInput, read_issue
 from nodes.search.facts.levels import ConfidenceInputs, confidence_inputs
@@ -80,7 +80,8 @@ def find_facts(
         found = dict.fromkeys((*inquiry.found, *(limited(code, fact) for fact in _first(finder(inquiry)))))
         inquiry = replace(inquiry, found=tuple(found))
     # Finders read the normalised text; a fact cites what the reporter wrote.
-    return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in with_choices(inquiry))
+    facts = without_echoes(with_choices(inquiry))
+    return tuple(replace(fact, words=inquiry.issue.as_written(fact.words)) for fact in facts)
 
 
 def _first(found: Iterator[Fact]) -> Iterator[Fact]:

@@ -24,6 +24,13 @@ _CATCHES_ALL = re.compile(
     re.IGNORECASE,
 )
 """How the languages register, or are, the code through which every crash of a program passes."""
+_LOGS = re.compile(
+    r"\s{0,200}(?:await\s|return\s)?(?:(?:[\w$]{1,40}(?:\(\))?(?:\.|::|->)){0,4}\$?_{0,2}(?:log(?:ger|ging|rus)?|slog|zap|glog|klog"
+    r"|console|syslog|tracing|timber)(?:\(\))?(?:\.|::|->)\w{0,30}|(?:log|tracing)?:{0,2}(?:error|warn|info|debug|trace)!"
+    r"|(?:Write-(?:Error|Warning|Host|Verbose|Log\w{0,12})))\s?\(?",
+    re.IGNORECASE,
+)
+"""The beginning of a line that writes to a log."""
 MAX_FILES = 16
 """Maximum number of files in which the registration of a function is looked for."""
 LONGEST_SENTENCE = 200
@@ -75,6 +82,11 @@ def check(fact: Fact, witness: Witness) -> str | None:
     quoted = fact.says.removeprefix(_says(fact)).strip("“”")
     lines = witness.lines(fact.path or "", fact.line or 0, (fact.line or 0) + LONGEST)
     return None if quoted and quoted in _plain(lines) else "the function is not documented so"
+
+
+def is_logging(text: str) -> bool:
+    """Return whether a line only writes to a log: it tells of a fault of another one."""
+    return bool(_LOGS.match(text))
 
 
 def _prints_crashes(code: Code, name: str, body: Sequence[str]) -> bool:

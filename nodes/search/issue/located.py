@@ -74,6 +74,8 @@ _BEFORE = re.compile(
     r"(?:file|[Dd]atei|fichier|archivo|template|script|module|source)?[:\s]{0,3}[\"'`´‘“«(<\[*]{0,3}$"  # noqa: RUF001
 )
 
+_ERROR = re.compile(r"(?::\d{1,5})?\W{1,6}(?:fatal |syntax |internal compiler )?error\b", re.IGNORECASE)
+"""What a tool prints behind a place at which it stopped."""
 _HERE = re.compile(r"(?<=[\w@+.-])/(?:\./)+")
 
 
@@ -104,6 +106,17 @@ def find_in_lines(lines: Sequence[str]) -> Iterator[tuple[int, Located]]:
             yield at, place
         if not found and at + 1 < len(lines) and (below := _BELOW.match(lines[at + 1])):
             yield from ((at, place) for place in _above(line[:MAX_LINE], int(below["line"] or below["row"])))
+
+
+def is_error(line: str, place: Located) -> bool:
+    """Return whether a tool reports an error at a place that a line names."""
+    return bool(_ERROR.match(line, place.end))
+
+
+def reports_an_error(text: str) -> bool:
+    """Return whether a text has the error of a compiler or another tool, with the place where it occurred."""
+    lines = text.split("\n")[:MAX_LINE]
+    return any(is_error(line, place) for line in lines if "rror" in line for place in find_located(line))
 
 
 def forward(path: str) -> str:

@@ -12,6 +12,18 @@ NULL_POINTER = "java.lang.NullPointerException"
 
 
 @pytest.mark.parametrize(
+    ("line", "message", "asserts"),
+    [
+        pytest.param('start().expect("no room");', "no room: Os { code: 1 }", True, id="its-message"),
+        pytest.param('start().expect("no room");', "no time: Os { code: 1 }", False, id="another-message"),
+        pytest.param("start().unwrap();", "no room: Os { code: 1 }", False, id="no-message"),
+    ],
+)
+def test_an_unwrapped_value_failed_only_with_its_own_message(line: str, message: str, asserts: bool):
+    assert (happened(line, "panic", message) is not None) is asserts
+
+
+@pytest.mark.parametrize(
     ("line", "error", "message", "says"),
     [
         pytest.param("held = STOCK[sku]", "KeyError", "'A-1'", "looks up `sku` in `STOCK`", id="key"),
@@ -46,7 +58,36 @@ NULL_POINTER = "java.lang.NullPointerException"
         pytest.param(
             "x.close()", "AttributeError", "'NoneType' object has no attribute 'close'", "`None`", id="python"
         ),
-        pytest.param("x.close()", "AttributeError", "'Zone' object has no attribute 'close'", None, id="another-type"),
+        pytest.param(
+            "x = self.x.y(1)",
+            "AttributeError",
+            "'Zone' object has no attribute 'y'. Did you mean: 'z'?",
+            "uses `self.x.y`; the error says that this does not exist.",
+            id="no-such-attribute",
+        ),
+        pytest.param("y = x.y", "AttributeError", "'Zone' object has no attribute 'y'", "uses `x.y`", id="assigned"),
+        pytest.param(
+            "a.y + b.y", "AttributeError", "'Zone' object has no attribute 'y'", None, id="one-of-two-members"
+        ),
+        pytest.param(
+            "\\Zones\\Db\\Update::clear($x);", "Error", 'Class "Zones\\Db\\Update" not found', "`Update`", id="no-class"
+        ),
+        pytest.param("return step(x)", "NameError", "name 'step' is not defined", "uses `step`", id="no-name"),
+        pytest.param(
+            "helper.run x",
+            "NoMethodError",
+            "undefined method 'run' for an instance of Zone",
+            "`helper.run`",
+            id="no-method",
+        ),
+        pytest.param("row.grow()", "AttributeError", "'Zone' object has no attribute 'sum'", None, id="other-member"),
+        pytest.param(
+            "bar.size.x = 1",
+            "",
+            "Invalid access to property or key 'size' on a base object of type 'Nil'.",
+            "uses `.size` on `bar`; the error says that this was `Nil`.",
+            id="godot",
+        ),
         pytest.param(
             "v[v.len() - 4]", "panic", "index out of bounds: the len is 3", "reads `v[v.len() - 4]`", id="index"
         ),

@@ -350,3 +350,97 @@ def test_a_line_is_named_also_if_the_report_pastes_it(tmp_path: Path):
     body = "It is caused by line 2 of zones/load.py:\n\n    return open_it_lazily(path)\n"
     (found,) = of_kind(facts_of(tmp_path, files, "It stops", body), "named_here")
     assert found.line == 2
+
+
+C = (
+    "#include <x.h>\n\nint early(void);\n\nvoid show(struct row *row) {\n"
+    "  print(row->first(1, 2));\n  print(row->last(1, 2));\n}\n"
+)
+PRINTED = {
+    "gcc": "src/show.c:60:9: error: too many arguments to 'first'\n   60 |   print(row->first(1, 2));\n      |   ^~~~~",
+    "caret": "src/show.c:60:9: error: too many arguments to 'first'\n  print(row->first(1, 2));\n  ~~~~~^",
+    "snippet": "Origin: src/show.c:60:3\n\n58 void show(\n59\n60   print(row->first(1, 2));\n     ^ column 3",
+    "same-line": "src/show.c:6:9: error: too many arguments to 'first'\n    6 |   print(row->first(1, 2));",
+}
+
+
+@pytest.mark.parametrize("tool", PRINTED)
+def test_the_code_that_a_tool_prints_says_which_line_it_is(tmp_path: Path, tool: str):
+    body = f"```\n{PRINTED[tool]}\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"src/show.c": C}, "It does not build", body), "named_here")
+    assert (found.line, found.symbol, found.exact) == (6, "show", True)
+
+
+def test_a_line_whose_code_is_not_in_the_file_does_not_fit(tmp_path: Path):
+    body = "```\nsrc/show.c:6:9: error: too many arguments\n    6 |   write_out(row, other);\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"src/show.c": C}, "It does not build", body), "named_here")
+    assert found.says == "The report names line 6 of `src/show.c`; it does not fit the error at this commit."
+    assert found.unclaimed
+
+
+def test_an_error_precedes_notes_and_includes_are_no_places(tmp_path: Path):
+    body = (
+        "```\nIn file included from src/show.c:1:\nsrc/show.c:3:5: note: 'early' declared here\n"
+        "src/show.c:7:9: error: 'last' is gone for good\n```"
+    )
+    found = of_kind(facts_of(tmp_path, {"src/show.c": C}, "early: it does not build", body), "named_here")
+    assert [(fact.line, fact.strong) for fact in found] == [(7, True), (3, False)]
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "unclaimed"),
+    [
+        pytest.param(7, "error: too many arguments to function 'last'; expected 0, have 2", True, id="declaration"),
+        pytest.param(7, "error: 'struct row' has no member named 'last'", True, id="member"),
+        pytest.param(7, "error: expected ';' before ')' token", False, id="of-the-line"),
+        pytest.param(7, "warning: 'last' is deprecated", False, id="warning"),
+    ],
+)
+def test_an_error_about_another_declaration_carries_no_claim(tmp_path: Path, line: int, message: str, unclaimed: bool):
+    body = f"```\nsrc/show.c:{line}:9: {message}\n```"
+    (found,) = of_kind(facts_of(tmp_path, {"src/show.c": C}, "It does not build", body), "named_here")
+    assert (found.line, found.unclaimed) == (line, unclaimed)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("zones/io.py", '_LOGGER.error("No zone %s", name)', id="python"),
+        pytest.param("zones/io.go", 'log.Errorf("no zone %s", name)', id="go"),
+        pytest.param("zones/io.ts", 'this.logger.warn("no zone")', id="typescript"),
+        pytest.param("zones/io.rs", 'tracing::error!("no zone");', id="rust"),
+        pytest.param("zones/Io.kt", 'Log.e(TAG, "no zone")', id="kotlin"),
+        pytest.param("zones/io.ps1", 'Write-Error "no zone"', id="powershell"),
+    ],
+)
+def test_a_line_that_writes_to_a_log_carries_no_claim(tmp_path: Path, path: str, text: str):
+    files = {path: f"x = 1\n    {text}\ny = 2\n"}
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", f"Source: {path}:2, no zone"), "named_here")
+    assert (found.line, found.unclaimed) == (2, True)
+
+
+def test_a_frame_that_has_moved_is_not_named_at_its_old_line(tmp_path: Path):
+    files = {"zones/io.py": "def load(x):\n    y = 1\n    return x.rows_of_it\n\n\ndef clean(x):\n    pass\n"}
+    body = (
+        'Source: zones/io.py:7\n\nTraceback (most recent call last):\n  File "/config/zones/io.py", line 7, in load\n'
+        "    return x.rows_of_it\nAttributeError: 'Zone' object has no attribute 'rows_of_it'\n"
+    )
+    found = of_kind(facts_of(tmp_path, files, "It stops", body), "raised_here", "named_here")
+    assert [(fact.kind, fact.line) for fact in found] == [("raised_here", 3)]
+
+
+def test_what_only_repeats_a_named_line_is_left_out(tmp_path: Path):
+    files = {
+        "set-up-all.sh": "x=1\nif; then\nfi\n",
+        "get.sh": "if [[ -e set-up-all.sh ]]; then\n  ./set-up-all.sh\nfi\n",
+        "src/show.c": 'void show(int x) {\n  write_it(x, "cannot write the row there");\n}\n',
+    }
+    body = (
+        "```\n./set-up-all.sh\n./set-up-all.sh: line 2: syntax error near unexpected token `;'\n```\n\n```\n"
+        "src/show.c:2:3: error: 'write_it' is gone\n    2 |   write_it(x, \"cannot write the row there\");\n```"
+    )
+    found = facts_of(tmp_path, files, "It fails", body)
+    assert {(fact.kind, fact.path) for fact in found if fact.strong} == {
+        ("named_here", "set-up-all.sh"),
+        ("named_here", "src/show.c"),
+    }

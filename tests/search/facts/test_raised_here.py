@@ -360,3 +360,34 @@ def test_a_notebook_marks_the_line_of_a_frame_by_an_arrow(tmp_path: Path):
     (fact,) = of_kind(facts_of(tmp_path, files, "Loading fails", NOTEBOOK), "raised_here")
     assert (fact.line, fact.symbol, fact.exact, fact.by_library) == (3, "load", True, True)
     assert fact.words == "/usr/local/lib/python3.6/dist-packages/ledger/zones.py in load(zones)"
+
+
+def test_a_panic_in_the_attribute_of_a_function_is_on_the_line_of_the_attribute(tmp_path: Path):
+    files = {"src/main.rs": "mod api;\n\n#[room::main]\nasync fn main() {\n    api::start().unwrap();\n}\n"}
+    trace = "thread 'main' panicked at src/main.rs:3:1:\ncannot make a room: Os { code: 1 }\n"
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", trace), "raised_here")
+    assert (found.line, found.unclaimed or not found.strong) == (3, True)
+    assert "check" not in found.says
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "unclaimed"),
+    [
+        pytest.param("onDisable", "onEnable", True, id="within-the-start"),
+        pytest.param("close", "open", True, id="within-opening"),
+        pytest.param("onDisable", "tick", False, id="on-its-own"),
+        pytest.param("draw", "onEnable", False, id="no-clean-up"),
+    ],
+)
+def test_cleaning_up_within_a_start_hides_an_earlier_error(tmp_path: Path, inner: str, outer: str, unclaimed: bool):
+    files = {
+        "src/zone/Main.java": "package zone;\nclass Main {\n"
+        f"  void {inner}() {{\n    list.save(file);\n  }}\n  void {outer}() {{\n    host.stop(this);\n  }}\n}}\n"
+    }
+    trace = (
+        'java.lang.NullPointerException: Cannot invoke "zone.List.save(java.io.File)" because "Main.list" is null\n'
+        f"\tat zone.Main.{inner}(Main.java:4)\n\tat org.host.Host.stop(Host.java:9)\n"
+        f"\tat zone.Main.{outer}(Main.java:7)\n"
+    )
+    (found,) = of_kind(facts_of(tmp_path, files, "It stops", trace), "raised_here")
+    assert (found.line, found.unclaimed) == (4, unclaimed)

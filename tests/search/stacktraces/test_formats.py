@@ -38,6 +38,12 @@ FORMATS = {
         None,
         [("...share/nvim/plugged/fold.nvim/lua/fold/engine.lua", 47)],
     ),
+    "lua-nested-error": (
+        "Error executing Lua callback: ...lazy/core/handler/cmd.lua:48: Vim:Error executing Lua callback: ...fold.nvim/lua/fold/init.lua:34: attempt to call method 'range' (a nil value)\nstack traceback:\n\t...fold.nvim/lua/fold/init.lua:34: in function 'blocks'\n\t[C]: in function 'cmd'\n\t...lazy/core/handler/cmd.lua:48: in function <...lazy/core/handler/cmd.lua:16>",
+        None,
+        "attempt to call method 'range' (a nil value)",
+        [("...fold.nvim/lua/fold/init.lua", 34), ("...lazy/core/handler/cmd.lua", 48)],
+    ),
     "lua-wrapped-path": (
         "Error detected while processing /home/a/.config/nvim/init.lua:\nE5113: Error while calling lua chunk: /home/a/proj/lua/fold/plugins.lua:\n2: attempt to concatenate global 'DATA_PATH' (a nil value)\nstack traceback:\n        /home/a/proj/lua/fold/plugins.lua:2: in main chunk\n        [C]: in function 'require'",
         None,

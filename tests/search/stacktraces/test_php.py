@@ -21,6 +21,16 @@ Stack trace:
             id="uncaught",
         ),
         pytest.param(
+            r"""An error was caused in line 41 of the file /srv/shop/Cart.php. Error message: Uncaught Error: """
+            r"""Class "Shop\Item" not found in /srv/shop/Cart.php:41
+Stack trace:
+#0 /srv/shop/Order.php(12): Shop\Cart->find(3)""",
+            "Error",
+            r'Class "Shop\Item" not found',
+            [("/srv/shop/Cart.php", 41, "find"), ("/srv/shop/Order.php", 12, None)],
+            id="wordpress",
+        ),
+        pytest.param(
             r"""Fatal error: Allowed memory size of 100 bytes exhausted in C:\www\a.php on line 9""",
             "Fatal error",
             "Allowed memory size of 100 bytes exhausted",

@@ -244,7 +244,8 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
     text = frame_text(issue, trace, frame)
     for span in _functions(code, number, frame):
         line = _line_of(code, number, text, span, frame.line or span.start) if text else None
-        inside = frame.line if frame.line and span.start <= frame.line <= span.end else None
+        first = _with_attributes(code.lines(number), span.start)
+        inside = frame.line if frame.line and first <= frame.line <= span.end else None
         held = code.text(number, inside) if inside and text is None else None
         if text is None and not (held is not None and is_call(held, inner)):
             line = _only_call(code.lines(number), span, inner)
@@ -253,6 +254,13 @@ def _mapped(code: Code, issue: Issue, trace: StackTrace, depth: int, number: int
         if code.text(number, at):
             return MappedFrame(frame, trace, number, at, span.start, span.end, span.symbol, exact)
     return None
+
+
+def _with_attributes(lines: Sequence[str], start: int) -> int:
+    """Return the first line of the attributes or decorators above a definition, whose code may raise as well."""
+    while start > 1 and lines[start - 2].lstrip().startswith(("#[", "@")):
+        start -= 1
+    return start
 
 
 def _only_call(lines: Sequence[str], span: _Span, inner: Frame | None) -> int | None:

@@ -40,6 +40,8 @@ _NULL: tuple[re.Pattern[str], ...] = tuple(
             rf"Call to a member function {_NAME}\(\) on (?P<null>null)",
             rf"invoke (?:virtual|interface) method '[^'\n]{{0,200}}\.{_NAME}\([^'\n]{{0,200}}'"
             r" on a (?P<null>null) object",
+            rf"Invalid (?:access to property or key|get index|set index|call\. Nonexistent function) {_NAME}'? "
+            r"\(?(?:on a |in |on )base:? (?:object of type )?'(?P<null>Nil|null instance)'",
             rf"(?:read from|write to) field '[^'\n]{{0,200}}\.{_NAME}' on a (?P<null>null) object",
         ),
     )
@@ -60,6 +62,31 @@ _VALUE_NULL = (
 """Messages that name the value which was null."""
 _FORCED_NULL = re.compile(r"Null check operator used on a (?P<null>null) value")
 _FORCED = re.compile(r"(?<=[\w)\]])!(?=[.\[(;,)])")
+_MISSING_MEMBER = tuple(
+    map(
+        re.compile,
+        (
+            rf"'(?!None)[\w.]{{1,80}}' object has no attribute {_NAME}",
+            rf"(?:module|type object) '[\w.]{{1,120}}' has no attribute {_NAME}",
+            rf"Call to undefined method (?:[\w\\]{{1,120}}(?:::|->))?{_NAME}\(",
+            rf"undefined method {_NAME}['\u2019`]? for (?!nil)",
+        ),
+    )
+)
+_MISSING_NAME = tuple(
+    map(
+        re.compile,
+        (
+            rf"[Cc]lass [\"'](?:[\w\\]{{1,120}}\\)?{_NAME}[\"'] not found",
+            rf"Call to undefined function (?:[\w\\]{{1,120}}\\)?{_NAME}\(",
+            rf"uninitialized constant (?:\w{{1,60}}::){{0,6}}{_NAME}",
+            rf"undefined local variable or method {_NAME}['\u2019`]? for (?!nil)",
+            rf"\bname {_NAME}['\u2019] is not defined",
+            rf"ReferenceError: {_NAME} is not defined",
+        ),
+    )
+)
+"""Messages that name what the code uses and what does not exist."""
 _UNBOUND = re.compile(rf"local variable {_NAME}['\u2019]? (?:referenced before|where it is not associated)")
 _UNSET = re.compile(UNSET)
 _UNDEFINED = re.compile(r"Use of uninitialized value in string (?P<by>eq|ne|lt|gt|le|ge)\b")
@@ -187,7 +214,10 @@ def _zero(line: str, whole: str) -> Happened | None:
 
 
 def _asserted(line: str, whole: str) -> Happened | None:
-    asserts = is_assertion(line) and ("assert" in whole.lower() or "panic" in whole)
+    # A panic of ``expect`` begins with its argument, and one of ``unwrap`` names the method.
+    given = re.search(r"\.expect\(\s?\"([^\"]{1,200})", line)
+    unwraps = bool(re.search(r"\.(?:unwrap|expect)\(", line)) and not (given and given[1] in whole)
+    asserts = is_assertion(line) and not unwraps and ("assert" in whole.lower() or "panic" in whole)
     return Happened("fails its own check on this line.", asserts=True) if asserts else None
 
 
@@ -221,6 +251,20 @@ def _value(line: str, whole: str) -> Happened | None:
 def _of_value(values: set[str], word: str) -> Happened | None:
     shown = shown_as(values.pop()) if len(values) == 1 else ""
     return Happened(f"uses `{shown}`; the error says that this was `{word}`.") if shown else None
+
+
+def _missing(line: str, whole: str) -> Happened | None:
+    """Return which member or which other name a line uses that does not exist, if it uses that only once."""
+    for pattern in (*_MISSING_MEMBER, *_MISSING_NAME):
+        if found := pattern.search(whole):
+            name = re.escape(found["name"])
+            ends = (item.end() for item in re.finditer(rf"(?<![\w$]){name}(?![\w$])", line))
+            used = {before(line, end) for end in ends if not is_quoted(line, end)}
+            if pattern in _MISSING_MEMBER:
+                used.discard(found["name"])
+            shown = shown_as(used.pop()) if len(used) == 1 else ""
+            return Happened(f"uses `{shown}`; the error says that this does not exist.") if shown else None
+    return None
 
 
 def _unbound(line: str, whole: str) -> Happened | None:
@@ -263,7 +307,7 @@ def _clause(line: str, whole: str) -> Happened | None:
 
 
 _FINDERS: tuple[Callable[[str, str], Happened | None], ...] = (
-    _null, _value, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
+    _null, _value, _missing, _key, _slice, _zero, _unbound, _undefined, _argument, _clause, _asserted,
 )  # fmt: skip
 
 

@@ -63,6 +63,14 @@ _STOPPED = re.compile(
     r"|[Tt]imed? ?out|TimeoutE|deadline exceeded"
 )
 """The error of a program that was stopped from outside, or that waited too long."""
+_CLEANS_UP = re.compile(
+    r"(?:on_?)?(?:disable|dispose|close|clean_?up|shut_?down|tear_?down|destroy|finali[sz]e|unload|__exit__|__del__|deinit)\w*",
+    re.IGNORECASE,
+)
+_STARTS = re.compile(
+    r"(?:on_?)?(?:enable|init\w*|set_?up|start\w*|open|load|create|boot\w*|__init__|__enter__|<init>)", re.IGNORECASE
+)
+"""Names of functions that end what others began: within those, they run after an error that the trace does not show."""
 
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
@@ -169,7 +177,16 @@ def _is_caused_elsewhere(mapped: MappedFrame, event: Happened | None, text: str)
     """Return whether the error of a trace says nothing about the code of its frame: other code has the fault."""
     error = f"{mapped.trace.error or ''}: {mapped.trace.message or ''}"
     failed = event.asserts if event else is_assertion(text) and bool(_FAILED.search(error))
-    return failed or mapped.in_program or bool(_STOPPED.search(error))
+    return failed or mapped.in_program or _cleans_up(mapped) or bool(_STOPPED.search(error))
+
+
+def _cleans_up(mapped: MappedFrame) -> bool:
+    """Return whether a frame cleans up within the beginning of the same part of a program, which failed before."""
+    frames = mapped.trace.frames
+    outer = frames[frames.index(mapped.frame) + 1 :]
+    starts = (frame for frame in outer if frame.path == mapped.frame.path and frame.module == mapped.frame.module)
+    is_last = bool(_CLEANS_UP.fullmatch(last_part(mapped.frame.function) or ""))
+    return is_last and any(_STARTS.fullmatch((frame.function or "").rpartition(".")[2]) for frame in starts)
 
 
 def _innermost(inquiry: FinderInput, chain: Sequence[StackTrace]) -> MappedFrame | None:

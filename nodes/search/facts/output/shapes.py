@@ -56,6 +56,10 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{NAME}\(\): Argument #\d{{1,2}}[^\n]{{0,80}} must be of type [^\n]{{1,80}} given", _CALL),
         (r"[Ii]ndex (?:was )?out of (?:range|bounds)|IndexOutOfBounds", _SUBSCRIPT),
         (r"called `(?:Option|Result)::unwrap\(\)`", _UNWRAP),
+        (
+            rf"bound mismatch for dimension \d{{1,2}} of array {NAME}",
+            r"^[^!]{0,200}(?<![\w%$])@name\s?(?:\([^()\n]{0,80}\))?\s?=(?![=>])",
+        ),
         (UNSET, r"\$\{?@name(?![\w+-]|:[+-])"),
         (rf"null cannot be cast to non-null type {_TYPE}", r"\bas\s(?:[\w.]{1,80}\.)?@name\b(?!\?)"),
         (rf"cannot be cast to(?: class)? {_TYPE}", _CAST),

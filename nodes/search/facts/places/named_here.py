@@ -62,10 +62,13 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     lines = tuple(fact for fact in named if (fact.path, fact.line) not in known)
     yield from lines
     linked = {link.path for link in links(inquiry.issue.body)} | {fact.path for fact in lines}
+    raised = {fact.path for fact in inquiry.found if fact.kind == "raised_here"}
     for line in (inquiry.issue.title, *inquiry.issue.prose):
         for words in map(_from_root(code), _PATH.findall(URL.sub(" ", line))) if "/" in line else ():
             numbers = [n for n in code.ending(words) if code.own[n]] if is_path(words) else []
-            if len(numbers) == 1 and code.path(numbers[0]) not in linked:
+            # The number of a frame's line is a fact already.
+            is_a_frame = code.path(numbers[0]) in raised and f"{words}:" in line if numbers else False
+            if len(numbers) == 1 and code.path(numbers[0]) not in linked and not is_a_frame:
                 found.setdefault(numbers[0], words)
     for number, words in found.items() if len(found) <= FEW else ():
         if inquiry.issue.holds(words):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
+from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
+from nodes.search.facts.output.frames import same_start
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import is_possible
-from nodes.search.facts.places.moved import UNFIT, line_now, line_then, removed
+from nodes.search.facts.places.moved import ENOUGH, UNFIT, line_now, line_then, removed
 from nodes.search.facts.types import Fact
-from nodes.search.issue.located import find_in_lines
+from nodes.search.facts.unclaimed import is_logging
+from nodes.search.issue.located import find_in_lines, find_located, is_error
 from nodes.search.issue.normal.logs import UNKNOWN
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.tokens import STOPWORDS
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nodes.search.facts.code import Code
-    from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.inquiry import FinderInput, Issue
     from nodes.search.facts.witness import Witness
     from nodes.search.history.versions import Release
     from nodes.search.issue.located import Located
@@ -45,6 +48,22 @@ _UNDECLARED = re.compile(
     r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
 )
 """A name that a compiler does not know where it is used."""
+_ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
+"""What a tool prints behind a place that only explains the error of another one."""
+_DECLARED_ELSEWHERE = re.compile(
+    r"\bno (?:such )?(?:member|field|matching|method|module|property)\b|too (?:many|few) arguments|incompatible"
+    r"|cannot (?:convert|find)|does not (?:exist on type|contain a definition)|not assignable|undefined reference"
+    r"|mismatch|unbound |expects? \d|could not be found|\bexpected \d{1,2}, |not found",
+    re.IGNORECASE,
+)
+"""What a compiler says of a line that does not fit a declaration elsewhere: often that was changed, and is fixed."""
+_INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
+_PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
+"""How tools print a line of code: its number, and perhaps a bar, in front of it."""
+_POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
+"""The line below a line of code that marks a part of it."""
+MAX_SHOWN = 8
+"""Number of lines below a place in which a tool may print its code."""
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
@@ -71,21 +90,21 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     code, seen = inquiry.code, set[tuple[int, int | None]]()
     linked = {fact.path for fact in inquiry.found if fact.kind == "linked_here"}
     lines = [line for line in inquiry.issue.lines if line.strip()]
-    ranks = {line.text: line.rank for line in inquiry.issue.logged}
-    places = list(islice(find_in_lines(lines), MAX_NAMED))
-    # A log of hundreds of lines names many places; that of its error matters.
-    places.sort(key=lambda found: ranks.get(lines[found[0]].strip(), UNKNOWN))
     # A logger names the line that caught an error, which the trace of the error has too, further out.
     frames = (frame for trace in inquiry.issue.traces for frame in trace.frames[1:])
     callers = {(frame.path.rpartition("/")[2], frame.line) for frame in frames}
+    places = _by_severity(inquiry.issue, lines)
     named = named_release(inquiry) if places else None
     release = named.release if named else None
-    for at, place in places[:MAX_READ]:
-        number = file_of(code, place, "\n".join(lines[at : at + 2]), release)
-        if number is None:
+    for at, place, is_aside in places[:MAX_READ]:
+        printed = _printed(lines, at, place.line)
+        number = file_of(code, place, "\n".join((*lines[at : at + 2], printed)), release, printed)
+        if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
             continue
         error = _error(lines, at)
         then, line, moved = _now(inquiry, release, number, place.line, error)
+        held = _holding(code.lines(number), printed, line or place.line) if printed else None
+        line, moved = (held, "") if held else (line, moved)
         text = code.text(number, line) if line else None
         words = words_of(lines, at, place)
         if line is None or text is None or (number, line) in seen or not inquiry.issue.holds(words):
@@ -94,16 +113,58 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         path, symbol = code.path(number), code.symbol(number, line)
         if path in linked and "://" in words:  # the link is a fact of its own
             continue
-        if not moved and is_possible(error, text) is False:
+        if not moved and not held and (printed or is_possible(error, text) is False):
             end, change = removed(inquiry, then, number, line) if then else (f"; it {UNFIT}", None)
             says = f"The report names line {line} of `{path}`{end}"
             yield Fact("named_here", says, words, path, line, text, change=change, count=1, unclaimed=True)
             continue
-        strong = code.index.roles[number] != "test"
+        strong = code.index.roles[number] != "test" and not is_aside
         where = f"`{symbol or path}`"
         says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
-        yield Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, unclaimed=outer)
+        fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
+        elsewhere = is_error(lines[at], place) and bool(_DECLARED_ELSEWHERE.search(lines[at]))
+        yield replace(fact, unclaimed=outer or elsewhere or is_logging(text))
+
+
+def _by_severity(issue: Issue, lines: Sequence[str]) -> list[tuple[int, Located, bool]]:
+    """Return the places that lines name, the most serious first, each with whether it only explains another one.
+
+    A log of hundreds of lines names many places; that of its error matters. Below an error, compilers print notes,
+    includes, and places without a message.
+    """
+    ranks = {line.text: line.rank for line in issue.logged}
+    places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
+    errors = {at for at, place in places if is_error(lines[at], place)}
+    found = [(at, place, bool(errors) and at not in errors and _is_aside(lines[at], place)) for at, place in places]
+    return sorted(found, key=lambda item: (ranks.get(lines[item[0]].strip(), UNKNOWN), item[2]))
+
+
+def _is_aside(line: str, place: Located) -> bool:
+    is_bare = not line[: place.start].strip() and not line[place.end :].strip(" :,")
+    return is_bare or bool(_ASIDE.match(line, place.end))
+
+
+def _is_moved_frame(inquiry: FinderInput, path: str, line: int) -> bool:
+    """Return whether the frame of a trace with this number is a fact already, at the line where its code is now."""
+    number = re.compile(rf"(?<!\d){line}(?!\d)")
+    raised = (fact for fact in inquiry.found if fact.kind == "raised_here" and fact.path == path)
+    return any(fact.line != line and number.search(fact.words or "") for fact in raised)
+
+
+def _printed(lines: Sequence[str], at: int, line: int) -> str:
+    """Return the code that a tool prints below a place: behind its number, or above a line that marks a part of it."""
+    below = list(takewhile(lambda text: next(find_located(text), None) is None, lines[at + 1 : at + 1 + MAX_SHOWN]))
+    numbered = re.compile(_PRINTED_AS.format(line))
+    found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
+    text = found[1] if found else below[0] if len(below) > 1 and _POINTER.fullmatch(below[1]) else ""
+    return normalise_space(text) if sum(map(str.isalnum, text)) >= ENOUGH else ""
+
+
+def _holding(lines: Sequence[str], printed: str, near: int) -> int | None:
+    """Return the nearest line that has the code that a tool prints; tools shorten long lines."""
+    same = (number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), printed))
+    return min(same, key=lambda number: abs(number - near), default=None)
 
 
 def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
@@ -171,7 +232,7 @@ def words_of(lines: Sequence[str], at: int, place: Located) -> str:
     )
 
 
-def file_of(code: Code, place: Located, context: str, release: Release | None = None) -> int | None:
+def file_of(code: Code, place: Located, context: str, release: Release | None = None, printed: str = "") -> int | None:
     """Return the only own file that a path can mean, if it has the line.
 
     Args:
@@ -179,6 +240,7 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
         place: the path and its line.
         context: the text around the path, of which one word has to be in the code if the path is ambiguous.
         release: the release to which the number of the line belongs, if the report names one.
+        printed: the code of that line as a tool prints it, or an empty text; a file that has it has the line.
     """
     if code.index.project.is_foreign(place.path):
         return None
@@ -189,7 +251,9 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
         if code.index.roles[number] not in _FOREIGN and not code.is_ignored(number)
     }
     longest = max(tails.values(), default=0)
-    best = [n for n, length in tails.items() if length == longest and line_now(code, release, n, place.line).line]
+    most = [number for number, length in tails.items() if length == longest]
+    best = [number for number in most if printed and _holding(code.lines(number), printed, place.line)]
+    best = best or [number for number in most if line_now(code, release, number, place.line).line]
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]
     best = [n for n in best if _shares_word(code, n, place, line_now(code, release, n, place.line).line or 0, context)]
@@ -217,7 +281,10 @@ def _words(text: str) -> set[str]:
 def check(fact: Fact, witness: Witness) -> str | None:
     """Verify that the words have the file's name and the line's number, and that the commit has the file."""
     path, words = fact.path or "", fact.words or ""
-    if path.rpartition("/")[2] not in words or not re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words):
+    is_numbered = re.search(rf"(?<!\d){line_then(fact)}(?!\d)", words) or (
+        fact.exact and witness.mentions((fact.text or "").strip())
+    )
+    if path.rpartition("/")[2] not in words or not is_numbered:
         return "the words do not name this line"
     if defined := _DEFINED.search(fact.says):
         text = witness.line(defined[3], int(defined[2])) or ""

@@ -225,7 +225,8 @@ def _errors(bare: str) -> Iterator[Heading]:
     if message := _MESSAGE.match(bare[:_LONGEST]):
         yield Heading("panic" if "panic" in message["error"].lower() else None, message["message"].strip() or None)
     place = next(find_located(bare), None)
-    if place and bare.startswith(": ", place.end):  # Lua: ``program: file:line: message``
+    if place and bare.startswith(": ", place.end):  # Lua: ``program: file:line: message``; an outer call adds its own
+        place = [inner for inner in find_located(bare) if bare.startswith(": ", inner.end)][-1]
         yield Heading(None, bare[place.end + 2 :].strip() or None, Frame(place.path, place.line))
     elif place and place.path.endswith(_CALLEES) and " at " in bare[: place.start]:  # Perl: ``message at file line 1.``
         yield Heading(None, bare[: place.start].rpartition(" at ")[0], Frame(place.path, place.line))

@@ -32,7 +32,7 @@ _AT = re.compile(
 _FATAL = re.compile(
     r"(?:PHP )?(Fatal error|Parse error|Warning|Notice|Deprecated|(?:Catchable|Recoverable) fatal error): {1,3}(.*)"
 )
-_UNCAUGHT = re.compile(r"(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
+_UNCAUGHT = re.compile(r"(?:.{0,400}?[:'] {0,3})?(?:PHP )?(?:Fatal error: {1,3})?Uncaught ([\w\\]{1,200})(?:: (.*))?$")
 _WHERE = re.compile(r" in ((?:[A-Za-z]:)?[^:\s]{1,300}\.\w{2,6})(?::(\d{1,9})$| on line (\d{1,9}))")
 _LARAVEL = re.compile(r".{0,400}?\(([\w\\]{1,200})\(code: [\w-]{1,20}\): (.*)$")
 _LARAVEL_PLACE = re.compile(r" at ((?:[A-Za-z]:)?[^:\s]{1,300}\.php):(\d{1,9})\)?$")
