@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
@@ -20,6 +20,7 @@ from nodes.agents.code.candidates import (
     pointed_at,
     rescored,
 )
+from nodes.agents.code.explained import is_explained
 from nodes.agents.code.objections import look_up_objections
 from nodes.agents.code.record import Gathered, Read, entry_of, finding_of, unreadable
 from nodes.agents.code.tools import CodeTools
@@ -30,19 +31,10 @@ from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, NumberedEvidence
 from nodes.guards import is_rejected, progress
-from nodes.judgements import CodeReading, Submission
+from nodes.judgements import CodeReading
 from nodes.search.git.errors import SearchError
-from nodes.search.issue.mentions.places import URL
-from nodes.search.tokens import query_terms
 from nodes.search.types import Query, Ranking, Survey
 from nodes.state import CORRECTION, BugTriageState, TraceEntry, Update
-from nodes.trust.statements import IssueEcho, names_in, names_of_code
-
-_NAMING, _NAMES, _NEW, _QUOTED = 2, 2, 3, 0.25
-"""Sentences of a cause that name what their lines contain, the names in each, and those of all that the report lacks,
-if there are so many; the largest share of such a sentence that may be the report's own words."""
-_SHARED, _OF_TERMS = 2, 4
-"""Terms of the report in these sentences; a short report needs only one in so many of its terms."""
 
 
 async def codebase_search(state: BugTriageState, runtime: Runtime[Context]) -> Update:
@@ -179,33 +171,6 @@ async def _judge(gathered: Gathered, context: Context) -> Read:
     )
     confidence, support = confidence_of(opinions, context.agreement), support_of(opinions, context.agreement)
     return Read(judged, shown, ranked, confidence, support, prefers, opinions)
-
-
-def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEvidence], issue: str) -> bool:
-    """Return whether a cause follows the code and is about the report.
-
-    A sentence such as "this code decides it" suits any line and any report, so an approval of it says nothing. A cause
-    explains if at least two of its sentences, about different lines, name several things in the lines that they cite
-    without quoting the report, some of which the report does not name, and if they have some of the report's terms.
-    """
-    cause = submitted.cause if submitted is not None else ()
-    echo, reported = IssueEcho(issue), names_in(issue)
-    own, new, there, places = dict[str, None](), set[str](), set[str](), set[str]()
-    for sentence in cause:
-        # That something has no matches names no code, so it explains nothing by itself.
-        items = [evidence[name].evidence for name in sentence.evidence if name in evidence]
-        items = [item for item in items if item.kind != "lookup"]
-        names = names_in(sentence.text) & names_of_code(items)
-        if len(names) >= _NAMES and echo.share(sentence.text) <= _QUOTED:
-            own[sentence.text] = None
-            new |= names - reported
-            there |= names_of_code(items) - reported
-            places |= {item.key for item in items}
-    # Words of another script occur in no sentence about code.
-    terms = {term for term in query_terms(URL.sub(" ", issue)) if term.isascii()}
-    shared = len(query_terms(" ".join(own)).keys() & terms)
-    enough = len(own) >= _NAMING and len(places) >= _NAMING and len(new) >= min(_NEW, len(there))
-    return enough and shared >= min(_SHARED, len(terms) // _OF_TERMS)
 
 
 def _search_prefers(reading: CodeReading, ranked: Sequence[NumberedEvidence], gathered: Gathered) -> str:

@@ -161,11 +161,6 @@ def fault_of(sentence: str, cited: Sequence[Evidence], issue: str, read: Iterabl
     return None
 
 
-def names_of_code(cited: Sequence[Evidence]) -> frozenset[str]:
-    """Return the names of the cited code, such as functions and values."""
-    return frozenset(name for item in cited for text in (item.quote, item.symbol or "") for name in names_in(text))
-
-
 def names_in(text: str) -> frozenset[str]:
     """Return the names in a text; short words of code are words of the language too."""
     return frozenset(name.casefold() for name in _NAME.findall(text) if len(name) > _SHORT)

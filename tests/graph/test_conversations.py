@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from bot.runs.code import EngineCode
 from nodes.agents.code.candidates import find_candidates, rescored
-from nodes.agents.codebase_search import is_explained
+from nodes.agents.code.explained import is_explained
 from nodes.brains.calls.models import READING, Effort, Models, ModelSettings, ReadingLimits
 from nodes.brains.llm import LLMBrain
 from nodes.brains.rules import RulesBrain
@@ -378,6 +378,15 @@ FOLLOWED = ("`advance` returns `position` with an unchanged `offset`.", "So `cur
             False,
             id="quotes-the-report",
         ),
+        pytest.param(
+            (
+                "`position` and `offset` decide the scan of the quote.",
+                "`cursor` and `text` decide the scan of the quote.",
+            ),
+            REPORT,
+            False,
+            id="the-same-of-other-names",
+        ),
         pytest.param((), REPORT, False, id="nothing"),
     ],
 )
@@ -397,6 +406,20 @@ def test_a_cause_explains_if_it_follows_the_code_and_is_about_the_report(
         for name, item in evidence.items()
     }
     assert not is_explained(submitted, nothing, report)
+
+
+@pytest.mark.parametrize("mark", ["# ", "// ", " * ", "import ", "from ", "#include "])
+def test_comments_and_imports_explain_nothing(mark: str) -> None:
+    def explains(start: str) -> bool:
+        lines = (place.model_copy(update={"quote": f"{start}{place.quote.strip()}"}) for place in (CURSOR, LEXER))
+        evidence = {
+            name: NumberedEvidence(id=name, evidence=line) for name, line in zip(("E1", "E2"), lines, strict=True)
+        }
+        sentences = (CauseSentence(text=text, evidence=(name,)) for text, name in zip(FOLLOWED, evidence, strict=True))
+        return is_explained(Submission(cause=tuple(sentences)), evidence, REPORT)
+
+    assert explains("#define ")
+    assert not explains(mark)
 
 
 def test_rules_and_a_model_get_the_strong_candidates() -> None:

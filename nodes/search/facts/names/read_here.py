@@ -57,7 +57,7 @@ _SET = re.compile(r"(--?[A-Za-z][\w-]{2,60}|[A-Za-z_]\w{2,60}) ?= ?[^=]")
 _QUOTED = re.compile(r"[\"'][\w.-]{3,80}[\"']")
 # System information and examples in reports have these in code spans, and no option is meant.
 _MACHINE = re.compile(r"LC_\w+|LANG|PATH|HOME|pip\d?|npm|yarn|conda|foo|bar|baz|qux|x86_64|amd64")
-_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|\[))|//|\*|/\*|--\s|\"\"\"|''')")
+_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:define|if|elif|include|!?\[))|//|\*|/\*|--\s|\"\"\"|''')")
 IMPORT = re.compile(r"\s{0,200}(?:import|from|use|using|#\s?include|export\s+\*|package)\b")
 """A line that makes names of other files known."""
 _ASSIGNED = r"^\s*(?:(?:const|let|var|val|auto|int|mut)\s+){{0,2}}{0}\s*(?::[^=]{{1,60}})?=(?!=)"
@@ -139,6 +139,11 @@ def longest(words: str) -> str:
     return max(re.split(r"[.-]", words), key=len)
 
 
+def is_code(text: str) -> bool:
+    """Return whether a line is neither a comment nor an import."""
+    return not (_COMMENT.match(text) or IMPORT.match(text))
+
+
 def _uses(code: Code, words: str) -> list[tuple[int, int, bool]]:
     """Return (file, line, whether it is declared there) for each line that reads a name."""
     files = code.files_with(longest(words))
@@ -185,7 +190,7 @@ def _reads(lines: Sequence[str], spellings: Sequence[str]) -> Iterator[tuple[int
     for line, text in enumerate(lines, 1):
         if len(text) > MAX_WIDTH or not any(spelling in text for spelling in spellings) or not pattern.search(text):
             continue
-        if _COMMENT.match(text) or IMPORT.match(text) or quoted.holds(line) or assigned.search(text):
+        if not is_code(text) or quoted.holds(line) or assigned.search(text):
             continue
         yield line, bool(parameter.search(text))
 
