@@ -50,7 +50,8 @@ def _subtitle(report: TriageReport) -> str:
     parts: list[str] = [report.kind]
     if report.severity != "unknown":
         parts.append(f"severity {report.severity}: {report.severity_reason}")
-    parts.append(f"confidence {confidence_word(report.confidence)} ({report.confidence:.0%})")
+    if not report.is_explained:  # the confidence is about the search's order of files
+        parts.append(f"confidence {confidence_word(report.confidence)} ({report.confidence:.0%})")
     return _clean(" · ".join(parts))
 
 

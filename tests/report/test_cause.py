@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from bot.report.comment.explained import cause
+from bot.report.comment.markdown import MarkdownRenderer
 from bot.report.links import Links
-from nodes.report import Citation, CitationAudit, Evaluation, TriageReport
+from bot.report.record import Record
+from bot.report.terminal import render_terminal
+from bot.server.web.views.answer import answer
+from nodes.report import Citation, CitationAudit, Evaluation, Suspect, TriageReport
+
+LINKS = Links("", "o/r", "a" * 40)
+REPORT = TriageReport(
+    verdict="It is missing.",
+    kind="bug",
+    root_cause="The folder is missing [E1, E2].",
+    citations=(
+        Citation(evidence="E1", path="", start_line=0, end_line=0),
+        Citation(evidence="E2", path="a.py", start_line=3, end_line=3),
+    ),
+    repository="o/r",
+    commit="a" * 40,
+    citation_audit=CitationAudit(),
+    evaluation=Evaluation(),
+)
 
 
 def test_evidence_without_an_address_leaves_no_gap() -> None:
     """An answer without matches is evidence and has no lines to link."""
-    report = TriageReport(
-        verdict="It is missing.",
-        kind="bug",
-        root_cause="The folder is missing [E1, E2].",
-        citations=(
-            Citation(evidence="E1", path="", start_line=0, end_line=0),
-            Citation(evidence="E2", path="a.py", start_line=3, end_line=3),
-        ),
-        repository="o/r",
-        commit="a" * 40,
-        citation_audit=CitationAudit(),
-        evaluation=Evaluation(),
-    )
-    (sentence,) = cause(report, Links("", "o/r", "a" * 40))
+    (sentence,) = cause(REPORT, LINKS)
     assert sentence.startswith("- The folder is missing [`a.py:3`](")
+
+
+def test_no_number_of_the_search_stands_beside_the_claim_of_a_model() -> None:
+    place = Suspect(path="a.py", start_line=3, end_line=3, checked=True)
+    update = {"suspects": (place,), "statement": "claim", "confidence": 0.88, "support": 0.9, "written_by": "gpt"}
+    by_model, record = REPORT.model_copy(update=update), Record(30, 20, 0.1)
+    by_rules = by_model.model_copy(update={"citations": (), "support": None})
+    for renders in (
+        MarkdownRenderer(record=record).comment,
+        MarkdownRenderer().comment,
+        lambda report: render_terminal(report, colour=False),
+        lambda report: str(answer(report, LINKS, record)["confidence"]),
+    ):
+        assert "%" in renders(by_rules)
+        assert "%" not in renders(by_model)

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 from bot.report.comment.facts import shown_facts
 from bot.report.links import Links
-from bot.report.record import Record
 from bot.report.sanitise import code, prose
-from bot.report.words import confidence_word
 from nodes.agents.writing.statement import probable_place
 from nodes.report import Citation, TriageReport
 from nodes.search.facts import Fact
 from nodes.trust.prose import split
-from nodes.trust.quality_gate import LOW_CONFIDENCE
 from nodes.trust.statements import cited_in, uncited
 
 FACTS = 2
@@ -32,8 +29,8 @@ def cause(report: TriageReport, links: Links) -> Iterator[str]:
         yield f"- {prose(uncited(sentence)).rstrip('.')}{f' {where}' if where else ''}."
 
 
-def places(report: TriageReport, links: Links, record: Record | None) -> str:
-    """Return the places to change, with their functions; for a claim with its confidence, where that supports it."""
+def places(report: TriageReport, links: Links) -> str:
+    """Return the places to change, with their functions."""
     shown = ", ".join(
         dict.fromkeys(
             _place(suspect.path, suspect.start_line, suspect.end_line, suspect.symbol, links)
@@ -44,10 +41,8 @@ def places(report: TriageReport, links: Links, record: Record | None) -> str:
         return ""
     if report.statement != "claim":
         return f"- Places that it names: {shown}."
-    worth = record.confidence(report.confidence) if record else report.confidence
-    # The number is about the search's order of files, so a low one says nothing about what the model explains.
-    number = f" ({confidence_word(worth)}, {min(worth, 0.99):.0%})" if worth >= LOW_CONFIDENCE else ""
-    return f"- {probable_place(report.kind)} {shown}{number}."
+    # The confidence is about the search's order of files and says nothing about what the model explains.
+    return f"- {probable_place(report.kind)} {shown}."
 
 
 def objections(report: TriageReport) -> tuple[str, ...]:

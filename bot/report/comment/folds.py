@@ -141,8 +141,9 @@ def about(report: TriageReport, record: Record | None = None) -> str:
 
 
 def _confidence(report: TriageReport, record: Record | None) -> str:
-    """Return the confidence in the claimed cause, if there is one."""
-    return f"- Confidence: {_measured(report, record)}" if report.root_cause else ""
+    """Return the confidence in the claimed cause, if there is one; that of the search says nothing about a model's."""
+    measured = report.root_cause and not report.is_explained
+    return f"- Confidence: {_measured(report, record)}" if measured else ""
 
 
 def _measured(report: TriageReport, record: Record | None) -> str:

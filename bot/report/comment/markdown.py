@@ -90,7 +90,7 @@ class MarkdownRenderer:
         shown = facts_beside(report)
         lines = (
             *cause(report, links),
-            places(report, links, self._record),
+            places(report, links),
             *objections(report),
             *(_fact(fact, links) for fact in shown),
             _attached(report),

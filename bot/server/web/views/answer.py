@@ -164,7 +164,8 @@ def _claim(report: TriageReport) -> Markup:
 
 
 def _confidence(report: TriageReport, record: Record | None) -> str:
-    if report.root_cause is None:
+    # It is about the search's order of files, so it says nothing about what a model explains.
+    if report.root_cause is None or report.is_explained:
         return ""
     worth = record.confidence(report.confidence) if record else report.confidence
     basis = f"by {record.basis} here" if record else ""
