@@ -16,8 +16,8 @@ Paragraph = Annotated[str, StringConstraints(max_length=1_200)]
 Reference = Annotated[str, StringConstraints(max_length=160)]
 
 TOOLS: tuple[ToolName, ...] = get_args(ToolName)
-CALLS = 6
-"""Tool calls of one turn."""
+CALLS, MOST_CALLS = 6, 10
+"""Tool calls of one turn that are answered, and those that are read: the others are refused in words."""
 FILES = 5
 """Files that a model chooses to read."""
 
@@ -139,7 +139,7 @@ class Call(Judgement):
 class Turn(Judgement):
     """Calls to make now, or what you submit at the end."""
 
-    calls: tuple[Call, ...] = Field(default=(), max_length=CALLS)
+    calls: tuple[Call, ...] = Field(default=(), max_length=MOST_CALLS)
     submit: Submit | None = None
 
     @model_validator(mode="after")

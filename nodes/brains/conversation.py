@@ -5,6 +5,7 @@ A model or a server that cannot hold one reads in two stages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
@@ -24,7 +25,7 @@ from nodes.brains.shared import build_conversation, join_sections, read_before
 from nodes.brains.submitted import Concluded
 from nodes.context import Case, FileCard, Judged, ModelError, ToolPort
 from nodes.evidence import Locator
-from nodes.judgements import Call, CodeReading, Submit, Turn
+from nodes.judgements import CALLS, Call, CodeReading, Submit, Turn
 from nodes.search.types import FileSketch, Location, ToolCall, ToolName
 from nodes.state import Usage
 from prompts import LAST_TURN, OBJECTION, build_turns_left
@@ -37,6 +38,24 @@ BODIES = (360, 240, 220, 180, 120)
 """Maximum tokens of the functions that the second of two stages shows, best first."""
 _BEFORE, _AFTER = 15, 25
 """Lines around those that match the issue, or that a submission names."""
+_BUILDING = re.compile(
+    r"\b(?:build(?:s|ing)?|compil(?:e[sd]?|ing|ation|er)|link(?:er|ing)|c?make(?:file)?|CMake\w*|meson|bazel|cargo"
+    r"|gradle|maven|setup\.py|pyproject|packag(?:ing|ed)|wheels?|dependenc(?:y|ies)|lints?|CI|docker(?:file)?|npm|pip)\b",
+    re.IGNORECASE,
+)
+_BUILD_FAILS = re.compile(
+    r"undefined reference to|cannot find -l\w|error: linking with|CMake Error|BUILD FAILED|npm ERR!|could not compile"
+    r"|Failed building wheel|fail(?:s|ed)? to (?:build|compile)|error\[E\d{4}\]|: (?:fatal )?error: .{1,80}\.h"
+)
+"""What a title says and what tools print when the project itself is built."""
+_READ, _LISTING = 20_000, 240
+"""Maximum characters of a body that are read for that; maximum tokens of the names of the files that build."""
+_BUILD_FILES = ToolCall(
+    "tree",
+    path="{Cargo.toml,CMakeLists.txt,*.cmake,Makefile*,meson.build,setup.py,setup.cfg,pyproject.toml,package.json,go.mod"
+    ",pom.xml,*.gradle,*.gradle.kts,*.gemspec,*.csproj,BUILD.bazel,Dockerfile,tox.ini,.cargo/*,.github/workflows/*"
+    ",.travis.yml,.gitlab-ci.yml,configure.ac,composer.json}",
+)
 _LOOKED_UP, _PLACES, _SHOWN_AGAIN, _CITED = 500, 2, 300, 700
 """Maximum tokens of what was looked up for an objection; the number of places that are shown again, and maximum tokens
 of each; maximum tokens of the lines that were cited."""
@@ -44,9 +63,16 @@ _ABOVE = 4
 """Lines above a place that is shown again, so that the place itself fits."""
 _ANSWERED_IN, _ANSWERED_BY = 2, 3_000
 """Turns and tokens of results in which an objection is answered: what it asks for was looked up before."""
+_SHORTENED = 2
+"""Maximum remarks about citations that were too long."""
 _RESULT, _LEAST = 2_000, 120
 """Maximum tokens of one answer, in which what ``read`` shows fits because a cut costs another turn; the rest of the
 budget below which no call is answered."""
+
+
+def is_about_building(case: Case) -> bool:
+    """Return whether an issue is about building or packaging the project instead of running it."""
+    return bool(_BUILDING.search(case.title) or _BUILD_FAILS.search(case.body[:_READ]))
 
 
 def converses(known: Abilities) -> bool:
@@ -97,7 +123,7 @@ class Conversation:
             ModelError: no answer arrived, or the model did not submit.
         """
         objected = self._case.looked_up is not None
-        opening = await self._objection(tools) if objected else self._opening(tools)
+        opening = await (self._objection(tools) if objected else self._opening(tools))
         if objected:
             self._steps, self._tokens = min(self._steps, _ANSWERED_IN), min(self._tokens, _ANSWERED_BY)
         self._messages = build_conversation(self._case, "reading", opening)
@@ -140,12 +166,15 @@ class Conversation:
         self.usage += answer.usage
         return answer.value
 
-    def _opening(self, tools: ToolPort) -> str:
+    async def _opening(self, tools: ToolPort) -> str:
         files = tools.list_files(self._case.files[:OPENED])
+        # The search ranks source, so what builds it is listed by name.
+        builds = await tools.use(_BUILD_FILES, _LISTING) if is_about_building(self._case) else ""
         sections = (
             ("What was read from it", read_before(self._case)),
             ("Said since", later_messages(self._case)),
             ("The first files of the search", fence("files", files) if files else ""),
+            ("Files that build the project", fence("answer", builds) if builds else ""),
         )
         return join_sections(sections)
 
@@ -199,9 +228,12 @@ class Conversation:
 
     async def _answer(self, calls: Sequence[Call], tools: ToolPort) -> None:
         answers: list[str] = []
-        for call in calls:
+        for number, call in enumerate(calls):
             room = min(_RESULT, self._tokens)
-            text = await _used(call, tools, room) if room >= _LEAST else "No tokens are left for this answer."
+            if number >= CALLS:
+                text = f"Not answered: only the first {CALLS} calls of a turn are."
+            else:
+                text = await _used(call, tools, room) if room >= _LEAST else "No tokens are left for this answer."
             self._tokens -= estimate(text)
             answers.append(fence("answer", text))
         answers[-1] += f"\n{build_turns_left(self._steps - self.turns, max(0, self._tokens))}"
@@ -215,7 +247,7 @@ class Conversation:
             judged_by=self._model.name,
             usage=self.usage,
             dropped=concluded.dropped,
-            remarks=self._model.remarks,
+            remarks=(*self._model.remarks, *tools.shortened[:_SHORTENED]),
         )
 
 

@@ -69,6 +69,10 @@ class ToolPort(Protocol):
     def paths(self) -> frozenset[str]:
         """The files of which lines were shown."""
 
+    @property
+    def shortened(self) -> Sequence[str]:
+        """Citations of which only the first lines count, each as a sentence."""
+
     def list_files(self, cards: Sequence[FileCard]) -> str:
         """Show the first files of the search: their facts, and the lines of each that match the issue."""
 

@@ -46,6 +46,19 @@ async def test_only_shown_lines_are_cited(reference: str, lines: tuple[int, int]
         assert found.evidence.quote == "\n".join(FakeCode().files["src/lexer.py"][lines[0] - 1 : lines[1]])
 
 
+async def test_a_citation_may_cross_several_answers_and_says_if_it_is_cut() -> None:
+    tools = tools_of(FakeCode(files={"src/a.py": [f"value{n} = call({n})" for n in range(1, 61)]}))
+    await tools.use(ToolCall("grep", "call(7)"), 500)
+    await tools.use(ToolCall("read", path="src/a.py", start_line=8, end_line=60), 2_000)
+    for reference in ("E1:7-20", "src/a.py:7-20"):
+        found = await tools.cite(reference)
+        assert found is not None
+        assert (found.evidence.locator.start_line, found.evidence.locator.end_line) == (7, 20)
+    assert tools.shortened == []
+    assert await tools.cite("E2:10-50") is not None
+    assert tools.shortened == ["Of the cited lines up to 50 of src/a.py, those up to 33 count."]
+
+
 async def test_what_is_quoted_is_the_commits_text_and_not_what_was_shown() -> None:
     code = FakeCode()
     tools = tools_of(code)

@@ -176,6 +176,33 @@ async def test_a_senseless_call_costs_only_itself(
     assert judged.value.suspects == ("E1",)
 
 
+async def test_calls_beyond_those_that_are_answered_are_refused_in_words(models: Models, server: ModelServer) -> None:
+    case, _ = case_of()
+    made = [("read", {"path": "src/lexer.py", "start_line": line}) for line in range(1, 9)]
+    server.script = [calls(*made), submits("src/lexer.py:2")]
+    await LLMBrain(models).read_code(case, ())
+    refused = [text for text in answers(server.requests[1]) if "only the first 6 calls of a turn" in text]
+    assert len(answers(server.requests[1])) == 8
+    assert len(refused) == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "listed"),
+    [
+        pytest.param("Warnings in the CI build", "It prints many.", True, id="by-the-title"),
+        pytest.param("It fails", "/usr/bin/ld: undefined reference to `scan'", True, id="by-what-a-tool-prints"),
+        pytest.param("Crash in scan", "I ran `pip install it` before.", False, id="not-about-building"),
+    ],
+)
+async def test_a_report_about_building_opens_with_the_files_that_build(
+    models: Models, server: ModelServer, title: str, body: str, *, listed: bool
+) -> None:
+    case, _ = case_of(body=body)
+    server.script = [submits()]
+    await LLMBrain(models).read_code(dataclasses.replace(case, title=title), ())
+    assert ("## Files that build the project" in text_of(server.requests[0])) == listed
+
+
 async def test_an_answer_without_matches_supports_a_sentence_and_is_no_place(
     models: Models, server: ModelServer
 ) -> None:

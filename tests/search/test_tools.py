@@ -20,6 +20,14 @@ FILES: dict[str, bytes | str] = {
     "tests/test_lexer.py": "def test_scan():\n    assert scan('')\n",
     "docs/guide.md": "Call `scan` to read.\n",
     "data.bin": b"scan\0\1\2",
+    "src/_locales/en.config": "title = scan\n" * 9,
+    "src/locale/de.js": "exports.title = 'scan'\n",
+    "Cargo.toml": "[package]\n",
+    "parts/one/Cargo.toml": "[package]\n",
+    ".cargo/config.toml": "[build]\n",
+    ".github/workflows/ci.yml": "run: make\n",
+    "src/scan.cpp": "int total;\n",
+    "src/scan.c": "int total;\n",
     "many.txt": "needle\n" * (MOST + 5),
 }
 
@@ -82,6 +90,32 @@ def test_a_call_is_answered(tools: Tools, call: ToolCall, note: str, found: list
         assert places(answer)[: len(found)] == found
         assert bool(answer.passages) == bool(found)
     assert all(one.path in FILES for one in answer.passages)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "paths"),
+    [
+        pytest.param("*.c", ["src/scan.c"], id="ends-so"),
+        pytest.param("src/*.{c,cpp}", ["src/scan.c", "src/scan.cpp"], id="one-of-several"),
+        pytest.param(".cargo", [".cargo/config.toml"], id="hidden-folder"),
+        pytest.param("{Cargo.toml,.github/workflows/*}", [".github/workflows/ci.yml", "Cargo.toml"], id="any-folder"),
+        pytest.param("{Cargo", [], id="half-a-pattern"),
+    ],
+)
+def test_a_pattern_means_whole_paths(tools: Tools, pattern: str, paths: list[str]) -> None:
+    assert [path for path, _ in places(tools.answer(ToolCall("grep", ".", pattern)))][: len(paths)] == paths
+    assert bool(places(tools.answer(ToolCall("grep", ".", pattern)))) == bool(paths)
+
+
+def test_a_tree_lists_hidden_folders_and_the_paths_of_the_whole_project_first(tools: Tools) -> None:
+    assert tools.answer(ToolCall("tree", path=".cargo")).names == ("config.toml",)
+    assert tools.answer(ToolCall("tree", path="Cargo.{toml,lock}")).names == ("Cargo.toml", "parts/one/Cargo.toml")
+
+
+def test_code_comes_before_the_texts_of_a_user_interface(tools: Tools) -> None:
+    found = [path for path, _ in places(tools.answer(ToolCall("grep", "scan")))]
+    assert found.index("src/lexer.py") < found.index("src/_locales/en.config")
+    assert found.index("src/lexer.py") < found.index("src/locale/de.js")
 
 
 def test_wide_ranges_and_long_functions_are_clamped(tools: Tools) -> None:

@@ -54,6 +54,8 @@ class CodeTools:
         """What was shown, by its number."""
         self._answered: dict[ToolCall, str] = {}
         self._cited: dict[str, NumberedEvidence] = {}
+        self.shortened: list[str] = []
+        """Citations of which only the first lines count, each as a sentence."""
         self.lines: list[str] = []
         """One line per call: the question and the answer."""
 
@@ -153,12 +155,17 @@ class CodeTools:
         if shown.commit is not None:
             sha, subject = shown.commit
             return self._evidence(Evidence(kind="commit", locator=Locator(sha=sha), quote=subject, reasons=(READ,)))
-        inside = sorted(line for line in shown.lines if (start or shown.first) <= line <= (end or start or shown.first))
-        return await self._quoted(shown.path, inside) if inside else None
+        # Another answer may have shown the rest of the range.
+        known = frozenset[int]().union(*(one.lines for one in self.shown.values() if one.path == shown.path))
+        first, last = start or shown.first, end or start or shown.first
+        inside = sorted(line for line in known if first <= line <= last)
+        return await self._quoted(shown.path, inside, last) if inside else None
 
-    async def _quoted(self, path: str, lines: Sequence[int]) -> NumberedEvidence | None:
+    async def _quoted(self, path: str, lines: Sequence[int], end: int) -> NumberedEvidence | None:
         """Quote lines of a file from the commit; what was shown is never trusted."""
         last = min(lines[-1], lines[0] + _CITED_LINES - 1)
+        if last < end and len(self.shortened) < _NOTED:
+            self.shortened.append(f"Of the cited lines up to {end} of {path[:_ASKED]}, those up to {last} count.")
         lookup = await self._code.lines(path, lines[0], last)
         found = lookup.passages[0] if lookup is not None and lookup.passages else None
         if found is None or not is_citable(found.path, found.quote):

@@ -16,7 +16,12 @@ _TEXT, _LINE = {"type": "string"}, {"type": "integer"}
 _PATH = {"path": _TEXT}
 _TOOLS: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
     ("grep", "Lines that match a regular expression, with counts.", {"pattern": _TEXT, **_PATH}, ("pattern",)),
-    ("read", "Lines of a file, about 120 at most.", {**_PATH, "start_line": _LINE, "end_line": _LINE}, ("path",)),
+    (
+        "read",
+        "Lines of a file: at most 120, in about 2,000 tokens.",
+        {**_PATH, "start_line": _LINE, "end_line": _LINE},
+        ("path",),
+    ),
     ("function", "A whole function or class by its name.", {"name": _TEXT, **_PATH}, ("name",)),
     ("callers", "Where a name is used.", {"name": _TEXT, **_PATH}, ("name",)),
     ("tree", "What a folder contains, or the paths that match a name or a pattern.", _PATH, ("path",)),

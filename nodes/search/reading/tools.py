@@ -12,6 +12,7 @@ import numpy as np
 
 from nodes.search.git.objects import decode
 from nodes.search.history.log import Log
+from nodes.search.paths.roles import CODE
 from nodes.search.reading.grep import compile_expression, grep
 from nodes.search.reading.lookups import Lookups, is_called, name_parts, passage
 from nodes.search.tokens import term_hash
@@ -41,9 +42,13 @@ _WHOLE = 24_000
 """Bytes of a passage."""
 _DEEP, _SECONDS = 3_000, 10.0
 """Commits through which the changes of a string are searched, and the time for it."""
+_GLOB = re.compile(r"[*{]")
 _SHA = re.compile(r"[0-9a-fA-F]{7,40}")
-_ORDER = {"source": 0, "config": 1, "test": 2, "docs": 3, "example": 3, "data": 4}
-"""By role; built, generated, vendored and minified files come last."""
+_ORDER = {"source": 1, "config": 2, "test": 3, "docs": 4, "example": 4, "data": 5}
+"""By role, after the source in a programming language; built, generated, vendored and minified files come last."""
+_LAST = max(_ORDER.values()) + 1
+_TRANSLATED = re.compile(r"(?:^|/)(?:_?locales?|i18n|l10n|lang|languages?|translations?)/", re.IGNORECASE)
+"""Folders with texts of a user interface, which would take the place of the code that shows them."""
 _BUILT = re.compile(r"(?:^|/)(?:dist|build|out|bundles?|vendor|third_party|node_modules)/|\.min\.\w{1,4}$")
 
 
@@ -86,7 +91,7 @@ class Tools(Lookups):
 
     def _shown(self, lines: Mapping[int, tuple[int, ...]], total: int, note: str, *, complete: bool) -> ToolAnswer:
         """Return the first matching lines, with the definition around each."""
-        own = {number: found for number, found in lines.items() if self._place(number)[0] < len(_ORDER)}
+        own = {number: found for number, found in lines.items() if self._place(number)[0] < _LAST}
         # Copies of the project's code and of others' would take the place of its own lines.
         listed = own or lines
         foreign = sum(map(len, lines.values())) - sum(map(len, listed.values()))
@@ -175,15 +180,16 @@ class Tools(Lookups):
             name, slash, _ = self._index.paths[number].removeprefix(prefix).partition("/")
             counts[name + slash] = counts.get(name + slash, 0) + 1
         names = [f"{name} ({count})" if name.endswith("/") else name for name, count in sorted(counts.items())]
-        if not names or "*" in folder or folder in self._index.number_of:
+        if not names or _GLOB.search(folder) or folder in self._index.number_of:
             return self._named(folder)
         return ToolAnswer(f"{len(names)} entries; {min(len(names), _NAMES)} shown.", names=tuple(names[:_NAMES]))
 
     def _named(self, wanted: str) -> ToolAnswer:
         """Return the paths that match a pattern, or that contain the last part of a path."""
         last = wanted.rpartition("/")[2].lower()
-        files = self._files(wanted) or (self._files(f"*{last}*") if last and "*" not in wanted else [])
-        paths = [self._index.paths[number] for number in files]
+        files = self._files(wanted) or (self._files(f"*{last}*") if last and not _GLOB.search(wanted) else [])
+        # Those of the whole project before those of its parts.
+        paths = sorted((self._index.paths[number] for number in files), key=lambda path: path.count("/"))
         if not paths:
             return ToolAnswer(f"No folder or file is called `{wanted[:120]}`.")
         return ToolAnswer(
@@ -253,10 +259,9 @@ class Tools(Lookups):
             numbers: Iterator[int] | range = range(len(index.paths))
         elif wanted in index.number_of:
             numbers = iter((index.number_of[wanted],))
-        elif "*" in wanted:
+        elif _GLOB.search(wanted):
             # Linear too: a reader may write any number of wildcards.
-            parts = wanted.replace("**/", "*").split("*")
-            glob = compile_expression(".*".join(map(_escaped, parts))).compiled
+            glob = compile_expression(_of_glob(wanted)).compiled
             numbers = (n for n, one in enumerate(index.paths) if glob.search(one.encode("utf-8", "surrogateescape")))
         else:
             numbers = (n for n, one in enumerate(index.paths) if one.startswith(f"{wanted}/"))
@@ -278,13 +283,18 @@ class Tools(Lookups):
 
     def _place(self, number: int) -> tuple[int, str]:
         """Order the project's own code first, and copies that a build made last."""
-        path = self._index.paths[number]
-        last = len(_ORDER)
-        return last if _BUILT.search(path) else _ORDER.get(self._index.roles[number], last), path
+        path, role = self._index.paths[number], self._index.roles[number]
+        if role == "source" and CODE.search(path) and not (_BUILT.search(path) or _TRANSLATED.search(path)):
+            return 0, path
+        return _LAST if _BUILT.search(path) else _ORDER.get(role, _LAST), path
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"([^\w/-])", r"\\\1", text)
+def _of_glob(pattern: str) -> str:
+    """Return the expression of a pattern with ``*`` and ``{a,b}``, which begins at any folder."""
+    marks = {"**/": ".*", "*": ".*"}
+    marks |= {"{": "(?:", "}": ")", ",": "|"} if pattern.count("{") == pattern.count("}") else {}
+    parts = re.split(r"(\*\*/|[*{},])", pattern)
+    return "(?:^|/)" + "".join(marks.get(part) or re.sub(r"([^\w/-])", r"\\\1", part) for part in parts) + "$"
 
 
 def _day(seconds: int) -> str:
