@@ -40,6 +40,13 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         """Choose five files by their paths; the best place of each is the search's."""
         if case.tools is None:
             return await super().read_code(case, candidates)
+        before = [
+            one for one in case.state.findings if one.agent_name == "codebase_search" and one.judged_by != "rules"
+        ]
+        if case.looked_up is not None and before:
+            # A draft was rejected; the same list of paths would be answered in the same way.
+            again = await _best_places(before[-1].relevant_files, case.tools)
+            return Judged(_chosen(again, before[-1].confidence), judged_by=before[-1].judged_by)
         model = self._models.get(self._model_name("files", case.state))
         known = _that_fit(await case.tools.ranked(PATHS))
         listed = "\n".join(f"{name} {path}" for name, path in known.items())
@@ -48,12 +55,7 @@ class ScreeningBrain(RulesBrain, LLMBrain):
         )
         chosen = await _best_places(paths, case.tools)
         return Judged(
-            CodeReading(
-                summary=f"Chosen by paths: {', '.join(str(item.evidence.locator.path) for item in chosen)}."[:300],
-                details="",
-                suspects=tuple(item.id for item in chosen),
-                confidence=answer.value.confidence,
-            ),
+            _chosen(chosen, answer.value.confidence),
             judged_by=model.name,
             usage=answer.usage,
             remarks=model.remarks,
@@ -69,6 +71,12 @@ def _that_fit(paths: Sequence[str]) -> dict[str, str]:
             break
         known[f"F{number}"] = path
     return known
+
+
+def _chosen(places: Sequence[NumberedEvidence], confidence: float) -> CodeReading:
+    paths = ", ".join(str(item.evidence.locator.path) for item in places)
+    suspects = tuple(item.id for item in places)
+    return CodeReading(summary=f"Chosen by paths: {paths}."[:300], details="", suspects=suspects, confidence=confidence)
 
 
 async def _best_places(paths: Sequence[str], tools: ToolPort) -> list[NumberedEvidence]:

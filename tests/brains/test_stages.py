@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -16,7 +17,7 @@ from nodes.brains.screening import brain_of
 from nodes.context import Case, FileCard
 from nodes.issue.facts import read_facts
 from nodes.search.types import FileHit, Query, Ranking
-from nodes.state import BugTriageState
+from nodes.state import AgentFinding, BugTriageState
 from tests.servers.model_server import ModelServer, Reply, says, serve, text_of
 from tests.support.code_reader import chooses, is_choosing, listed
 from tests.support.fakes import SHA, FakeCode
@@ -103,17 +104,17 @@ async def test_the_cheapest_level_chooses_among_many_paths_in_one_call(server: M
     case = case_of(Wide(files={f"src/f{n}.py": [f"def part{n}(text):", "    return text"] for n in range(90)}))
     judged = await brain.read_code(case, ())
     assert [(await brain.decide(case)).judged_by, (await brain.audit(case)).judged_by] == ["rules", "rules"]
+    tools = case.tools
+    assert isinstance(tools, CodeTools)
+    chosen = tuple(str(item.evidence.locator.path) for item in tools.gathered)
+    finding = AgentFinding(agent_name="codebase_search", summary="Chosen.", judged_by="gpt", relevant_files=chosen)
+    state = case.state.model_copy(update={"findings": (finding,)})
+    again = await brain.read_code(dataclasses.replace(case, state=state, looked_up=()), ())
+    assert again.value.suspects == judged.value.suspects
     await running.aclose()
+    # A rejected draft asks for nothing again.
     (request,) = server.requests
     assert len(re.findall(r"^F\d+ src/", text_of(request), re.MULTILINE)) == 60
     assert estimate(text_of(request)) < 1_900
-    tools = case.tools
-    assert isinstance(tools, CodeTools)
-    assert [item.evidence.locator.path for item in tools.gathered] == [
-        "src/f59.py",
-        "src/f1.py",
-        "src/f75.py",
-        "src/f0.py",
-        "src/f2.py",
-    ]
+    assert chosen == ("src/f59.py", "src/f1.py", "src/f75.py", "src/f0.py", "src/f2.py")
     assert judged.value.suspects == ("E1", "E2", "E3", "E4", "E5")

@@ -27,7 +27,7 @@ from nodes.context import Context
 from nodes.context.agreement import Opinions, confidence_of, support_of
 from nodes.evidence import Evidence, Locator, NumberedEvidence
 from nodes.graph import build_graph
-from nodes.judgements import CauseSentence, Submission
+from nodes.judgements import CauseSentence, Submission, SubmittedPlace
 from nodes.run import advance, initial_state
 from nodes.search.engine import Engine
 from nodes.search.types import FileHit, Location, Lookup, Query, Ranking
@@ -387,6 +387,12 @@ FOLLOWED = ("`advance` returns `position` with an unchanged `offset`.", "So `cur
             False,
             id="the-same-of-other-names",
         ),
+        pytest.param(
+            ("It may `return` while `position` changes.", "So `while` ends where `scan` met it."),
+            REPORT,
+            False,
+            id="words-of-the-language",
+        ),
         pytest.param((), REPORT, False, id="nothing"),
     ],
 )
@@ -395,17 +401,36 @@ def test_a_cause_explains_if_it_follows_the_code_and_is_about_the_report(
 ) -> None:
     evidence = {name: NumberedEvidence(id=name, evidence=place) for name, place in (("E1", CURSOR), ("E2", LEXER))}
     texts = zip(cause, ("E1", "E2"), strict=False)
-    submitted = Submission(cause=tuple(CauseSentence(text=text, evidence=(name,)) for text, name in texts))
+    places = (SubmittedPlace(evidence="E2"),)
+    sentences = tuple(CauseSentence(text=text, evidence=(name,)) for text, name in texts)
+    submitted = Submission(cause=sentences, places=places)
     assert is_explained(submitted, evidence, report) == explained
     assert not is_explained(submitted, {}, report)
     # Two sentences about the same lines are one step; that something has no matches explains nothing by itself.
-    same = Submission(cause=tuple(CauseSentence(text=text, evidence=("E1",)) for text in cause))
+    same = Submission(cause=tuple(CauseSentence(text=text, evidence=("E1",)) for text in cause), places=places)
     assert not is_explained(same, evidence, report)
     nothing = {
         name: item.model_copy(update={"evidence": item.evidence.model_copy(update={"kind": "lookup"})})
         for name, item in evidence.items()
     }
     assert not is_explained(submitted, nothing, report)
+
+
+def test_the_cited_lines_of_the_first_place_are_about_the_report() -> None:
+    colours = LEXER.model_copy(update={"quote": "    palette = shades(colour)", "symbol": "paint"})
+    places = {"E1": CURSOR, "E2": LEXER, "E3": colours}
+    evidence = {name: NumberedEvidence(id=name, evidence=place) for name, place in places.items()}
+    third = CauseSentence(text="Then `palette` takes other `shades`.", evidence=("E3",))
+    sentences = (*(CauseSentence(text=text, evidence=(f"E{n}",)) for n, text in enumerate(FOLLOWED, 1)), third)
+
+    def explains(first: str) -> bool:
+        return is_explained(Submission(cause=sentences, places=(SubmittedPlace(evidence=first),)), evidence, REPORT)
+
+    assert explains("E1")
+    evidence["E3"] = NumberedEvidence(
+        id="E3", evidence=colours.model_copy(update={"locator": Locator(path="colours.py")})
+    )
+    assert not explains("E3")
 
 
 @pytest.mark.parametrize("mark", ["# ", "// ", " * ", "import ", "from ", "#include "])
@@ -416,7 +441,8 @@ def test_comments_and_imports_explain_nothing(mark: str) -> None:
             name: NumberedEvidence(id=name, evidence=line) for name, line in zip(("E1", "E2"), lines, strict=True)
         }
         sentences = (CauseSentence(text=text, evidence=(name,)) for text, name in zip(FOLLOWED, evidence, strict=True))
-        return is_explained(Submission(cause=tuple(sentences)), evidence, REPORT)
+        places = (SubmittedPlace(evidence="E2"),)
+        return is_explained(Submission(cause=tuple(sentences), places=places), evidence, REPORT)
 
     assert explains("#define ")
     assert not explains(mark)
