@@ -21,7 +21,7 @@ from nodes.agents.writing.acceptance import (
 from nodes.agents.writing.attached import naming_attached
 from nodes.agents.writing.changes import add_history, add_related_changes
 from nodes.agents.writing.compose import compose, conclude, without_code_claims, without_code_references
-from nodes.agents.writing.explanation import completed, proposed, within_words
+from nodes.agents.writing.explanation import completed, is_same_place, proposed, within_words
 from nodes.agents.writing.past_issues import PastIssueTitles, add_past_issues
 from nodes.agents.writing.statement import (
     TOO_THIN,
@@ -38,7 +38,7 @@ from nodes.context import Case, Context, Judged
 from nodes.evidence import Evidence
 from nodes.guards import is_rejected, is_unreadable
 from nodes.issue.asked import questions
-from nodes.judgements import Draft
+from nodes.judgements import Draft, DraftSuspect
 from nodes.report import CitationAudit, Evaluation, TriageReport
 from nodes.search.git.errors import SearchError
 from nodes.search.history.claims import names_history
@@ -153,15 +153,22 @@ def _moved(case: Case, checked: Checked) -> bool:
 
 
 def _in_read_order(draft: Draft, evidence: Mapping[str, Evidence], case: Case) -> Draft:
-    """Return a model's draft that begins with the file which the model preferred when it read the code.
+    """Return a model's draft with its places in the order in which the model that read the code submitted them.
 
-    The confidence is about that file. A writer that answers an objection may move another place up.
+    The confidence is about the first of them. A writer that answers an objection may move another place up.
     """
-    first = _read_first(case.state)
-    if not first or is_rejected(case.state):
+    given = case.state.submitted
+    if given is None or is_rejected(case.state):
         return draft
-    suspects = sorted(draft.suspects, key=lambda item: evidence[item.evidence].locator.path != first)
-    return draft.model_copy(update={"suspects": tuple(suspects)})
+    by_key = {item.key: item for item in evidence.values()}
+    read = [by_key[place.evidence] for place in given.places if place.evidence in by_key]
+
+    def position(suspect: DraftSuspect) -> int:
+        here = evidence[suspect.evidence]
+        same = (number for number, place in enumerate(read) if is_same_place(here, place))
+        return read.index(here) if here in read else next(same, len(read))
+
+    return draft.model_copy(update={"suspects": tuple(sorted(draft.suspects, key=position))})
 
 
 def _read_first(state: BugTriageState) -> str:

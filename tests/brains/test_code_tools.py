@@ -56,7 +56,16 @@ async def test_a_citation_may_cross_several_answers_and_says_if_it_is_cut() -> N
         assert (found.evidence.locator.start_line, found.evidence.locator.end_line) == (7, 20)
     assert tools.shortened == []
     assert await tools.cite("E2:10-50") is not None
-    assert tools.shortened == ["Of the cited lines up to 50 of src/a.py, those up to 33 count."]
+    assert tools.shortened == ["Of the cited lines up to 50 of `src/a.py`, those up to 33 count."]
+
+
+@pytest.mark.parametrize("path", [".github/workflows/ci.yml", "Makefile", ".gitignore", "app/[id]/(main)/page.tsx"])
+async def test_a_path_of_any_form_is_cited(path: str) -> None:
+    tools = tools_of(FakeCode(files={path: ["one", "two"]}))
+    await tools.use(ToolCall("read", path=path), 500)
+    found = await tools.cite(f"[{path}:2]." if path[0] != "." else f"{path}:2.")
+    assert found is not None
+    assert (found.evidence.locator.path, found.evidence.quote) == (path, "two")
 
 
 async def test_what_is_quoted_is_the_commits_text_and_not_what_was_shown() -> None:

@@ -164,6 +164,18 @@ class OneFunction(Code):
         return found and replace(found, passages=tuple(replace(one, symbol="work") for one in found.passages))
 
 
+async def test_places_stay_in_the_order_of_the_reader(server: ModelServer) -> None:
+    places = ("src/work.py:2", "src/cursor.py:1", "src/work.py:33", "src/lexer.py:1")
+    read = calls(("read", {"path": "src/work.py", "start_line": 1, "end_line": 40}), ("function", {"name": "advance"}))
+    told = [("`work_0` is wrong.", [places[0]])]
+    server.script = reads(read, submits(*places, cause=told, verdict="`work_0` is wrong."))
+    code = Code()
+    code.files |= {"src/work.py": list(LONG)}
+    state, _ = await triage(server, code=code)
+    assert state.report is not None
+    assert [f"{place.path}:{place.start_line}" for place in state.report.suspects][:4] == list(places)
+
+
 async def test_a_critic_sees_every_line_that_a_finding_cites(server: ModelServer) -> None:
     cited = [f"src/work.py:{start}-{start + 9}" for start in range(1, 160, 10)]
     told = [(f"`work_{n}` is part {n}.", cited[4 * n : 4 * n + 4]) for n in range(4)]
@@ -198,10 +210,7 @@ async def test_a_critic_sees_every_line_that_a_finding_cites(server: ModelServer
             assert int(around[2]) <= first <= last <= int(around[3])
     assert state.report is not None
     # Two places in one long function stay.
-    assert [(one.path, one.start_line) for one in state.report.suspects][:2] == [
-        ("src/work.py", 1),
-        ("src/work.py", 33),
-    ]
+    assert [f"{one.path}:{one.start_line}" for one in state.report.suspects][:3] == list(places[:3])
 
 
 async def test_an_approving_critic_asks_for_nothing(server: ModelServer) -> None:

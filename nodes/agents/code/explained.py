@@ -39,7 +39,7 @@ class _Step:
     """The cited lines that decide something, and their definition's name, by evidence."""
     files: Mapping[str, str | None]
     """The file of each."""
-    said: frozenset[str]
+    statement: frozenset[str]
     """The words that neither these lines nor the report have: what the sentence says about both."""
 
     @property
@@ -70,13 +70,13 @@ def is_explained(submitted: Submission | None, evidence: Mapping[str, NumberedEv
     steps: dict[frozenset[str], _Step] = {}
     for step in every:
         if len(step.names) >= _NAMES and echo.share(step.text) <= _QUOTED:
-            steps.setdefault(step.said, step)
+            steps.setdefault(step.statement, step)
     new = _all(step.names for step in steps.values()) - reported
     there = _all(step.known for step in steps.values()) - reported
     cited = {key for step in steps.values() for key in step.code}
     shared = len(query_terms(" ".join(step.text for step in steps.values())).keys() & terms)
     enough = len(steps) >= _STEPS and len(cited) >= _STEPS and len(new) >= min(_NEW, len(there))
-    # What is said of other files is no reason to name this one.
+    # What other files do is no reason to name this one.
     first = next(
         (evidence[place.evidence].evidence.locator.path for place in places if place.evidence in evidence), None
     )
@@ -89,8 +89,8 @@ def _step(sentence: CauseSentence, evidence: Mapping[str, NumberedEvidence], iss
     # That something has no matches names no code, so it explains nothing by itself.
     cited = [evidence[name].evidence for name in sentence.evidence if name in evidence]
     code = {item.key: f"{text} {item.symbol or ''}" for item in cited if (text := _code_of(item))}
-    said = _words(sentence.text) - _words(issue) - _words(" ".join(code.values()))
-    return _Step(sentence.text, code, {item.key: item.locator.path for item in cited}, said)
+    statement = _words(sentence.text) - _words(issue) - _words(" ".join(code.values()))
+    return _Step(sentence.text, code, {item.key: item.locator.path for item in cited}, statement)
 
 
 def _code_of(item: Evidence) -> str:

@@ -19,9 +19,7 @@ _UNRANKED = 0.3
 """The score of a place that is not among the first places of any search of the commit."""
 _NAMES, _FILES_OF_A_NAME = 4, 2
 _FILE_NAME = re.compile(r"/|\w\.[A-Za-z]\w{0,4}$")
-_REFERENCE = re.compile(
-    r"(E\d{1,6}|[\w@./ +\-\[\]()]{1,140}?\.\w{1,8}|[0-9a-f]{8,40})(?::L?(\d{1,7})(?:\s?-\s?L?(\d{1,7}))?)?"
-)
+_REFERENCE = re.compile(r"([\w@./ +\-\[\]()]{1,150}?)(?::L?(\d{1,7})(?:\s?-\s?L?(\d{1,7}))?)?")
 _CITED_LINES = 24
 """Lines of one citation; a longer range is cited by its beginning."""
 _LINE, _FEW = 240, 16
@@ -143,7 +141,7 @@ class CodeTools:
 
     async def cite(self, reference: str) -> NumberedEvidence | None:
         """Return the lines that a reference such as ``E7:41-43`` names as evidence; None if they were not shown."""
-        found = _REFERENCE.fullmatch(reference.strip(" []()`,;."))
+        found = _REFERENCE.fullmatch(reference.lstrip(" []()`,;").rstrip(" []()`,;."))
         if found is None:
             return None
         name, start, end = found[1], int(found[2] or 0), int(found[3] or 0)
@@ -165,7 +163,7 @@ class CodeTools:
         """Quote lines of a file from the commit; what was shown is never trusted."""
         last = min(lines[-1], lines[0] + _CITED_LINES - 1)
         if last < end and len(self.shortened) < _NOTED:
-            self.shortened.append(f"Of the cited lines up to {end} of {path[:_ASKED]}, those up to {last} count.")
+            self.shortened.append(f"Of the cited lines up to {end} of `{path[:_ASKED]}`, those up to {last} count.")
         lookup = await self._code.lines(path, lines[0], last)
         found = lookup.passages[0] if lookup is not None and lookup.passages else None
         if found is None or not is_citable(found.path, found.quote):

@@ -33,7 +33,7 @@ def completed(draft: Draft, case: Case) -> Draft:
     ]
     gathered = {item.id: item.evidence for item in case.evidence}
     named = [gathered[suspect.evidence] for suspect in draft.suspects if suspect.evidence in gathered]
-    others = [place for place in places if not any(_is_same_place(gathered[place.evidence], known) for known in named)]
+    others = [place for place in places if not any(is_same_place(gathered[place.evidence], known) for known in named)]
     rival = rival_of(given, numbers)
     return draft.model_copy(
         update={
@@ -63,7 +63,7 @@ def proposed(draft: Draft, case: Case) -> Draft | None:
     return draft.model_copy(update={**blank, "verdict": given.verdict})
 
 
-def _is_same_place(one: Evidence, other: Evidence) -> bool:
+def is_same_place(one: Evidence, other: Evidence) -> bool:
     """Return whether two quotes are of one function or share lines."""
     here, there = one.locator, other.locator
     if here.path is None or here.path != there.path:
