@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from fractions import Fraction
-from math import comb
 from typing import Any
 
 from bot.cli.backtest.blind import Scored
@@ -16,8 +14,6 @@ from bot.runs.promise import LEAST, Fifth, Threshold, fifths, recommend
 from nodes.trust.quality_gate import LOW_CONFIDENCE
 
 _PLACES = (1, 3, 5, 10)
-_SURE = 0.05
-"""The usual significance level; a difference with a smaller probability is not attributed to chance."""
 _ROWS: tuple[tuple[str, Callable[[Scored], bool]], ...] = (
     ("A fixed file is in first place", lambda case: case.right),
     *((f"… among the first {k}", lambda case, k=k: 0 < case.rank <= k) for k in _PLACES[1:]),
@@ -55,14 +51,12 @@ def as_text(found: Found) -> str:
     if not judge.cases:
         return "\n".join(("No past fix could be scored.", *_left_out(found)))
     names = "".join(f"{item.name[-14:]:>15}" for item in found.judges)
-    compared = f"{'only rules':>12}{'only model':>12}{'chance':>9}" if len(found.judges) > 1 else ""
     return "\n".join(
         (
             f"{_described(judge.cases)}; issue texts {found.texts}",
             "",
-            f"{'':<34}{names}{compared}",
+            f"{'':<34}{names}",
             *(_row(title, has, found.judges) for title, has in _ROWS),
-            *(_verdict(found.judges) if len(found.judges) > 1 else ()),
             *by_kind(claims_of(judge.cases)),
             "",
             f"Confidence in the first file ({judge.name})  cases    mean   right",
@@ -107,16 +101,6 @@ def by_kind(claims: Sequence[tuple[str, bool]]) -> list[str]:
     return ["", f"{'Claims by the fact that leads them':<34}  made   right", *rows] if rows else []
 
 
-def by_chance(one: int, two: int) -> float:
-    """Return the probability that fair coin tosses differ at least as much as these two counts (exact sign test).
-
-    It is two-sided; for pairs it is also called the exact McNemar test.
-    """
-    tosses = one + two
-    tail = sum(comb(tosses, k) for k in range(min(one, two) + 1))
-    return float(min(Fraction(1), Fraction(2 * tail, 2**tosses)))
-
-
 def _pairs(judge: Judge) -> list[tuple[float, bool]]:
     return [(case.confidence, case.right) for case in judge.cases]
 
@@ -141,24 +125,7 @@ def _described(cases: Sequence[Scored]) -> str:
 
 def _row(title: str, has: Callable[[Scored], bool], judges: Sequence[Judge]) -> str:
     counts = "".join(f"{_part(sum(map(has, judge.cases)), len(judge.cases)):>15}" for judge in judges)
-    if len(judges) == 1:
-        return f"{title:<34}{counts}"
-    rules, model = _only(has, judges)
-    chance = by_chance(rules, model)
-    return f"{title:<34}{counts}{rules:>12}{model:>12}{f'{100 * chance:.{1 if chance < _SURE else 0}f} %':>9}"
-
-
-def _only(has: Callable[[Scored], bool], judges: Sequence[Judge]) -> tuple[int, int]:
-    """Return for how many issues something is true by rules alone, and with the model alone."""
-    pairs = [(has(one), has(two)) for one, two in zip(judges[0].cases, judges[1].cases, strict=True)]
-    return pairs.count((True, False)), pairs.count((False, True))
-
-
-def _verdict(judges: Sequence[Judge]) -> tuple[str, ...]:
-    rules, model = _only(lambda case: case.right, judges)
-    explained = "may" if by_chance(rules, model) >= _SURE else "hardly"
-    why = f"First places right with the model: {model - rules:+d}. Chance alone {explained} explain"
-    return ("", f"{why}{'' if explained == 'may' else 's'} this.")
+    return f"{title:<34}{counts}"
 
 
 def _part(part: int, whole: int) -> str:
