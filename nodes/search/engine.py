@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts import Fact
     from nodes.search.facts.finding import Finder
+    from nodes.search.facts.witness import Witness
     from nodes.search.history.mainline import NamingCommit
     from nodes.search.history.types import Commit, History, Spot
     from nodes.search.issue.forms import IssueForm
@@ -98,10 +99,12 @@ class Engine:
         ``ranking`` is what ``find`` returned for the query, if it was called before.
         """
         from nodes.search.facts.finding import with_facts
+        from nodes.search.facts.kinds import FINDERS
 
         ranking = ranking or self.find(query, commit)
         paths = [lead.path for lead in ranking.leads]
-        facts = self._verified(self.facts(query, paths, commit), query, paths, ranking.commit)
+        witness = self._witness(ranking.commit, query.title, query.body, *query.extra)
+        facts = _verified(self._facts(query, paths, witness, FINDERS), paths, witness)
         return Survey(ranking.leads, facts, ranking.confidence, with_facts(ranking.confidence, paths, facts))
 
     def stated_confidence(self, query: Query, ranking: Ranking) -> float:
@@ -112,7 +115,8 @@ class Engine:
         from nodes.search.facts.finding import CODE_FINDERS, with_facts
 
         paths = [lead.path for lead in ranking.leads]
-        facts = self._facts(query, paths, ranking.commit, CODE_FINDERS, "source")
+        witness = self._witness(ranking.commit, query.title, query.body, *query.extra)
+        facts = self._facts(query, paths, witness, CODE_FINDERS, "source")
         return with_facts(ranking.confidence, paths, facts)
 
     def sketches(self, query: Query, paths: Sequence[str], commit: str) -> tuple[FileSketch, ...]:
@@ -152,31 +156,31 @@ class Engine:
         """
         from nodes.search.facts.kinds import FINDERS
 
-        return self._facts(query, files, commit, FINDERS)
+        return self._facts(query, files, self._witness(commit, query.title, query.body, *query.extra), FINDERS)
 
     def _facts(
-        self, query: Query, files: Sequence[str], commit: str, finders: Sequence[Finder], scope: Scope = "all"
+        self, query: Query, files: Sequence[str], witness: Witness, finders: Sequence[Finder], scope: Scope = "all"
     ) -> tuple[Fact, ...]:
         from nodes.search.facts.finding import find_facts
         from nodes.search.issue.templates import template_lines
 
-        sha = self.commit(commit)
-        index = self._index(sha, scope)
+        index = self._index(witness.sha, scope)
         ignored = ignored_files(index, query.ignore)
-        template = template_lines(self.repository, sha)
-        return find_facts(
-            self.repository, sha, index, query, files, finders=finders, ignored=ignored, template=template
-        )
+        template = template_lines(self.repository, witness.sha)
+        return find_facts(witness, index, query, files, finders=finders, ignored=ignored, template=template)
+
+    def _witness(self, commit: str, *texts: str) -> Witness:
+        from nodes.search.facts.witness import Witness
+
+        return Witness(self.repository, self.commit(commit), "\n".join(texts))
 
     def definition(self, name: str, commit: str) -> Fact | None:
         """Return the verified fact that a name is defined once in the project's own code, or None."""
-        from nodes.search.facts.kinds import verify
+        from nodes.search.facts.kinds import fault_of
 
         query = Query(f"`{name}`", "")
         found = (fact for fact in self.facts(query, (), commit) if fact.kind == "defined_once" and fact.words == name)
-        return next(
-            (fact for fact in found if not verify(fact, self.repository, self.commit(commit), query.title)), None
-        )
+        return next((fact for fact in found if not fault_of(fact, self._witness(commit, query.title))), None)
 
     def calls(self, name: str, commit: str) -> tuple[list[Fact], bool]:
         """Return where the project's own code, without tests, calls a name, and whether these are all calls."""
@@ -223,29 +227,10 @@ class Engine:
 
     def invalid_facts(self, facts: Sequence[Fact], text: str, commit: str) -> frozenset[int]:
         """Return the positions of the facts that no longer hold at a commit or for an issue's text."""
-        from nodes.search.facts.kinds import verify
+        from nodes.search.facts.kinds import fault_of
 
-        sha = self.commit(commit)
-        return frozenset(
-            number for number, fact in enumerate(facts) if verify(fact, self.repository, sha, text) is not None
-        )
-
-    def _verified(self, facts: Sequence[Fact], query: Query, paths: Sequence[str], sha: str) -> tuple[Fact, ...]:
-        """Return the facts that apply to the ranked files, after an independent second check of each."""
-        from nodes.search.facts.kinds import verify
-        from nodes.search.facts.types import ANYWHERE
-
-        text = "\n".join((query.title, query.body, *query.extra))
-        lines = {(fact.path, fact.line) for fact in facts if fact.is_named_line}
-        wanted = (
-            fact
-            for fact in facts
-            if fact.strong
-            or fact.path in (None, *paths)
-            or fact.kind in ANYWHERE
-            or not lines.isdisjoint({(fact.path, fact.line), fact.follows})
-        )
-        return tuple(fact for fact in wanted if verify(fact, self.repository, sha, text) is None)
+        witness = self._witness(commit, text)
+        return frozenset(number for number, fact in enumerate(facts) if fault_of(fact, witness) is not None)
 
     def fingerprints(self, text: str, commit: str) -> tuple[Fingerprint, ...]:
         """Return the fingerprints of the crashes in a text, by the files of a commit."""
@@ -292,3 +277,20 @@ class Engine:
 
     def _index(self, sha: str, scope: Scope = "all") -> Index:
         return self._indexes.load(self.repository, sha, scope).index
+
+
+def _verified(facts: Sequence[Fact], paths: Sequence[str], witness: Witness) -> tuple[Fact, ...]:
+    """Return the facts that apply to the ranked files, after an independent second check of each."""
+    from nodes.search.facts.kinds import fault_of
+    from nodes.search.facts.types import ANYWHERE
+
+    lines = {(fact.path, fact.line) for fact in facts if fact.is_named_line}
+    wanted = (
+        fact
+        for fact in facts
+        if fact.strong
+        or fact.path in (None, *paths)
+        or fact.kind in ANYWHERE
+        or not lines.isdisjoint({(fact.path, fact.line), fact.follows})
+    )
+    return tuple(fact for fact in wanted if fault_of(fact, witness) is None)

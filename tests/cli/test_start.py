@@ -39,3 +39,11 @@ def test_a_ranking_loads_no_settings_facts_or_history(tmp_path: Path, options: l
     )
     assert "app.py" in done.stdout
     assert not unused & set(done.stderr.split())
+
+
+def test_what_imports_create_is_not_searched_for_garbage() -> None:
+    script = (
+        "import gc, sys\nfrom bot.__main__ import main\ntry:\n    main()\nfinally:\n    print(gc.get_threshold()[0])"
+    )
+    done = subprocess.run([sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-1]) > 100_000

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nodes.search.facts.types import Fact
-    from nodes.search.git import Repository
+    from nodes.search.facts.witness import Witness
     from nodes.search.index import Index
     from nodes.search.types import Query
 
@@ -48,8 +48,7 @@ WEIGHTS = Path(__file__).with_name("confidence.json")
 
 
 def find_facts(
-    repository: Repository,
-    sha: str,
+    witness: Witness,
     index: Index,
     query: Query,
     first: Sequence[str] = (),
@@ -61,8 +60,7 @@ def find_facts(
     """Find the facts of an issue at a commit.
 
     Args:
-        repository: the clone.
-        sha: full SHA of the commit.
+        witness: the clone and the commit.
         index: the commit's index.
         query: the issue.
         first: the ranked files, best first.
@@ -73,8 +71,8 @@ def find_facts(
     Returns:
         Facts in the order of their kinds' precedence, the same on every run.
     """
-    code = Code(repository, sha, index, ignored)
-    inquiry = FinderInput(query, read_issue(query, template), code, tuple(first[:FIRST]))
+    code = Code(witness.repository, witness.sha, index, ignored)
+    inquiry = FinderInput(query, read_issue(query, template), code, witness, tuple(first[:FIRST]))
     for finder in finders:
         # If two finders state the same fact, it keeps the position of the first.
         found = dict.fromkeys((*inquiry.found, *(limited(code, fact) for fact in _first(finder(inquiry)))))

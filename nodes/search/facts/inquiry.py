@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.types import Fact
+    from nodes.search.facts.witness import Witness
     from nodes.search.history.claims import Claims
     from nodes.search.history.log import Log
     from nodes.search.types import Query, StackTrace
@@ -181,6 +182,8 @@ class FinderInput:
     query: Query
     issue: Issue
     code: Code
+    witness: Witness
+    """Plain git, for searches of all text."""
     first: tuple[str, ...] = ()
     """The first files of the ranking."""
     found: tuple[Fact, ...] = ()

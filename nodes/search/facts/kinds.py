@@ -87,23 +87,17 @@ CHECKS: dict[Kind, Callable[[Fact, Witness], str | None]] = {
 
 
 def verify(fact: Fact, repository: Repository, sha: str, issue_text: str) -> str | None:
-    """Verify a fact.
+    """Verify a fact about a commit, given the issue's title, body and all answers, like ``fault_of``."""
+    return fault_of(fact, Witness(repository, sha, issue_text))
 
-    Args:
-        fact: the fact.
-        repository: the clone.
-        sha: full SHA of the commit that the fact is about.
-        issue_text: title, body and all answers, unchanged.
 
-    Returns:
-        The reason why the fact does not hold, or None if it holds.
-    """
+def fault_of(fact: Fact, witness: Witness) -> str | None:
+    """Return the reason why a fact does not hold, or None if it holds."""
     # Without the index, so that its errors cannot confirm themselves.
-    witness = Witness(repository, sha, issue_text)
     if fault := _everywhere(fact, witness):
         return fault
     # The checks compare with code, which has none of the escapes and prefixes of a log.
-    plain = replace(fact, words=as_printed(fact.words, issue_text)) if fact.words else fact
+    plain = replace(fact, words=as_printed(fact.words, witness.issue_text)) if fact.words else fact
     return CHECKS[fact.kind](plain, witness)
 
 

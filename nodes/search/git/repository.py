@@ -179,8 +179,8 @@ class Repository:
             most = self.limits.listing // _OBJECT
             return dict(line.split() for line in git.records(b"\n", most) if line.count(b" ") == 1)
 
-    def read(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Read blobs one by one in the given order; skip a missing one."""
+    def read(self, blobs: Iterable[str], *, retain: bool = True) -> Iterator[tuple[str, bytes]]:
+        """Read blobs one by one in the given order; skip a missing one. Cache them if they should be retained."""
         requested = list(blobs)
         known = {blob: content for blob in requested if (content := self.known.get(blob)) is not None}
         fresh = self._fresh([blob for blob in requested if blob not in known])
@@ -190,7 +190,8 @@ class Repository:
             if blob in known:
                 yield blob, known[blob]
             elif following and following[0] == blob:
-                self.known.keep(blob, following[1], len(following[1]))
+                if retain:
+                    self.known.keep(blob, following[1], len(following[1]))
                 yield following
                 following = next(fresh, None)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import hash_of
 from nodes.search.facts.names import BUILT_IN, names
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Witness
 from nodes.search.issue.mentions.places import URL, find_places
 from nodes.search.languages import language_of
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from nodes.search.facts.code import Code
     from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
 
 MAX_ABSENT = 3
 _ASKS = re.compile(
@@ -33,19 +33,18 @@ _CODE = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 
 def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield paths and names that occur nowhere: paths in folders of the project, and names that the title asks for."""
-    witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
-    yield from _places(inquiry, witness)
+    yield from _places(inquiry)
     # Of 26 absent names that were read, about five stated something; the rest were names of other products, of the
     # reporter's code, and plurals. So a name must be asked for in the title.
     if not _ASKS.search(inquiry.issue.title):
         return
     titled = [name.last for name in names(inquiry.issue) if name.in_title and _CODE.search(name.last)]
     for name in [name for name in dict.fromkeys(titled) if name not in BUILT_IN][: 2 * MAX_ABSENT]:
-        if _is_absent(inquiry, witness, name):
+        if _is_absent(inquiry, name):
             yield Fact("absent", f"`{name}` occurs nowhere at this commit.", name, count=0)
 
 
-def _places(inquiry: FinderInput, witness: Witness) -> Iterator[Fact]:
+def _places(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the paths in folders of the project that no file has, each with the functions that the line names."""
     issue, code, stated = inquiry.issue, inquiry.code, 0
     for text in (issue.title, *issue.prose):
@@ -57,7 +56,7 @@ def _places(inquiry: FinderInput, witness: Witness) -> Iterator[Fact]:
                 continue
             stated += 1
             for words in (path, *beside[:1]):
-                if _is_absent(inquiry, witness, words):
+                if _is_absent(inquiry, words):
                     yield Fact("absent", f"`{words}` occurs nowhere at this commit.", words, count=0, strong=True)
 
 
@@ -77,14 +76,14 @@ def _ends(path: str) -> list[str]:
     return ["/".join(part[at:]) for part in parts for at in range(len(part) - 1)]
 
 
-def _is_absent(inquiry: FinderInput, witness: Witness, name: str) -> bool:
+def _is_absent(inquiry: FinderInput, name: str) -> bool:
     """Return whether no text of the commit contains a name of the report or its singular."""
     # A report may use the plural of a name that code has in the singular.
     forms = sorted({name, name.removesuffix("s")})
     # The index costs no process, so git is asked only about names that the index does not have.
     if hash_of(name) is None or any(inquiry.code.holding(form) for form in forms) or not inquiry.issue.holds(name):
         return False
-    return not any(witness.grep(form) for form in forms)
+    return not any(inquiry.witness.grep(form) for form in forms)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.code import hash_of
 from nodes.search.facts.places.moved import is_gone
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Witness
 from nodes.search.paths.whose import MANIFEST, package_of, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.inquiry import FinderInput
+    from nodes.search.facts.witness import Witness
 
 MAX_NAMES, MAX_MANIFESTS = 4, 12
 LONGEST = 20_000
@@ -75,7 +75,7 @@ def _is_ours(inquiry: FinderInput, module: str) -> bool:
 
 def _is_absent(inquiry: FinderInput, name: str) -> bool:
     known = hash_of(name.rpartition(".")[2]) is not None and inquiry.issue.holds(name)
-    return known and not Witness(inquiry.code.repository, inquiry.code.sha, "").grep(name)
+    return known and not inquiry.witness.grep(name)
 
 
 def check(fact: Fact, witness: Witness) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nodes.search.facts.around.called_from import is_comment
 from nodes.search.facts.code import whole_word
 from nodes.search.facts.types import Fact
-from nodes.search.facts.witness import Witness, is_own
+from nodes.search.facts.witness import is_own
 from nodes.search.issue.mentions.places import URL
 from nodes.search.paths.roles import role_of
 from nodes.search.tokens import WORD, comparable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nodes.search.facts.inquiry import FinderInput, Issue
-    from nodes.search.facts.witness import Hit
+    from nodes.search.facts.witness import Hit, Witness
 
 MAX_LABELS = 4
 """Maximum number of labels of one report; each is a search of the commit with git."""
@@ -44,11 +44,10 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     """Yield the lines with a label of the report, or those that use its key, if nothing else places the report."""
     if any(fact.strong and fact.line for fact in inquiry.found):
         return
-    witness = Witness(inquiry.code.repository, inquiry.code.sha, "")
     for label in islice(labels(inquiry.issue), MAX_LABELS):
-        hits = [hit for hit in _hits(witness, label) if len(hit.text) <= MAX_WIDTH]
+        hits = [hit for hit in _hits(inquiry.witness, label) if len(hit.text) <= MAX_WIDTH]
         own = [hit for hit in hits if is_own(hit.path) and is_string(hit.text, label)]
-        yield from _in_code(inquiry, label, own) if own else _by_key(inquiry, witness, label, hits)
+        yield from _in_code(inquiry, label, own) if own else _by_key(inquiry, label, hits)
 
 
 def labels(issue: Issue) -> Iterator[str]:
@@ -67,7 +66,9 @@ def labels(issue: Issue) -> Iterator[str]:
 def _hits(witness: Witness, label: str) -> list[Hit]:
     """Return the lines with a label, which a sentence may begin in lower case."""
     forms = dict.fromkeys((label, label[0].upper() + label[1:], label[0].lower() + label[1:]))
-    return [hit for form in forms for hit in witness.grep(form) or ()]
+    hits = witness.grep(*forms) or ()
+    words = [re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", re.ASCII) for form in forms]
+    return [hit for word in words for hit in hits if word.search(hit.text)]
 
 
 def is_string(text: str, label: str) -> bool:
@@ -91,7 +92,7 @@ def _in_code(inquiry: FinderInput, label: str, hits: list[Hit]) -> Iterator[Fact
         yield _fact(says, label, hits[0], symbol)
 
 
-def _by_key(inquiry: FinderInput, witness: Witness, label: str, hits: list[Hit]) -> Iterator[Fact]:
+def _by_key(inquiry: FinderInput, label: str, hits: list[Hit]) -> Iterator[Fact]:
     """Yield the only use of the key that a file of texts gives a label."""
     code = inquiry.code
     keys = {
@@ -99,7 +100,7 @@ def _by_key(inquiry: FinderInput, witness: Witness, label: str, hits: list[Hit])
     }
     for key, file in islice(keys.items(), FEW):
         name = re.split(r"[.-]", key)[-1]
-        used = [hit for hit in witness.grep(name, own=True) or () if uses_key(hit.text, name)]
+        used = [hit for hit in inquiry.witness.grep(name, own=True) or () if uses_key(hit.text, name)]
         number = code.number(used[0].path) if len(used) == 1 else None
         if number is not None:
             symbol = code.symbol(number, used[0].line)

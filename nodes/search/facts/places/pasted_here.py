@@ -24,7 +24,7 @@ MAX_LINES = 80
 MAX_PLACES = 8
 """Maximum number of chunks that may contain one line; a more frequent line is an idiom."""
 MAX_GREPPED = 4
-"""Maximum number of lines of common words that git looks up; each costs a process."""
+"""Maximum number of lines of common words that are looked up in all own code."""
 # One of the conditions that exclude idioms, such as the lines that create a figure.
 ENOUGH = 16
 """Minimum number of characters of a line, not counting white space."""
@@ -46,7 +46,7 @@ def find(inquiry: FinderInput) -> Iterator[Fact]:
     code = inquiry.code
     prose = "\n".join(line for line in inquiry.issue.prose if _CODE.search(line))
     lines = pasted_lines((*inquiry.issue.pasted, prose))[:MAX_LINES]
-    places = _places(code, lines)
+    places = _places(code, lines, inquiry.witness)
     by_function: dict[tuple[int, int | None], list[tuple[int, str]]] = defaultdict(list)
     unique: dict[tuple[int, int | None], bool] = defaultdict(bool)
     for text, found in places.items():
@@ -81,7 +81,7 @@ def pasted_lines(blocks: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+def _places(code: Code, lines: Sequence[str], witness: Witness) -> dict[str, list[tuple[int, int]]]:
     """Return (file, line) of the occurrences of each pasted line that occurs in few places."""
     terms = {text: {term_hash(term) for word in WORD.findall(text) for term in terms_of(word)} for text in lines}
     hashes = sorted({value for values in terms.values() for value in values})
@@ -100,15 +100,13 @@ def _places(code: Code, lines: Sequence[str]) -> dict[str, list[tuple[int, int]]
     places = {text: _lines(code, text, found) for text, found in few.items()}
     # The terms of a line may all be common, and the line is in one place all the same.
     common = [text for text, found in near.items() if len(found) > MAX_PLACES][:MAX_GREPPED]
-    places |= {text: _grepped(code, text) for text in common}
+    places |= {text: _grepped(code, text, witness) for text in common}
     return {text: found for text, found in places.items() if found}
 
 
-def _grepped(code: Code, text: str) -> list[tuple[int, int]]:
-    """Return (file, line) of a line in own code as git finds it, or nothing if many files have it."""
-    command = ("grep", "-I", "-l", "-z", "-F", "--full-name", "-e", text, code.sha, "--")
-    held = (code.repository.cached_output("--no-pager", *command) or b"").decode("utf-8", "replace").split("\0")
-    numbers = [code.number(name.removeprefix(f"{code.sha}:")) for name in held if name]
+def _grepped(code: Code, text: str, witness: Witness) -> list[tuple[int, int]]:
+    """Return (file, line) of a line in own code as plain git reads it, or nothing if many files have it."""
+    numbers = map(code.number, witness.own_files_with(text))
     own = [number for number in numbers if number is not None and code.own[number]]
     if len(own) > MAX_PLACES:
         return []
