@@ -115,7 +115,8 @@ class Fetcher:
     def client(self) -> httpx.AsyncClient:
         """Return a client for some requests."""
         # No proxy of the environment: the address that was checked is the one that is connected to.
-        return httpx.AsyncClient(verify=self.tls or True, trust_env=False, follow_redirects=False)
+        tls = self.tls or ssl.create_default_context()  # httpx brings certificates of its own
+        return httpx.AsyncClient(verify=tls, trust_env=False, follow_redirects=False)
 
     async def get(self, client: httpx.AsyncClient, url: str) -> bytes:
         """Return the content of an attachment, through at most two redirects.

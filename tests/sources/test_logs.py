@@ -46,6 +46,14 @@ def serve(site: Site, name: str, content: bytes) -> str:
     return link(name)
 
 
+async def test_the_certificates_of_the_machine_are_trusted(
+    site: Site, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    own = LogReader(LogsConfig(), "https://github.com", resolve=site.here)
+    assert [item.text for item in (await own.read(serve(site, "app.log", TRACE.encode()))).attached] == [TRACE]
+
+
 async def test_a_log_is_read_below_its_link_through_a_redirect_without_credentials(site: Site) -> None:
     site.pages["/user-attachments/files/17/app.log"] = redirect(f"https://{LOG_HOSTS[0]}/stored?token=x")
     site.pages["/stored?token=x"] = (200, {}, (PADDING * 900 + TRACE + "\n" + PADDING * 40).encode())
