@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from bot.runs.logs import EXCERPT, LIMITS, LogReader, excerpt
 from bot.runs.pictures import RefusedAttachment
 from bot.settings.operator import LOG_HOSTS, LogsConfig
 from tests.graph.rules_run import run_by_rules
+from tests.limits.test_admission import staged
+from tests.serve.conftest import BODY
+from tests.servers.github_server import serve_github
 from tests.sources.site import Site, redirect
 
 FILES = "https://github.com/user-attachments/files/17"
@@ -184,3 +188,14 @@ async def test_the_comment_names_the_log_that_the_finding_is_from(site: Site, tm
     assert state.report is not None
     assert state.report.attached == ("app.log",)
     assert "- These words are from the attached `app.log`." in state.report.github_comment
+
+
+async def test_facts_of_an_attached_log_reach_the_posted_comment(site: Site, tmp_path: Path) -> None:
+    log = re.search(r"Traceback.*?(?=\n```)", BODY, re.DOTALL)
+    assert log
+    with serve_github() as github:
+        async with staged(github, tmp_path) as stage:
+            stage.worker._tools.sources.logs = reader(site)
+            found = stage.reported(await stage.opened(body=serve(site, "app.log", log[0].encode())))
+    assert "`parse_date` raises `ValueError` on this line" in found
+    assert "- These words are from the attached `app.log`." in found

@@ -85,15 +85,20 @@ async def newest_paths(issue_job: IssueJob) -> CommitPaths:
         return await unreadable()
 
 
-async def recheck_facts(issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort) -> Outcome:
-    """Verify every fact again before it is published, since a run may wait for days; drop facts that no longer hold."""
+async def recheck_facts(
+    issue_job: IssueJob, seen: CurrentIssue, outcome: Outcome, code: CodePort, body: str
+) -> Outcome:
+    """Verify every fact again before it is published, since a run may wait for days; drop facts that no longer hold.
+
+    ``body``: the issue's, with its attached logs.
+    """
     report = outcome.state.report if isinstance(outcome, Finished) else None
     if not isinstance(outcome, Finished) or report is None or not report.facts or not isinstance(code, EngineCode):
         return outcome
     # The text must be the one in which the run searched for facts: the issue with redirects and answers.
     state = outcome.state
     answers = (exchange.answer or "" for exchange in state.human_exchanges)
-    text = "\n".join((seen.issue.title, seen.issue.body, *state.redirect_instructions, *answers))
+    text = "\n".join((seen.issue.title, body, *state.redirect_instructions, *answers))
     invalid = await code.invalid_facts(report.facts, text)
     if not invalid:
         return outcome

@@ -95,9 +95,8 @@ class UnresumableError(Exception):
     """A run's checkpoint is unreadable or its commit is gone: a new run starts from what the store has."""
 
 
-async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort) -> Outcome:
+async def run_graph(issue_job: IssueJob, seen: CurrentIssue, run: Run, code: CodePort, text: ReadIssueText) -> Outcome:
     """Advance the run, with a first report by rules if the model takes long."""
-    text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
     promise = promise_of(seen.found.config, (await issue_job.store.report_inputs()).standing.scored)
     context = replace(_context(issue_job, seen, run, code, text), claim_from=promise.claim_from)
     notes = (*await _dropped_run_note(issue_job, run, code), *text.notes, *filter(None, (promise.note,)))

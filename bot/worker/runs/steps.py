@@ -169,17 +169,18 @@ async def step(issue_job: IssueJob, seen: CurrentIssue, run: Run) -> None:
         await _withhold(issue_job, seen, run)
         return
     await start_learning(issue_job, seen.found.config)
+    text = await issue_job.tools.sources.logs.read(seen.issue.body, allowed=seen.found.config.logs)
     async with open_code(issue_job, seen, run) as code:
         try:
             run = await _pin(issue_job, seen, run, code)
-            outcome = await run_graph(issue_job, seen, run, code)
+            outcome = await run_graph(issue_job, seen, run, code, text)
             _check_written(outcome)
         except UnresumableError as error:
             issue_job.log("run_begun_anew", str(error))
             # Once only: if the new run cannot be resumed either, the job fails and is retried.
             run = await _pin(issue_job, seen, await issue_job.store.runs.give_up(run.number), code)
-            outcome = await run_graph(issue_job, seen, run, code)
-        outcome = await recheck_facts(issue_job, seen, outcome, code)
+            outcome = await run_graph(issue_job, seen, run, code, text)
+        outcome = await recheck_facts(issue_job, seen, outcome, code, text.body)
         await note_shortfalls(issue_job, code)
     await conclude(issue_job, seen, run, outcome)
 
