@@ -44,7 +44,7 @@ from tests.servers.endpoints import table as endpoint_rows
 from tests.support.tried import count, table
 
 DOCS = Path(__file__).parent
-ACTION = DOCS.parent / "action.yml"
+ACTION, README = DOCS.parent / "action.yml", DOCS.parent / "README.md"
 
 
 def pages() -> dict[Path, str]:
@@ -61,7 +61,7 @@ def pages() -> dict[Path, str]:
         DOCS / "endpoints.md": "\n".join(_endpoints()),
         DOCS / "facts.md": "\n".join(facts()),
         DOCS / "security.md": _filled("security.md", tried=table(count())),
-        ACTION: re.sub(r"(tracehound-action:v)\S+", rf"\g<1>{released()}", ACTION.read_text("utf-8")),
+        **{page: _with_version(page) for page in (ACTION, README)},
         DOCS / "action.md": _filled("action.md", workflow=["```yaml", WORKFLOW.rstrip(), "```"]),
         DOCS / "cost.md": _filled("cost.md", costs=_costs()),
         DOCS / "schema" / "triage-result.json": _json(result_schema()),
@@ -69,6 +69,10 @@ def pages() -> dict[Path, str]:
         DOCS / "schema" / "triage.yml.json": _json(config_schema()),
         DOCS / "schema" / "operator.yml.json": _json(operator_schema()),
     }
+
+
+def _with_version(page: Path) -> str:
+    return re.sub(r"(tracehound-action:v)\S+", rf"\g<1>{released()}", page.read_text("utf-8"))
 
 
 def _keys_of(*sections: tuple[type[BaseModel], str]) -> Iterator[str]:
