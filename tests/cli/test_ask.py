@@ -240,13 +240,16 @@ def test_a_models_answer_is_used_only_if_it_cites_lines_that_were_read(
 
 def test_a_question_in_plain_words_finds_definitions_and_headings(tmp_path: Path) -> None:
     page = "# Orders\n\n## Exporting everything\n\nRun it at night.\n"
-    make_repository(tmp_path / "repo", FILES | {"docs/use.md": page, "README.md": "# Parsing an order\n\nSee above.\n"})
+    pages = {"docs/use.md": page, "README.md": "# Parsing an order\n\nSee above.\n"}
+    make_repository(tmp_path / "repo", FILES | pages | {"docs/deploying/gunicorn.md": "# Gunicorn\n\nStart it.\n"})
     asked = ["ask", "--repo", str(tmp_path / "repo"), "--json"]
     found = triage(tmp_path, *asked, "where is the parsing logic of an order?")
     places = {place["path"] for place in json.loads(found.stdout)["places"]}
     assert (found.returncode, places) == (0, {"orders/parser.py", "README.md"})
     heading = triage(tmp_path, *asked, "how is everything exported?")
     assert [place["start_line"] for place in json.loads(heading.stdout)["places"]] == [3]
+    by_path = triage(tmp_path, *asked, "how do I deploy with gunicorn?")
+    assert [place["path"] for place in json.loads(by_path.stdout)["places"]] == ["docs/deploying/gunicorn.md"]
     nothing = triage(tmp_path, *asked, "does it support websockets?")
     assert (nothing.returncode, json.loads(nothing.stdout)["places"]) == (1, [])
 

@@ -104,15 +104,17 @@ class Lookups:
         return Lookup(self._quoted([row for *_, row in sorted(found)[:DEFINITIONS]], SHORT), len(found))
 
     def sections_with(self, stems: Collection[str]) -> Lookup:
-        """Return the beginnings of sections of the documentation whose headings have all of these stems."""
+        """Return the beginnings of sections of the documentation whose headings, with their path, have all stems."""
         index = self._index
         documents = (number for number, role in enumerate(index.roles) if role == "docs")
         pages = (n for n in documents if _PAGE.search(index.paths[n]) and not _STORY.search(index.paths[n]))
+        wanted = set(stems)
         found = [
             shown
-            for source in self._sources(islice(pages, PAGES_READ)).values()
+            for number, source in self._sources(islice(pages, PAGES_READ)).items()
             for line in _headings(source.lines)
-            if set(stems) <= {term for word in WORD.findall(source.lines[line - 1]) for term in terms_of(word)}
+            if wanted & (own := _terms(source.lines[line - 1]))
+            and wanted <= own | _terms(index.paths[number])
             and (shown := passage(source, line, line + 4, SHORT)) is not None
         ]
         return Lookup(tuple(found[:DEFINITIONS]), len(found))
@@ -265,6 +267,10 @@ def _folders(path: str, names: Collection[str]) -> Iterator[str]:
     """Yield the folders above a path that have one of the names, in lower case."""
     parts = path.split("/")
     return ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts[:-1]) if part.lower() in names)
+
+
+def _terms(text: str) -> set[str]:
+    return {term for word in WORD.findall(text) for term in terms_of(word)}
 
 
 def _headings(lines: Sequence[str]) -> Iterator[int]:
