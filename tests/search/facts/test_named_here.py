@@ -444,3 +444,41 @@ def test_what_only_repeats_a_named_line_is_left_out(tmp_path: Path):
         ("named_here", "set-up-all.sh"),
         ("named_here", "src/show.c"),
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "quoted"),
+    [
+        pytest.param(
+            "src/x.rs",
+            "error[E0425]: cannot find value `total` here\n --> src/x.rs:2:5\n  |\n2 |     grow and more of it\n",
+            "error[E0425]: cannot find value 'total' here", id="rustc",
+        ),
+        pytest.param("src/x.go", "./src/x.go:2:5: undefined: total_of_rows", "undefined: total_of_rows", id="go"),
+        pytest.param(
+            "src/x.ml",
+            'File "src/x.ml", line 2, characters 5-9:\n2 |     grow and more of it\n     ^^\nError: Unbound module A_b',
+            "Error: Unbound module A_b", id="ocaml",
+        ),
+        pytest.param(
+            "src/X.hs", "src/X.hs:2:5: error: [GHC-39999]\n    • No instance for (Show Total)\n",
+            "error: [GHC-39999] No instance for (Show Total)", id="haskell",
+        ),
+        pytest.param(
+            "CMakeLists.txt", "CMake Error at CMakeLists.txt:2 (grow):\n  Total of rows is too large.\n",
+            "Total of rows is too large.", id="cmake",
+        ),
+        pytest.param(
+            "src/x.ts", "/app/src/x.ts\n  2:5  error  'total' is not defined  no-undef\n",
+            "error  'total' is not defined  no-undef", id="eslint",
+        ),
+        pytest.param("src/x.go", "src/x.go:2:     grow and more of it", None, id="code-of-a-search"),
+    ],
+)  # fmt: skip
+def test_the_message_of_a_tool_is_quoted(tmp_path: Path, path: str, output: str, quoted: str | None):
+    body = f"```\n{output}\n```"
+    files = {path: "x = 1\n    grow and more of it\ny = 2\n"}
+    found = of_kind(facts_of(tmp_path, files, "No build", body), "named_here")
+    says = [fact.says for fact in found if fact.line == 2]
+    assert len(says) == 1
+    assert f"“{quoted}”" in says[0] if quoted else says[0].startswith("The report names")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nodes.search.facts.changes.releases import fitting_release, named_release
 from nodes.search.facts.inquiry import normalise_space
 from nodes.search.facts.names import defined_once
 from nodes.search.facts.output.built_here import shortened
-from nodes.search.facts.output.frames import same_start
 from nodes.search.facts.output.happened import happened
 from nodes.search.facts.output.shapes import is_possible
-from nodes.search.facts.places.moved import ENOUGH, UNFIT, line_now, line_then, removed
+from nodes.search.facts.places.moved import UNFIT, line_now, line_then, removed
+from nodes.search.facts.places.reported import MAX_MESSAGE, holding, message
+from nodes.search.facts.places.reported import printed as printed_code
 from nodes.search.facts.types import Fact
 from nodes.search.facts.unclaimed import is_logging
-from nodes.search.issue.located import find_in_lines, find_located, is_error
+from nodes.search.issue.located import find_in_lines
 from nodes.search.issue.normal.logs import UNKNOWN
 from nodes.search.paths.suffixes import common_tail
 from nodes.search.tokens import STOPWORDS
@@ -35,19 +36,17 @@ MAX_PLACES = 8
 """Maximum number of lines of one report; a log of a compiler has hundreds."""
 MAX_NAMED, MAX_READ = 2_000, 200
 """Maximum number of places that are found, and of those that are compared with the code, the most serious first."""
-NEAR, MAX_MESSAGE = 3, 400
-"""Number of lines around the name of a line, and of their characters, in which an error may say what it did."""
-_REPORTED = re.compile(
-    r"(?::\d{1,5})?\W{1,6}((?:fatal |syntax )?(?:error|warning|note|deprecated|notice|info)\b[^\n”]{8,300})",
-    re.IGNORECASE,
-)
-"""What a tool prints behind a path and its line."""
+NEAR = 3
+"""Number of lines around the name of a line in which an error may say what it did."""
 _THROWS = re.compile(r"\s{0,200}(?:throw new|throw|raise)\s{1,9}([A-Z][\w.:]{2,80})\b(?=\s{0,9}[({;]|$)")
 _UNDECLARED = re.compile(
     r"(?:implicit declaration of function|undeclared (?:function|identifier))\W{1,3}"
     r"(\w{4,80})|\W(\w{4,80})\W (?:was not declared in this scope|undeclared)"
 )
 """A name that a compiler does not know where it is used."""
+_IS_ERROR = re.compile(r"(?:fatal |syntax |internal )?error\b", re.IGNORECASE)
+MIN_CODE = 12
+"""Number of characters that tell code from a message."""
 _ASIDE = re.compile(r"\W{1,6}(?:note|info|help)\b", re.IGNORECASE)
 """What a tool prints behind a place that only explains the error of another one."""
 _DECLARED_ELSEWHERE = re.compile(
@@ -58,12 +57,6 @@ _DECLARED_ELSEWHERE = re.compile(
 )
 """What a compiler says of a line that does not fit a declaration elsewhere: often that was changed, and is fixed."""
 _INCLUDED = re.compile(r"\s{0,40}(?:In file included from|from|included from)\s\S")
-_PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
-"""How tools print a line of code: its number, and perhaps a bar, in front of it."""
-_POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
-"""The line below a line of code that marks a part of it."""
-MAX_SHOWN = 8
-"""Number of lines below a place in which a tool may print its code."""
 _DEFINED = re.compile(r" uses `(\w+)` on this line; its only definition is on line (\d+) of `([^`]+)`\.$")
 _NUMBERED = re.compile(r"(?::|\bline )\d")
 _FOREIGN = frozenset({"vendored", "minified", "generated"})
@@ -97,13 +90,13 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
     named = named_release(inquiry) if places else None
     release = named.release if named else None
     for at, place, is_aside in places[:MAX_READ]:
-        printed = _printed(lines, at, place.line)
+        printed = printed_code(lines, at, place.line)
         number = file_of(code, place, "\n".join((*lines[at : at + 2], printed)), release, printed)
         if number is None or _is_moved_frame(inquiry, code.path(number), place.line):
             continue
         error = _error(lines, at)
         then, line, moved = _now(inquiry, release, number, place.line, error)
-        held = _holding(code.lines(number), printed, line or place.line) if printed else None
+        held = holding(code.lines(number), printed, line or place.line) if printed else None
         line, moved = (held, "") if held else (line, moved)
         text = code.text(number, line) if line else None
         words = words_of(lines, at, place)
@@ -123,7 +116,8 @@ def _find(inquiry: FinderInput) -> Iterator[Fact]:
         says = _undeclared(code, where, text, error) or _says(where, text, lines, (at, place), moved)
         outer = (place.path.rpartition("/")[2], place.line) in callers
         fact = Fact("named_here", says, words, path, line, text, symbol, count=1, strong=strong, exact=bool(held))
-        elsewhere = is_error(lines[at], place) and bool(_DECLARED_ELSEWHERE.search(lines[at]))
+        reported = message(lines, at, place)
+        elsewhere = bool(_IS_ERROR.match(reported) and _DECLARED_ELSEWHERE.search(reported))
         yield replace(fact, unclaimed=outer or elsewhere or is_logging(text))
 
 
@@ -135,7 +129,7 @@ def _by_severity(issue: Issue, lines: Sequence[str]) -> list[tuple[int, Located,
     """
     ranks = {line.text: line.rank for line in issue.logged}
     places = [found for found in islice(find_in_lines(lines), MAX_NAMED) if not _INCLUDED.match(lines[found[0]])]
-    errors = {at for at, place in places if is_error(lines[at], place)}
+    errors = {at for at, place in places if _IS_ERROR.match(message(lines, at, place))}
     found = [(at, place, bool(errors) and at not in errors and _is_aside(lines[at], place)) for at, place in places]
     return sorted(found, key=lambda item: (ranks.get(lines[item[0]].strip(), UNKNOWN), item[2]))
 
@@ -150,21 +144,6 @@ def _is_moved_frame(inquiry: FinderInput, path: str, line: int) -> bool:
     number = re.compile(rf"(?<!\d){line}(?!\d)")
     raised = (fact for fact in inquiry.found if fact.kind == "raised_here" and fact.path == path)
     return any(fact.line != line and number.search(fact.words or "") for fact in raised)
-
-
-def _printed(lines: Sequence[str], at: int, line: int) -> str:
-    """Return the code that a tool prints below a place: behind its number, or above a line that marks a part of it."""
-    below = list(takewhile(lambda text: next(find_located(text), None) is None, lines[at + 1 : at + 1 + MAX_SHOWN]))
-    numbered = re.compile(_PRINTED_AS.format(line))
-    found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
-    text = found[1] if found else below[0] if len(below) > 1 and _POINTER.fullmatch(below[1]) else ""
-    return normalise_space(text) if sum(map(str.isalnum, text)) >= ENOUGH else ""
-
-
-def _holding(lines: Sequence[str], printed: str, near: int) -> int | None:
-    """Return the nearest line that has the code that a tool prints; tools shorten long lines."""
-    same = (number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), printed))
-    return min(same, key=lambda number: abs(number - near), default=None)
 
 
 def _undeclared(code: Code, where: str, text: str, error: str) -> str | None:
@@ -210,15 +189,14 @@ def _says(where: str, text: str, lines: Sequence[str], named: tuple[int, Located
     event = next((item for item in near if item and not item.asserts), None)
     if event is not None and not moved:
         return f"{where} {event.says}"
-    # A tool may print the message on the next line.
-    reported = _REPORTED.match("\n".join(lines[at : at + 2]), place.end)
-    # A backtick of the report would begin or end a code span of the sentence.
-    written = reported[1].strip().rstrip("`").replace("`", "'") if reported and "“" not in reported[1] else ""
-    message = shortened(written)
+    # A backtick of the report would begin or end a code span of the sentence; code is not a message.
+    reported = message(lines, at, place).rstrip("`").replace("`", "'")
+    is_code = normalise_space(reported)[:MIN_CODE] in normalise_space(text)
+    quoted = "" if "“" in reported or is_code else shortened(reported)
     thrown = _THROWS.match(text)
-    if thrown and not message and not moved:
+    if thrown and not quoted and not moved:
         return f"{where} raises `{thrown[1]}` on this line."
-    beginning = f"The report has “{message}” for" if message else "The report names"
+    beginning = f"The report has “{quoted}” for" if quoted else "The report names"
     return f"{beginning} this line of {where}{moved or '.'}"
 
 
@@ -252,7 +230,7 @@ def file_of(code: Code, place: Located, context: str, release: Release | None = 
     }
     longest = max(tails.values(), default=0)
     most = [number for number, length in tails.items() if length == longest]
-    best = [number for number in most if printed and _holding(code.lines(number), printed, place.line)]
+    best = [number for number in most if printed and holding(code.lines(number), printed, place.line)]
     best = best or [number for number in most if line_now(code, release, number, place.line).line]
     if len(best) == 1 and not _is_ambiguous(parts, code.path(best[0]), longest) and place.line > 1:
         return best[0]

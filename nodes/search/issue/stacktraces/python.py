@@ -20,7 +20,9 @@ from nodes.search.issue.stacktraces.runs import (
 from nodes.search.types import Frame, StackTrace
 
 MAX_RECENT = "Traceback (most recent call last)"
-_FILE = re.compile(r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9}))?(?:,? in (.{1,200}))?')
+_FILE = re.compile(
+    r'(?:> )?File ["“”]([^"“”]{1,500})["“”](?:, line (\d{1,9})(?!\d|, characters? \d))?(?:,? in (.{1,200}))?'
+)
 """Forums replace straight quotation marks with typographic ones; loguru marks a frame with ``>``."""
 _NUMBERED = re.compile(r"(\d{1,7})\. ")
 """The line below a frame in older versions of Django's debug page."""

@@ -1,0 +1,82 @@
+"""The message that a tool prints for a line of the code, and the code that it prints with it."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from nodes.search.facts.inquiry import normalise_space
+from nodes.search.facts.output.frames import same_start
+from nodes.search.facts.places.moved import ENOUGH
+from nodes.search.issue.located import find_located
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nodes.search.issue.located import Located
+
+MAX_MESSAGE = 400
+"""Maximum number of characters of a line in which a message is looked for."""
+MAX_SHOWN = 8
+"""Number of lines below a place in which a tool may print its code or its message."""
+_WORD = r"(?:fatal |syntax |internal )?(?:error|warning|note|deprecated|notice|info)\b"
+_BEHIND = re.compile(
+    rf"(?::\d{{1,5}})?(?:\s{{1,12}}\d{{1,6}}:\d{{1,6}})?\W{{1,6}}({_WORD}[^\n”]{{8,300}})", re.IGNORECASE
+)
+"""A message behind a place, perhaps on the next line, there behind a number and its column."""
+_CODE_ONLY = re.compile(
+    r"(?::\d{1,5})?\W{1,6}((?:error|warning):?(?:\s?\[[^\]\n]{1,60}\],?){0,3})\s{0,9}$", re.IGNORECASE
+)
+"""A message's kind and code, whose text is on the next line, as Haskell prints it."""
+_HEADED = re.compile(r"\s{0,12}(?:-->|[└╰├╭┌]─)")
+_ABOVE = re.compile(r"[^\w\n]{0,6}((?:error|warning)(?:\[[\w:-]{1,40}\])?: [^\n”]{8,300})", re.IGNORECASE)
+"""A message above the place that an arrow or a drawing leads to."""
+_BELOW = re.compile(r"\s{0,12}((?:(?:Fatal )?[Ee]rror|Warning)(?: [\w\[\]() -]{1,60})?: [^\n”]{8,300})")
+_ANNOUNCED = re.compile(r"\b(?:Error|Warning)\b.{0,40} at $")
+"""What CMake prints in front of a place whose message is on the next line."""
+_PLAIN = re.compile(r"(?::\d{1,5}){0,2}: ([^\s/\\\d][^\n”]{8,300})")
+"""A message without a word for its kind, as the compiler of Go prints it."""
+_PRINTED_AS = r"\s{{0,12}}[>➜→]?\s{{0,12}}{}\s{{0,4}}[|│:]?\s(.*\S)"
+"""How tools print a line of code: its number, and perhaps a bar, in front of it."""
+_POINTER = re.compile(r"[\s|│]{0,200}[~^][~^\s|│]{0,200}")
+"""The line below a line of code that marks a part of it."""
+
+
+def message(lines: Sequence[str], at: int, place: Located) -> str:
+    """Return what a tool says of a place: behind it, above it, or below it; else an empty text."""
+    line, below = lines[at], lines[at + 1][:MAX_MESSAGE].strip() if at + 1 < len(lines) else ""
+    if coded := _CODE_ONLY.match(line, place.end):
+        return f"{coded[1].strip()} {below.lstrip('• ')}"
+    if behind := _BEHIND.match(f"{line}\n{below}", place.end):
+        return behind[1].strip()
+    if _HEADED.match(line):
+        above = (_ABOVE.match(text[:MAX_MESSAGE]) for text in lines[max(0, at - 3) : at])
+        return next((found[1].strip() for found in above if found), "")
+    if _ANNOUNCED.search(line, 0, place.start) and line.endswith(":"):
+        return below
+    found = next(filter(None, map(_BELOW.match, (text[:MAX_MESSAGE] for text in _following(lines, at)))), None)
+    if found:
+        return found[1].strip()
+    plain = _PLAIN.match(line, place.end) if not line[: place.start].strip(" ./") else None
+    return plain[1].strip() if plain else ""
+
+
+def printed(lines: Sequence[str], at: int, line: int) -> str:
+    """Return the code that a tool prints below a place: behind its number, or above a line that marks a part of it."""
+    below = list(_following(lines, at))
+    numbered = re.compile(_PRINTED_AS.format(line))
+    found = next(filter(None, map(numbered.match, (text[:MAX_MESSAGE] for text in below))), None)
+    text = found[1] if found else below[0] if len(below) > 1 and _POINTER.fullmatch(below[1]) else ""
+    return normalise_space(text) if sum(map(str.isalnum, text)) >= ENOUGH else ""
+
+
+def holding(lines: Sequence[str], code: str, near: int) -> int | None:
+    """Return the nearest line that has the code that a tool prints; tools shorten long lines."""
+    same = (number for number, text in enumerate(lines, 1) if same_start(normalise_space(text), code))
+    return min(same, key=lambda number: abs(number - near), default=None)
+
+
+def _following(lines: Sequence[str], at: int) -> Iterator[str]:
+    """Return the next lines, up to one that names another place."""
+    return takewhile(lambda text: next(find_located(text), None) is None, lines[at + 1 : at + 1 + MAX_SHOWN])
