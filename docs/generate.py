@@ -173,11 +173,7 @@ def _filled(name: str, **parts: Iterable[str]) -> str:
 
 def _costs() -> Iterator[str]:
     """The bounds on what a run with a model costs."""
-
-    def default(name: str) -> str:
-        value = Settings.model_fields[name].default
-        return f"{value:,}" if isinstance(value, int) else f"`{value}`"
-
+    a_minute = Settings.model_fields["triage_model_calls_per_minute"].default
     yield "| Bound | Default | Set by |"
     yield "|---|---|---|"
     yield f"| calls of a run with a search, a critic and a writer, at an endpoint without faults | {CALLS} | |"
@@ -203,16 +199,9 @@ def _costs() -> Iterator[str]:
     )
     calls = ", ".join(f"{Spending.of(Settings(triage_effort=level)).run.calls} calls ({level})" for level in READING)
     yield f"| calls, tokens and dollars of one run, all of them at once | {calls} | `limits.run` |"
-    yield (
-        "| calls a minute, of all processes together | "
-        f"{default('triage_model_calls_per_minute')} | `TRIAGE_MODEL_CALLS_PER_MINUTE` |"
-    )
+    yield (f"| calls a minute, of all processes together | {a_minute:,} | `TRIAGE_MODEL_CALLS_PER_MINUTE` |")
     rows = (
-        (
-            "a repository's day",
-            "repository",
-            ", and lower in [`.github/triage.yml`](settings.md#githubtriageyml)",
-        ),
+        ("a repository's day", "repository", ", and lower in [`.github/triage.yml`](settings.md#githubtriageyml)"),
         ("a day of one account's repositories", "installation", ""),
         ("a day of everything", "all", ""),
         ("one author's issues and answers in one repository", "author", ""),

@@ -45,11 +45,10 @@ def triage(
         issues: a file with earlier issues to compare with, as ``triage run --issues`` reads it.
 
     Returns:
-        The result, whose ``model_dump_json()`` is the document that ``triage run --format json`` prints.
+        The result; its ``model_dump_json()`` is what ``triage run --format json`` prints.
 
     Raises:
-        UserError: the repository, the revision, the text, the language or a setting is invalid; the message says what
-            to change.
+        UserError: an argument or a setting is invalid; the message says what to change.
         RuntimeError: an event loop is running in this thread.
     """
     # Here, because importing a run takes a second, and importing this function must not.
@@ -62,11 +61,9 @@ def triage(
     _refuse_inside_a_loop()
     if language not in LANGUAGES:
         raise UserError(f"unknown language {language!r}: use {', '.join(LANGUAGES)}")
-    path = os.fspath(repository)
-    settings = _settings(path, brain, data_dir)
-    given = read_issue(None, issue, title)
+    given, path = read_issue(None, issue, title), os.fspath(repository)
     past = None if issues is None else read_listed(os.fspath(issues))
-    return asyncio.run(_run(path, rev, settings, given, language=language, past=past))
+    return asyncio.run(_run(path, rev, _settings(path, brain, data_dir), given, language=language, past=past))
 
 
 def _refuse_inside_a_loop() -> None:

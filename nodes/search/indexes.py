@@ -50,7 +50,7 @@ class Indexes:
         with self._lock:
             commits = self._loaded[scope]
             if sha not in commits:
-                listings = [of[sha].index.listing for of in self._loaded.values() if sha in of]
+                others = [of[sha].index for of in self._loaded.values() if sha in of]
                 commits[sha] = load_index(
                     repository,
                     sha,
@@ -58,7 +58,7 @@ class Indexes:
                     self._progress,
                     scope=scope,
                     most_text=self._most_text,
-                    known=listings[0] if listings else None,
+                    known=others[0] if others else None,
                 )
                 while len(commits) > COMMITS:
                     commits.popitem(last=False)

@@ -89,7 +89,7 @@ def test_the_content_of_source_files_alone_is_indexed_for_a_ranking(repository):
 
 @pytest.mark.parametrize("cached", [False, True], ids=["read-from-git", "from-the-cache"])
 @pytest.mark.parametrize("order", [("source", "all"), ("all", "source")], ids=["source-first", "all-first"])
-def test_both_indexes_of_a_commit_share_one_listing(
+def test_both_indexes_of_a_commit_share_one_listing_and_project(
     repository, cache, monkeypatch, order: tuple[Scope, Scope], cached: bool
 ):
     sha, commands = repository.resolve(), []
@@ -108,6 +108,7 @@ def test_both_indexes_of_a_commit_share_one_listing(
     monkeypatch.setattr(Repository, "start", noted)
     second = indexes.load(repository, sha, order[1]).index
     assert second.listing is first.listing
+    assert second.project is first.project
     assert not {"log", "ls-tree", "--literal-pathspecs"} & set(commands)
     assert state(second) == state(load_index(repository, sha, None, ignored, scope=order[1]).index)
 

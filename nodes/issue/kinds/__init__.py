@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, sqrt
 from pathlib import Path
 from typing import Literal, get_args
@@ -85,6 +85,8 @@ def odds(one: float, other: float) -> float:
     return one / (one + other)
 
 
+# A run classifies its issue about five times; several runs may take turns.
+@lru_cache(maxsize=8)
 def classify(title: str, body: str) -> Classified:
     """Return the most probable kind of an issue, judged by the beginning of its text alone."""
     parts = parts_of(title, body)

@@ -99,8 +99,9 @@ class Witness:
     def own(self) -> OwnText | None:
         """Return the own source files, or None if they are too large or not all there."""
         listed = self.repository.cached_output("ls-tree", "-r", "-z", "-l", "--full-tree", self.sha) or b""
-        found = (parse_entry(record, {}) for record in listed.split(b"\0"))
-        own = [entry for entry in found if entry and is_own(entry.path)]
+        # The path is checked first, because few of a commit's files are own source.
+        own_records = (record for record in listed.split(b"\0") if is_own(os.fsdecode(record.partition(b"\t")[2])))
+        own = [entry for record in own_records if (entry := parse_entry(record, {}))]
         if not own or any(entry.size < 0 for entry in own) or sum(entry.size for entry in own) > MAX_OWN:
             return None
         blobs = dict(self.repository.read(dict.fromkeys(entry.blob for entry in own), retain=False))

@@ -145,7 +145,7 @@ def load_index(
     *,
     scope: Scope = "all",
     most_text: int = MAX_TEXT,
-    known: Listing | None = None,
+    known: Index | None = None,
 ) -> Loaded:
     """Load the index of a commit; parse only what the cache lacks.
 
@@ -156,34 +156,30 @@ def load_index(
         progress: called with (phase, done, total).
         scope: the files whose content is indexed; all others are found by their path only.
         most_text: bytes of text that are indexed; files beyond this limit are found by their path only.
-        known: the listing of the commit, if another index of it is loaded.
+        known: the index of the other scope, if that is loaded.
     """
-    # Scope and limit of text are part of the key because they decide which files are indexed.
     version = f"{scope}:{parser_version()}"
+    # Scope and limit of text are part of the key because they decide which files are indexed.
     tree_key = f"{commit}:{most_text}:{version}"
-    stored = unpack_tree(cache.tree(tree_key)) if cache else None
-    if stored:
-        return Loaded(_index(repository, _shared(stored, known)), stored.texts)
-    # git walks the history in its own process while this process parses the files
+    if cache and (stored := unpack_tree(cache.tree(tree_key))):
+        return Loaded(_index(repository, stored, known), stored.texts)
+    # git walks the history while this process parses the files
     with ThreadPoolExecutor(1) as pool:
-        # Most contents of a commit are those of the last indexed one, and one row of SQLite is read faster than
-        # 10,000.
-        # The last tree of the same scope, else of the other one, which has a part of the contents or more than needed.
+        # Most contents are those of the last tree of the same scope, else of the other one, which has a part of them or
+        # more than needed; one row of SQLite is read faster than 10,000.
         previous = unpack_tree(cache.latest_tree(version) or cache.latest_tree(parser_version())) if cache else None
-        previous = previous and _shared(previous, known)
-        entries, roles, listing = _list(pool, repository, commit, previous, known)
+        entries, roles, listing = _list(pool, repository, commit, previous, known.listing if known else None)
         files = Assembly(entries, roles, OF_SCOPE[scope], most_text)
-        # Before ``batches``, so that only what no cache has is parsed.
         files.add_known(previous, cache)
         parsed = len(files.missing)
         batches = Progress(files.batches())
         complete = _parse(repository, files, batches, cache, progress)
     tree = Tree(listing(), files.columns())
-    # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
     complete &= tree.listing.has_history and all(entry.size >= 0 for entry in entries)
+    # Store complete results only: a fetch may later add objects of a partial clone or history of a shallow one.
     if cache and complete and not repository.shallow:
         cache.put_tree(tree_key, tree.pack())
-    loaded = Loaded(_index(repository, tree), tree.texts, parsed, batches.unparsed, files.left_out)
+    loaded = Loaded(_index(repository, tree, known), tree.texts, parsed, batches.unparsed, files.left_out)
     _log_limits(repository, commit, loaded)
     return loaded
 
@@ -246,13 +242,10 @@ def _list(
     return entries, roles, listing
 
 
-def _shared(tree: Tree, known: Listing | None) -> Tree:
-    """Return a tree with the known listing if that is equal, so that the paths of a commit are in memory once."""
-    same = known is not None and (tree.listing.paths, tree.listing.blobs) == (known.paths, known.blobs)
-    return Tree(known, tree.columns) if known is not None and same else tree
-
-
-def _index(repository: Repository, tree: Tree) -> Index:
+def _index(repository: Repository, tree: Tree, known: Index | None) -> Index:
+    """Return the index of a tree; the other index of the commit shares its paths and its project."""
+    if known is not None and (tree.listing.paths, tree.listing.blobs) == (known.paths, known.blobs):
+        return Index(Tree(known.listing, tree.columns), known.project)
     return Index(tree, read_project(repository, dict(zip(tree.listing.paths, tree.listing.blobs, strict=True))))
 
 
