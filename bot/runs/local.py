@@ -151,8 +151,9 @@ def settings_hash(settings: Settings) -> str:
     """Return a hash of the settings that change judgements: the brain, its models and their endpoint."""
     models = (settings.triage_supervisor_model, settings.triage_critic_model, settings.triage_model)
     tiers = (settings.triage_model_simple, settings.triage_model_medium, settings.triage_model_complex)
+    # The place of a former setting: without it, stored runs would not be found again.
     text = (
-        (settings.brain, *models, *tiers, settings.triage_picture_model, settings.openai_base_url)
+        (settings.brain, *models, *tiers, None, settings.openai_base_url)
         if settings.brain == "llm"
         else (settings.brain,)
     )

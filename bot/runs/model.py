@@ -28,7 +28,6 @@ def model_settings(settings: Settings) -> ModelSettings:
         simple=settings.triage_model_simple,
         medium=settings.triage_model_medium,
         complex=settings.triage_model_complex,
-        pictures=settings.triage_picture_model,
         base_url=settings.openai_base_url,
         calls_per_minute=settings.triage_model_calls_per_minute,
         limits=RunLimits(ceiling.calls, ceiling.tokens, ceiling.cost),
@@ -70,7 +69,6 @@ def _check_prices(settings: Settings) -> None:
         models.simple,
         models.medium,
         models.complex,
-        models.pictures,
     )
     for model in dict.fromkeys(filter(None, named)):
         if model not in spending.prices:

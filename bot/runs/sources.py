@@ -14,7 +14,7 @@ from bot.runs.pictures import PictureFetcher
 from bot.settings.operator import OperatorConfig, ToolConfig
 from nodes.brains.calls.budget import Pace
 from nodes.context import ExternalSources, OpenPull
-from nodes.evidence import Evidence
+from nodes.evidence import Evidence, EvidenceKind
 from nodes.sources import FALLBACK, Inquiry, SourceError, SourceInfo, route
 from nodes.sources.connection import Server
 from nodes.sources.mcp_tool import McpTool
@@ -28,6 +28,8 @@ FindIssues = Callable[[str, int], Awaitable[Sequence[Mapping[str, Any]]]]
 _RESULTS = 5
 SEARCHES_A_MINUTE = 25.0
 """Searches of one provider; GitHub allows 30."""
+_KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "web"}
+"""The kind of a tool's results, by its name; those of others are documents."""
 _LOGGED = set[str]()
 """Installations without the permission for pull requests: the default, so this process logs it once for each."""
 logger = logging.getLogger(__name__)
@@ -134,7 +136,7 @@ class _Issues:
 def _server(name: str, tool: ToolConfig) -> Server:
     return Server(
         name=name,
-        kind=tool.kind_for(name),
+        kind=_KINDS.get(name, "document"),
         description=tool.description,
         keywords=tool.keywords,
         url=tool.url or "",
@@ -142,7 +144,6 @@ def _server(name: str, tool: ToolConfig) -> Server:
         command=tool.command or (),
         env=tool.env,
         tool=tool.tool,
-        argument=tool.argument,
         arguments=tool.arguments,
         timeout=tool.timeout,
     )
@@ -153,7 +154,7 @@ def _providers(config: OperatorConfig) -> tuple[SearchProvider, ...]:
     if (searxng := config.web.searxng) is not None:
         found.append(SearxNG(searxng.url, Pace(SEARCHES_A_MINUTE), searxng.headers))
     if (tavily := config.web.tavily) is not None:
-        found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE), tavily.url))
+        found.append(Tavily(tavily.api_key, Pace(SEARCHES_A_MINUTE)))
     return tuple(found)
 
 

@@ -64,9 +64,6 @@ class Settings(BaseSettings):
     triage_model_simple: str | None = Field(None, description="Model for simple issues; unset means TRIAGE_MODEL.")
     triage_model_medium: str | None = Field(None, description="Model for medium issues; unset means TRIAGE_MODEL.")
     triage_model_complex: str | None = Field(None, description="Model for complex issues; unset means TRIAGE_MODEL.")
-    triage_picture_model: str | None = Field(
-        None, description="Model that reads pictures in issues, if TRIAGE_CONFIG enables it; unset means TRIAGE_MODEL."
-    )
     github_app_id: int | None = Field(None, gt=0, description="The App's id, for `triage serve`.")
     github_app_slug: str | None = Field(
         None, pattern=SLUG, description="The App's name in addresses; pages link to where it is installed."

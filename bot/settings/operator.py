@@ -25,14 +25,12 @@ from bot.settings import Settings
 from bot.settings.plain import ENV_NAME, HEADER_NAME, HOST_NAME, MODEL_NAME, ONE_LINE, TOOL_NAME
 from bot.settings.retired import OPERATOR_KEYS, parse_moved, warn_once
 from bot.settings.yaml_file import ConfigError, notes_on, read_yaml
-from nodes.evidence import EvidenceKind
 from nodes.state import NodeName
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _URL = re.compile(r"https?://[^/\s@?#]+(?:[/?#][^\s]*)?")
 _TAKEN = (frozenset(get_args(NodeName)) | {"supervisor", "tool", "join"}) - {"web_search"}
 """Reserved node names; a tool may be called ``web_search``, and is then a provider of the web search."""
-_KINDS: dict[str, EvidenceKind] = {"database_query": "database", "web_search": "web"}
 ATTACHMENT_HOSTS = (
     "github.com",
     "user-images.githubusercontent.com",
@@ -48,7 +46,6 @@ Value = Annotated[str, StringConstraints(max_length=4_000, pattern=ONE_LINE)]
 Seconds = Annotated[float, Field(gt=0, le=600)]
 Amount = Annotated[float, Field(ge=0, le=1e12)]
 HostName = Annotated[str, StringConstraints(pattern=HOST_NAME)]
-SourceKind = Literal["document", "database", "web"]
 Spent = Literal["calls", "tokens", "cost", "questions"]
 ModelName = Annotated[str, StringConstraints(pattern=MODEL_NAME)]
 LOG_HOSTS = ("objects.githubusercontent.com", "github-production-repository-file-5c1aeb.s3.amazonaws.com")
@@ -154,12 +151,9 @@ class ToolConfig(Section):
     environment variable."""
     tool: Annotated[str, StringConstraints(max_length=200)] = ""
     """The server's name for the tool; unset means the tool with this key's name, or the server's only tool."""
-    argument: Annotated[str, StringConstraints(max_length=100)] = ""
-    """The argument that receives the question; unset means the one that the tool's schema suggests."""
     arguments: Annotated[dict[Word, Any], Field(max_length=20)] = {}
-    """Further arguments of every call, such as a collection's name."""
-    kind: SourceKind | None = None
-    """Kind of its results; unset means database for ``database_query``, web for ``web_search``, else document."""
+    """Further arguments of every call, such as a collection's name. The question goes to the text argument that is
+    left."""
     description: Annotated[str, StringConstraints(max_length=300)] = ""
     """When to query it, in one sentence; a model chooses tools by this text."""
     keywords: Annotated[tuple[Word, ...], Field(max_length=100)] = ()
@@ -177,10 +171,6 @@ class ToolConfig(Section):
             raise ValueError("env applies only to a command; use headers for a url")
         return self
 
-    def kind_for(self, name: str) -> EvidenceKind:
-        """Return the kind of its results, derived from its name if not configured."""
-        return self.kind or _KINDS.get(name, "document")
-
 
 class SearxNG(Section):
     """A SearXNG instance; its ``search.formats`` must allow json."""
@@ -196,8 +186,6 @@ class Tavily(Section):
 
     api_key: Annotated[Value, Field(min_length=1, repr=False), AfterValidator(from_environment)]
     """The API key; write ``${TAVILY_API_KEY}`` to read it from the environment."""
-    url: Address = "https://api.tavily.com"
-    """The API's URL."""
 
 
 class Web(Section):

@@ -27,12 +27,16 @@ VARIABLES: Mapping[str, str] = {
     "TRIAGE_KEEP_DELIVERIES_DAYS": "deliveries are retained for 7 days",
     "TRIAGE_KEEP_GONE_DAYS": "the data of a removed repository is deleted after 30 days",
     "TRIAGE_KEEP_MIRRORS_DAYS": "an unused mirror is retained for 30 days",
+    "TRIAGE_PICTURE_MODEL": "TRIAGE_MODEL reads pictures",
     "TRIAGE_JOB_MINUTES": "an attempt takes at most 15 minutes, or four times TRIAGE_MODEL_TIMEOUT",
 }
 """Variables without an effect, and what applies instead."""
 OPERATOR_KEYS: Mapping[str, str] = {
     "tools.*.enabled": "comment out a tool that is not in use",
     "tools.*.max_bytes": "a response has at most 1 MB",
+    "tools.*.kind": "a result is a document, or what `database_query` and `web_search` are named for",
+    "tools.*.argument": "the tool's schema names it; give all others under `arguments`",
+    "web.tavily.url": "Tavily is at https://api.tavily.com",
     "tools.*.cwd": "a command runs in `/`",
     "web.*.enabled": "comment out a provider that is not in use",
     "web.*.per_minute": "there are at most 25 searches a minute",

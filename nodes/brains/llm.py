@@ -123,7 +123,7 @@ class LLMBrain:
 
     async def read_pictures(self, case: Case, pictures: Sequence[Picture]) -> Judged[PictureTexts]:
         """Copy the words of the issue's pictures."""
-        model = self._models.get(self._settings.pictures or self._settings.default)
+        model = self._models.get(self._settings.default)
         if not model.abilities.images:
             raise ModelError(NO_IMAGES)
         asked = f"## Title of the issue\n{fence('title', case.title[:300])}\n\nThe pictures follow: {len(pictures)}."

@@ -56,8 +56,6 @@ class Server:
     env: Mapping[str, str] = field(default_factory=dict)
     tool: str = ""
     """The server's name for the tool; if empty, the tool with our name, or the only tool, is used."""
-    argument: str = ""
-    """The argument that takes the question; if empty, it is derived from the tool's schema."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Sent with every question."""
     timeout: float = 20.0

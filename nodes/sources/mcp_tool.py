@@ -80,7 +80,7 @@ class McpTool:
         return f"answers; tool `{clean(chosen.name)[:80]}`, of {len(tools)} tool{'s' * (len(tools) != 1)}"
 
     def _filled(self, tool: mcp_types.Tool, text: str, limit: int) -> dict[str, Any]:
-        return fill(tool.input_schema, text, limit, given=self._server.arguments, argument=self._server.argument)
+        return fill(tool.input_schema, text, limit, given=self._server.arguments)
 
     async def _within_bounds(self, act: Callable[[mcp.Client], Awaitable[T]]) -> T:
         """Connect, act and close within the operator's time and size limits."""
@@ -101,9 +101,7 @@ class McpTool:
         raise SourceError(_why(fault, server, meter)) from fault
 
 
-def fill(
-    schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any], argument: str = ""
-) -> dict[str, Any]:
+def fill(schema: Mapping[str, Any], question: str, limit: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's arguments: the question, the number of results if it accepts one, and the operator's arguments.
 
     Args:
@@ -111,7 +109,6 @@ def fill(
         question: the question as text.
         limit: the number of results wanted.
         given: arguments that the operator fixed.
-        argument: the argument for the question; if empty, it is derived from the schema.
 
     Raises:
         SourceError: the tool requires an argument without a value.
@@ -119,7 +116,7 @@ def fill(
     properties = schema.get("properties")
     fields: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
     required = [name for name in schema.get("required") or () if isinstance(name, str)]
-    name = argument or _question_of(fields, required, given)
+    name = _question_of(fields, required, given)
     counts = {key: limit for key, field in fields.items() if key.lower() in _COUNTS and _is(field, "integer", "number")}
     # `given` comes last, so the operator's arguments win.
     filled = {**counts, name: question, **given}
@@ -161,7 +158,7 @@ def _question_of(fields: Mapping[str, Any], required: list[str], given: Mapping[
     for names in (needed if len(needed) == 1 else [], known, texts if len(texts) == 1 else []):
         if names:
             return names[0]
-    raise SourceError("the tool has no argument that is clearly for the question; name it as `argument`")
+    raise SourceError("the tool has no argument that is clearly for the question; give the others under `arguments`")
 
 
 def _is(field: Any, *types: str) -> bool:

@@ -57,7 +57,7 @@ prices:
 """
 FORMER = """\
 tools:
-  database_query: {command: [x], max_bytes: 200000, cwd: /opt, timeout: 12}
+  database_query: {command: [x], max_bytes: 200000, cwd: /opt, kind: web, argument: q, timeout: 12}
   old_one:
     enabled: false
     url: https://old.example.org/mcp
@@ -65,7 +65,7 @@ tools:
 web:
   github_issues: {per_minute: 10}
   searxng: {url: "http://127.0.0.1:8080", timeout: 3}
-  tavily: {enabled: false, api_key: "${NOT_SET_ANYWHERE}"}
+  tavily: {enabled: false, api_key: "${NOT_SET_ANYWHERE}", url: "https://x.example.org"}
 specialists: {timeout: 20}
 pictures: {count: 2}
 """
@@ -84,7 +84,6 @@ def test_every_key_is_read() -> None:
     assert tools["document_retriever"].url == "https://docs.example.org/mcp"
     assert tools["database_query"].command == ("/opt/reports", "--read-only")
     assert tools["database_query"].env == {"DSN": "x-s3cret-y"}
-    assert [tools[name].kind_for(name) for name in ("document_retriever", "database_query")] == ["document", "database"]
     outside = Sources(config).outside()
     assert list(outside.tools) == ["document_retriever", "database_query"]
     assert outside.web is not None
@@ -106,8 +105,8 @@ def test_a_file_of_before_is_read_with_a_note_for_each_retired_key(tmp_path: Pat
     assert config.web.searxng is not None
     (tmp_path / "tools.yml").write_text(FORMER)
     shown = triage(tmp_path, "config", "check", "tools.yml", "--operator").stdout.splitlines()
-    assert [int(line.split(":")[1]) for line in shown[:-1]] == [2, 2, 4, 8, 9, 10, 11, 12]
-    assert "`specialists` has no effect any more" in shown[6]
+    assert [int(line.split(":")[1]) for line in shown[:-1]] == [2, 2, 2, 2, 4, 8, 9, 10, 10, 11, 12]
+    assert "`specialists` has no effect any more" in shown[9]
     assert shown[-1].startswith("tools.yml: valid; tools: database_query;")
 
 
@@ -238,14 +237,13 @@ async def test_the_doctor_checks_every_source() -> None:
     with serve_search() as server:
         text = (
             "tools:\n  gone: {url: 'http://127.0.0.1:1/mcp', timeout: 5}\n  lost: {command: [no-such-program]}\n"
-            f"web:\n  searxng: {{url: '{server.url}'}}\n  tavily: {{api_key: k, url: '{server.url}'}}\n"
+            f"web:\n  searxng: {{url: '{server.url}'}}\n\n"
         )
         checks = await Sources(read_operator_config(text)).check()
     assert [(check.name, check.ok) for check in checks] == [
         ("gone", False),
         ("lost", False),
         ("searxng", True),
-        ("tavily", True),
     ]
     assert "is not an executable" in checks[1].says
 

@@ -209,27 +209,27 @@ async def test_headers_go_to_the_server_that_they_are_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "given", "argument", "expected"),
+    ("schema", "given", "expected"),
     [
-        pytest.param({"q": "string"}, {}, "", {"q": "?"}, id="the-only-one"),
-        pytest.param({"query": "string", "lang": "string"}, {}, "", {"query": "?"}, id="a-known-name"),
-        pytest.param({"query!": "string", "limit": "integer"}, {}, "", {"query": "?", "limit": 5}, id="a-count"),
-        pytest.param({"need!": "string", "text": "string"}, {}, "", {"need": "?"}, id="the-needed-one"),
-        pytest.param({"a": "string", "b": "string"}, {}, "b", {"b": "?"}, id="named"),
-        pytest.param({"q!": "string", "k!": "string"}, {"k": "v"}, "", {"q": "?", "k": "v"}, id="given"),
-        pytest.param({"a": "string", "b": "string"}, {}, "", None, id="unclear"),
-        pytest.param({"n!": "integer"}, {}, "", None, id="no-text"),
-        pytest.param({"q!": "string", "tenant!": "integer"}, {}, "", None, id="needs-more"),
+        pytest.param({"q": "string"}, {}, {"q": "?"}, id="the-only-one"),
+        pytest.param({"query": "string", "lang": "string"}, {}, {"query": "?"}, id="a-known-name"),
+        pytest.param({"query!": "string", "limit": "integer"}, {}, {"query": "?", "limit": 5}, id="a-count"),
+        pytest.param({"need!": "string", "text": "string"}, {}, {"need": "?"}, id="the-needed-one"),
+        pytest.param({"a": "string", "b": "string"}, {"a": "x"}, {"a": "x", "b": "?"}, id="the-other-is-given"),
+        pytest.param({"q!": "string", "k!": "string"}, {"k": "v"}, {"q": "?", "k": "v"}, id="given"),
+        pytest.param({"a": "string", "b": "string"}, {}, None, id="unclear"),
+        pytest.param({"n!": "integer"}, {}, None, id="no-text"),
+        pytest.param({"q!": "string", "tenant!": "integer"}, {}, None, id="needs-more"),
     ],
 )
-def test_arguments_by_schema(schema: dict[str, str], given: Any, argument: str, expected: Any) -> None:
+def test_arguments_by_schema(schema: dict[str, str], given: Any, expected: Any) -> None:
     properties = {name.rstrip("!"): {"type": kind} for name, kind in schema.items()}
     whole = {"properties": properties, "required": [name[:-1] for name in schema if name.endswith("!")]}
     if expected is None:
         with pytest.raises(SourceError):
-            fill(whole, "?", 5, given=given, argument=argument)
+            fill(whole, "?", 5, given=given)
     else:
-        assert fill(whole, "?", 5, given=given, argument=argument) == expected
+        assert fill(whole, "?", 5, given=given) == expected
 
 
 @pytest.mark.parametrize(

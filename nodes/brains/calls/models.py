@@ -109,8 +109,6 @@ class ModelSettings:
     critic: str | None = None
     default: str = "gpt-4o"
     """Used by the critic and by tiers without a model of their own."""
-    pictures: str | None = None
-    """Reads pictures in issues; None for the default model."""
     simple: str | None = None
     medium: str | None = None
     complex: str | None = None
